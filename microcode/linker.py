@@ -1,0 +1,139 @@
+"""From sections to a program: labels become word addresses, instructions become words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from microcode.sections import Pending, Section
+from pixelflow.errors import Fault, InputError, nearest
+from pixelflow.isa import INSTRUCTIONS, Instruction, Program, Routine, SourceLine
+
+if TYPE_CHECKING:
+    from microcode.builder import Builder
+
+__all__ = ["link", "link_faults"]
+
+
+def link(builder: Builder) -> Program:
+    """Return the program of a builder, which stays as it is; raises InputError with every fault."""
+    mains = [section for section in builder.streams.values() if section.instructions or section.name == "eigc"]
+    sections = [*mains, *builder.routines]
+    faults = link_faults(builder)
+    if faults:
+        raise InputError(faults)
+    code = {id(section): _code(section, builder) for section in sections}
+    addresses, at = {}, 0
+    for section in sections:
+        addresses[id(section)], at = _addresses(code[id(section)], at)
+    for section in sections:
+        instructions = code[id(section)]
+        for pending in section.pending:
+            label = pending.scope.find(pending.reference.name)
+            target = addresses[id(label.section)][label.index]
+            instructions[pending.index] = _retargeted(instructions[pending.index], pending.operand, target)
+    words: list[int] = []
+    encoded: dict[Instruction, tuple[int, ...]] = {}
+    line_of: list[int] = []
+    for section in sections:
+        instructions = code[id(section)]
+        for instruction in instructions:
+            found = encoded.get(instruction)
+            if found is None:
+                found = encoded[instruction] = instruction.encode()
+            words += found
+        line_of += section.lines + [-1] * (len(instructions) - len(section.lines))
+    return Program(
+        words=tuple(words),
+        name=builder.name,
+        entries={section.name: addresses[id(section)][0] for section in mains},
+        labels=_labels(builder, addresses),
+        routines=tuple(_routine(section, addresses[id(section)]) for section in builder.routines),
+        names=tuple(builder.names),
+        ranges=builder.layout.ranges,
+        data=builder.layout.blocks,
+        lines=tuple(SourceLine(line.file, line.number, line.text) for line in builder.lines),
+        line_of=tuple(line_of),
+    )
+
+
+def link_faults(builder: Builder, attempted: Collection[str] = ()) -> list[Fault]:
+    """Return a fault for each label that is missing (and not ``attempted``), and each loop that is not closed."""
+    faults = []
+    for section in (*builder.streams.values(), *builder.routines):
+        faults += _open_loops(section, builder)
+        for pending in section.pending:
+            name = pending.reference.name
+            if pending.scope.find(name) is None and name not in attempted:
+                faults.append(_missing(pending, builder))
+    return faults
+
+
+def _code(section: Section, builder: Builder) -> list[Instruction]:
+    """Return the instructions of a section; main code ends in HALT."""
+    code = list(section.instructions)
+    if section in builder.streams.values():
+        at_end = section.last_label == len(code)
+        if at_end or not code or code[-1].mnemonic != "HALT":
+            code.append(Instruction(INSTRUCTIONS["HALT"]))
+    return code
+
+
+def _addresses(code: list[Instruction], at: int) -> tuple[list[int], int]:
+    """Return the word address of each instruction, the address after the last one among them, and that address."""
+    found = [at]
+    for instruction in code:
+        at += instruction.words
+        found.append(at)
+    return found, at
+
+
+def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruction:
+    operands = list(instruction.operands)
+    operands[operand] = target
+    return Instruction(instruction.declaration, tuple(operands), instruction.gated)
+
+
+def _missing(pending: Pending, builder: Builder) -> Fault:
+    name = pending.reference.name
+    near = nearest(name, pending.scope.visible())
+    hint = f"did you mean {near}?" if near else None
+    if hint is None and builder.routines:
+        hint = "routines: " + ", ".join(section.name for section in builder.routines[:12])
+    return Fault(f"{name} is not a label or routine of this program", pending.place, hint)
+
+
+def _open_loops(section: Section, builder: Builder) -> list[Fault]:
+    """Return a fault for each LOOP without ENDL and each ENDL without LOOP."""
+    lines = list(builder.lines)
+    faults, still_open = [], []
+    for index, instruction in enumerate(section.instructions):
+        if instruction.declaration is INSTRUCTIONS["LOOP"]:
+            still_open.append(index)
+        elif instruction.declaration is INSTRUCTIONS["ENDL"]:
+            if still_open:
+                still_open.pop()
+            else:
+                faults.append((index, "ENDL without LOOP"))
+    faults += [(index, "LOOP without ENDL") for index in still_open]
+    found = []
+    for index, message in faults:
+        number = section.lines[index]
+        found.append(Fault(message, lines[number].place() if number >= 0 else None))
+    return found
+
+
+def _routine(section: Section, addresses: list[int]) -> Routine:
+    return Routine(
+        section.name, addresses[0], addresses[-1], section.parameters, section.scratch, started=section.started
+    )
+
+
+def _labels(builder: Builder, addresses: dict[int, list[int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    routines = {section.name for section in builder.routines}
+    for scope in builder.scopes:
+        for name, label in scope.labels.items():
+            if scope.prefix is not None and not (scope.parent is None and name in routines):
+                found[f"{scope.prefix}{name}"] = addresses[id(label.section)][label.index]
+    return found

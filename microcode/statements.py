@@ -1,0 +1,184 @@
+"""What a line of the .mc language says. Expressions inside are nodes of `microcode.expressions`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from microcode.data import DataKind
+from microcode.expressions import Literal, Name, Node, Template
+from microcode.source import Line
+
+__all__ = [
+    "Assertion",
+    "Branch",
+    "Condition",
+    "Const",
+    "Data",
+    "End",
+    "Include",
+    "Item",
+    "Operation",
+    "Loop",
+    "Macro",
+    "Message",
+    "Otherwise",
+    "Param",
+    "RangeDef",
+    "Repeat",
+    "RoutineDef",
+    "Statement",
+    "Stream",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement of the language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Include(Statement):
+    """``include "file" with NAME = value``"""
+
+    path: Literal
+    bindings: tuple[tuple[Name, Node], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Statement):
+    """``const NAME = value``"""
+
+    name: Name | Template
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Statement):
+    """``param NAME = value``"""
+
+    name: Name
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class RangeDef(Statement):
+    """``range name[size] at address`` or ``overlay name[size] at address``"""
+
+    name: Name | Template
+    size: Node
+    at: Node | None
+    overlay: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Data(Statement):
+    """``data where: kind values``"""
+
+    where: Node
+    kind: DataKind
+    values: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Macro(Statement):
+    """``macro name(parameters)``"""
+
+    name: Name | Template
+    parameters: tuple[Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat(Statement):
+    """``repeat variable in low .. high``"""
+
+    variable: Name
+    low: Node
+    high: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Condition(Statement):
+    """``if test``"""
+
+    test: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise(Statement):
+    """``else`` (no test) or ``else if test``"""
+
+    test: Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class End(Statement):
+    """``end``"""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineDef(Statement):
+    """``routine name(parameters) uses scratch`` or, without START, ``proc``"""
+
+    name: Name | Template
+    parameters: tuple[Name, ...]
+    uses: tuple[Node, ...]
+    started: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Statement):
+    """``loop count``"""
+
+    count: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Stream(Statement):
+    """``stream eigc`` or ``stream tigc``"""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion(Statement):
+    """``assert test, message``"""
+
+    test: Node
+    message: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message(Statement):
+    """``error message``"""
+
+    message: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Statement):
+    """An instruction or a macro call, and which of the two is seen only in its scope; ``suffix`` follows the dot."""
+
+    name: Name | Template
+    suffix: Name | None
+    operands: tuple[Node, ...]
+
+
+@dataclass(slots=True)
+class Branch:
+    """One arm of an ``if``: the line that opens it, its test (None for ``else``), and what it holds."""
+
+    line: Line
+    test: Node | None
+    body: list[Item] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Item:
+    """A line in its place: label, statement, and what stands in its block up to ``end``."""
+
+    line: Line
+    label: Name | Template | None
+    statement: Statement | None
+    body: list[Item] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=list)
+    end: Line | None = None

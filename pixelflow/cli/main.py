@@ -1,0 +1,141 @@
+"""``pixelflow``: parse the command line, import the one command that was asked for, turn errors into exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from pixelflow import __version__
+from pixelflow.cli.arguments import Parser, add_common_options
+from pixelflow.cli.registry import COMMANDS, Command
+from pixelflow.errors import PixelflowError, format_error, nearest
+
+__all__ = ["main"]
+
+_EXIT_CODES = """\
+exit codes:
+  0 done   1 an expectation failed   2 usage   3 bad input file   4 deadlock
+  5 cycle limit   6 machine fault in the program   70 internal error
+  130 interrupted   141 the reader of a pipe went away
+"""
+
+_DEFAULTS = {"json": False, "quiet": False, "verbose": False, "color": "auto", "width": None}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; every error becomes one message on stderr."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse: help, version and usage errors
+        return stop.code if isinstance(stop.code, int) else 2
+    except PixelflowError as error:
+        _complain(format_error(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return 130
+    except BrokenPipeError:
+        _forget_standard_output()
+        return 141
+    except MemoryError:
+        _complain("error: not enough memory for this machine; see: pixelflow config show")
+        return 70
+    except Exception as error:  # the one place where a defect of the simulator meets its user
+        _complain(_internal_error_text(error, arguments))
+        return 70
+
+
+def _run(arguments: Sequence[str]) -> int:
+    before, name, rest = _split(arguments)
+    top = _top_parser()
+    options = top.parse_args(before, argparse.Namespace(**_DEFAULTS))
+    if name is None:
+        top.print_help()
+        return 0
+    command = COMMANDS.get(name)
+    if command is None:
+        found = nearest(name, COMMANDS)
+        hint = f"did you mean {found}?" if found else f"commands: {', '.join(COMMANDS)}"
+        top.error(f"unknown command {name[:60]!r}; {hint}")
+    implementation = command.load()
+    parser = Parser(prog=f"pixelflow {command.name}", description=implementation.__doc__)
+    implementation.add_arguments(parser)
+    add_common_options(parser)
+    return implementation.run(parser.parse_args(rest, options))
+
+
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], str | None, Sequence[str]]:
+    """Return the options before the command, the command (None where there is none), and what follows it."""
+    for at, word in enumerate(arguments):
+        takes_value = at > 0 and arguments[at - 1] in ("--color", "--width")
+        if not word.startswith("-") and not takes_value:
+            return arguments[:at], word, arguments[at + 1 :]
+    return arguments, None, []
+
+
+def _top_parser() -> Parser:
+    parser = Parser(
+        prog="pixelflow",
+        usage="pixelflow [options] COMMAND ...",
+        description="PixelFlow, the 8192-PE SIMD graphics machine, run from its microcode.\n\n" + _command_table(),
+        epilog=_EXIT_CODES + "\nhelp of one command: pixelflow COMMAND --help",
+    )
+    parser.add_argument("--version", action="version", version=f"pixelflow-sim {__version__}")
+    add_common_options(parser)
+    return parser
+
+
+def _command_table() -> str:
+    def line(command: Command) -> str:
+        return f"  {command.name:<12}{command.summary}"
+
+    return "commands:\n" + "\n".join(line(command) for command in COMMANDS.values())
+
+
+def _complain(text: str) -> None:
+    """Write to stderr; a terminal that cannot show a character gets an escape instead of an exception."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except UnicodeEncodeError:
+        sys.stderr.write(text.encode("ascii", "backslashreplace").decode() + "\n")
+    except OSError:
+        pass  # nobody listens; the exit code still tells
+
+
+def _forget_standard_output() -> None:
+    """Let the interpreter close a broken stdout without a second complaint."""
+    try:
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):
+        pass
+
+
+def _internal_error_text(error: Exception, arguments: Sequence[str]) -> str:
+    import platform
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else "unknown place"
+    lines = [
+        f"internal error: {type(error).__name__}: {str(error)[:500]}",
+        f"    at {place}; pixelflow-sim {__version__}, Python {platform.python_version()}, {platform.system()}",
+        "    This is a defect of the simulator, not of your input. Please send this text, the command line",
+        f"    (pixelflow {' '.join(arguments)[:500]}) and the files that it names.",
+    ]
+    if "-v" in arguments or "--verbose" in arguments:
+        lines.append("".join(traceback.format_exception(error)).rstrip())
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""Run a microcode program on the array; report its cycles, show or save PE state."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from pixelflow.cli.arguments import UsageError, add_config_options, count
+from pixelflow.cli.machine import config_object, configuration, guesses
+from pixelflow.cli.model_rules import NOT_MODELLED
+from pixelflow.cli.output import STANDARD_STREAM, check_writable
+from pixelflow.cli.programs import add_parameter_option, read_program, refuse_overwrite
+from pixelflow.cli.screen import Screen
+from pixelflow.errors import ExpectationError
+
+if TYPE_CHECKING:
+    from pixelflow.config import Effective
+    from pixelflow.node import Node, Run
+
+_DUMPS = ("memory", "registers", "enables")
+_FEW_LANES = 8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add program, machine, limits and what to show."""
+    from pixelflow.lanes import ENGINES
+
+    add = parser.add_argument
+    add("program", metavar="PROG", help="source (.mc), object file (.mco), or - for source on standard input")
+    add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
+    add("--timing-only", action="store_true", help="count cycles without touching PE data")
+    add("--max-cycles", type=count, metavar="N", help="stop with exit code 5 after N cycles")
+    add("--expect-cycles", type=int, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
+    add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
+    add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
+    add_config_options(parser)
+    add_parameter_option(parser)
+    shown = parser.add_argument_group("PE state after the run")
+    add = shown.add_argument
+    add("--dump", action="append", choices=_DUMPS, default=[], help="print a table (repeatable)")
+    add("--range", dest="ranges", action="append", default=[], metavar="NAME[:FORM]",
+        help="print a named memory range; FORM: bytes, word or float (repeatable)")  # fmt: skip
+    add("--show-map", action="append", default=[], metavar="NAME",
+        help="print a map of the array: enable, carry, R, S, M, or a range (its byte NAME[i])")  # fmt: skip
+    add("--pe", metavar="LIST", help="which PEs: 0,5,32-39, all, or module.emc.panel.pe (parts may be a-b or *)")
+    add("--output", metavar="FILE", help="save memory, registers and flags: .npz or .json")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the program, show what was asked for; raises ExpectationError where ``--expect-cycles`` is not met."""
+    screen = Screen.of(args)
+    effective = configuration(args, screen)
+    _check_outputs(args)
+    program = read_program(args.program, args.parameters)
+
+    from pixelflow.cli.pe_files import read_memory_file, write_state
+    from pixelflow.cli.pe_selection import select_lanes
+    from pixelflow.cli.pe_tables import range_view
+    from pixelflow.node import Node
+
+    array = effective.config.array
+    lanes = select_lanes(args.pe, array) if args.pe is not None else None
+    views = [range_view(text, program) for text in args.ranges]
+    node = Node(effective.config, engine=args.engine)
+    node.load(program)
+    if args.memory is not None:
+        read_memory_file(args.memory, node, program)
+    account = node.run(program, max_cycles=args.max_cycles, function=not args.timing_only)
+    if args.output is not None:
+        header = {"program": program.sha256, "config": effective.config.sha256, "cycles": account.cycles}
+        write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
+    few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
+    if screen.json:
+        _show_object(screen, args, effective, node, account, views, few)
+    else:
+        if not screen.quiet:
+            _show_report(screen, args, effective, account)
+        _show_state(screen, args, node, account, views, few)
+    if args.expect_cycles is not None and args.expect_cycles != account.cycles:
+        raise ExpectationError(f"expected {args.expect_cycles:,} cycles, the run took {account.cycles:,}")
+    return 0
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
+        raise UsageError("--timing-only", "no PE data changes, so there is no state to show or save")
+    if args.output is None:
+        return
+    from pixelflow.cli.pe_files import check_state_name
+
+    if args.output == STANDARD_STREAM:
+        raise UsageError("--output -", "PE state is not text for standard output", "use --dump or --json")
+    check_state_name(args.output)
+    refuse_overwrite(args.program, args.output)
+    check_writable(args.output)
+
+
+def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective, account: Run) -> None:
+    from pixelflow.cli.run_report import show_cycles
+
+    config = effective.config
+    program = account.program
+    screen.text(
+        f"pixelflow run · {args.program} ({program.sha256[:6]}) · config {effective.preset} ({config.sha256[:6]})"
+        f" · engine {account.engine}"
+    )
+    show_cycles(screen, account, config, profile=args.profile)
+    found = guesses(config)
+    if found:
+        screen.paragraph("guessed values used: " + "; ".join(found) + "; see: pixelflow about --model")
+
+
+def _show_state(
+    screen: Screen, args: argparse.Namespace, node: Node, account: Run, views: list, few: list[int]
+) -> None:
+    from pixelflow.cli.pe_tables import show_enables, show_map, show_memory, show_ranges, show_registers
+
+    if views:
+        screen.text()
+        show_ranges(screen, node, views, few)
+    for what in dict.fromkeys(args.dump):
+        screen.text()
+        if what == "registers":
+            show_registers(screen, node, few)
+        elif what == "enables":
+            show_enables(screen, node)
+        else:
+            show_memory(screen, node, few if args.pe is not None else few[:1])
+    for name in args.show_map:
+        screen.text()
+        show_map(screen, node, name, account.program)
+
+
+def _show_object(
+    screen: Screen,
+    args: argparse.Namespace,
+    effective: Effective,
+    node: Node,
+    account: Run,
+    views: list,
+    few: list[int],
+) -> None:
+    from pixelflow.cli.run_report import profile_object
+
+    state: dict[str, Any] = {}
+    if not args.timing_only:
+        state = {"digest": node.digest(), "enabled": int(node.flag("E").sum())}
+    if views or args.dump:
+        state |= _state_object(args, node, views, few)
+    values = {
+        "program": {"name": account.program.name, "sha256": account.program.sha256},
+        "config": config_object(effective),
+        "engine": account.engine,
+        "result": {
+            "cycles": account.cycles,
+            "seconds_at_clock": account.seconds_at_clock,
+            "instructions": account.instructions,
+            "reason": "halt",
+        },
+        "profile": profile_object(account, lines=args.profile),
+        "state": state,
+        "guesses": guesses(effective.config),
+        "not_modelled": list(NOT_MODELLED),
+    }
+    screen.object("pixelflow.run/1", **values)
+
+
+def _state_object(args: argparse.Namespace, node: Node, views: list, few: list[int]) -> dict[str, Any]:
+    from pixelflow.cli.pe_files import STATE_FLAGS, STATE_REGISTERS
+    from pixelflow.cli.pe_tables import json_value
+
+    found: dict[str, Any] = {"lanes": few}
+    if "memory" in args.dump:
+        memory = node.memory
+        found["memory"] = [bytes(memory[:, lane]).hex() for lane in few]
+    if "registers" in args.dump:
+        found["registers"] = {name: node.register(name)[few].tolist() for name in STATE_REGISTERS}
+        found["flags"] = {name: node.flag(name)[few].tolist() for name in STATE_FLAGS}
+    found["ranges"] = {
+        name: [json_value(value) for value in values]
+        for view in views
+        for name, values in zip(view.columns(), view.values(node, few), strict=True)
+    }
+    return found

@@ -1,0 +1,167 @@
+"""What a command shows: tables and text for people, one JSON object for programs.
+
+Program text (operands, labels, source lines) only ever becomes a ``rich.text.Text``, never a markup string, which
+would swallow ``[p]``. Numbers are never cropped: where a table does not fit, each row becomes a block of lines.
+rich is imported when the first table is drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pixelflow import __version__
+from pixelflow.cli.output import write_stdout
+
+__all__ = ["Column", "Screen", "number"]
+
+_GAP = 2
+_TEXT_MINIMUM = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: heading, and whether it holds numbers (right-aligned, never wrapped).
+
+    ``fixed`` keeps a text column on one line too. ``style`` is a rich style name.
+    """
+
+    name: str
+    numbers: bool = False
+    fixed: bool = False
+    style: str = ""
+
+
+def number(value: int | float | None) -> str:
+    """Return a count with thousands separators, a fraction with four digits, and a dash for what is not known."""
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Standard output as one command uses it; made from the common options."""
+
+    width: int
+    color: bool
+    quiet: bool
+    verbose: bool
+    json: bool
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Screen:
+        """Return the screen that the common options of ``args`` describe."""
+        width = args.width or shutil.get_terminal_size((80, 24)).columns
+        color = args.color == "always" or (args.color == "auto" and _terminal_takes_color())
+        return cls(max(20, width), color, args.quiet, args.verbose, args.json)
+
+    def text(self, text: str = "") -> None:
+        """Print a line (or several) of plain text."""
+        write_stdout(text + "\n")
+
+    def paragraph(self, text: str, indent: str = "") -> None:
+        """Print running text, wrapped to the width; every line starts with ``indent``."""
+        import textwrap
+
+        wrapped = textwrap.wrap(
+            text,
+            self.width,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        self.text("\n".join(wrapped))
+
+    def note(self, text: str) -> None:
+        """Print progress or a remark on stderr, unless ``--quiet``."""
+        if not self.quiet and sys.stderr is not None:
+            sys.stderr.write(text + "\n")
+
+    def object(self, schema: str, **values: Any) -> None:
+        """Print the one JSON object of a command; ``schema`` is its name and version, ``pixelflow.run/1``."""
+        content = {"schema": schema, "tool": {"name": "pixelflow-sim", "version": __version__}, **values}
+        write_stdout(json.dumps(content, sort_keys=True, indent=2, allow_nan=False) + "\n")
+
+    def table(self, columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str = "") -> None:
+        """Print a table, or one block of lines per row where the table would not fit."""
+        rows = [[str(cell) for cell in row] for row in rows]
+        if title:
+            self._render(_styled(title, "bold"))
+        if _least_width(columns, rows) > self.width:
+            self._records(columns, rows)
+            return
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+        for index, column in enumerate(columns):
+            kept = column.numbers or column.fixed
+            least = max([len(column.name), *(len(row[index]) for row in rows)]) if kept else None
+            table.add_column(
+                _styled(column.name, "bold"),
+                justify="right" if column.numbers else "left",
+                no_wrap=kept,
+                min_width=least,
+                overflow="fold",
+            )
+        for row in rows:
+            table.add_row(*(_styled(cell, column.style) for cell, column in zip(row, columns, strict=True)))
+        self._render(table)
+
+    def _records(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
+        label = max(len(column.name) for column in columns)
+        for row in rows:
+            for column, cell in zip(columns, row, strict=True):
+                self.text(f"{column.name:<{label}}  {cell}".rstrip())
+            self.text()
+
+    def _render(self, renderable: Any) -> None:
+        """Draw into a string first: a broken pipe must reach our own handler, not rich's."""
+        from rich.console import Console
+
+        drawn = io.StringIO()
+        console = Console(
+            file=drawn,
+            width=self.width,
+            force_terminal=self.color,
+            color_system="standard" if self.color else None,
+            no_color=not self.color,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+        console.print(renderable)
+        write_stdout("\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n")
+
+
+def _styled(text: str, style: str) -> Any:
+    from rich.text import Text
+
+    # Control characters in a name could move the cursor; a table shows them as an escape.
+    return Text("".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text), style=style)
+
+
+def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
+    total = _GAP * (len(columns) - 1)
+    for index, column in enumerate(columns):
+        widest = max([len(column.name), *(len(row[index]) for row in rows)])
+        total += widest if column.numbers or column.fixed else min(widest, _TEXT_MINIMUM)
+    return total
+
+
+def _terminal_takes_color() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout is not None and sys.stdout.isatty()

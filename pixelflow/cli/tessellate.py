@@ -1,0 +1,312 @@
+"""Tessellate Bezier patches by microcode on the simulated array; write points, unit normals and triangles.
+
+PATCHES is a .bpt file, or the name of a model that ships with the package: teapot, enneper.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from pixelflow.cli.arguments import UsageError, add_config_options
+from pixelflow.cli.machine import config_object, configuration, guesses
+from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.programs import refuse_overwrite
+from pixelflow.cli.screen import Column, Screen, number
+from pixelflow.errors import ExpectationError
+
+if TYPE_CHECKING:
+    from pixelflow.config import Effective
+    from tessellation import Mesh, PatchFile, Tessellation
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add model, sampling, machine and outputs."""
+    from pixelflow.lanes import ENGINES
+    from tessellation.control_points import SOURCES
+    from tessellation.libraries import LIBRARIES
+
+    add = parser.add_argument
+    add("patches", metavar="PATCHES", help="patch file (.bpt), or a built-in model: teapot, enneper")
+    add("--samples", type=_samples, default=[16], metavar="K[,K...]",
+        help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
+    add("--library", choices=tuple(LIBRARIES), default="tuned", help="float routines (default: tuned)")
+    add("--control-points", choices=tuple(SOURCES), default="lee", help="how control points reach the PEs")
+    add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
+    add_config_options(parser)
+    group = parser.add_argument_group("outputs")
+    add = group.add_argument
+    add("-o", "--output", metavar="FILE", help="mesh file: .obj, .ply (binary) or .npz")
+    add("--weld", action="store_true", help="one vertex per shared sample, no cracks along shared edges")
+    add("--preview", metavar="FILE.png", help="shaded picture (needs pillow: pip install 'pixelflow-sim[image]')")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Tessellate, write the files, report; raises ExpectationError where a result misses the limits."""
+    screen = Screen.of(args)
+    effective = configuration(args, screen)
+    _check_outputs(args)
+
+    from tessellation import LIMIT, check, load, tessellate
+
+    file = load(args.patches)
+    for note in file.notes:
+        screen.note(f"note: {file.name}: {note}")
+    counts = [args.samples[index % len(args.samples)] for index in range(len(file.patches))]
+    result = tessellate(
+        file.patches,
+        counts,
+        library=args.library,
+        engine=args.engine,
+        config=effective.config,
+        control_points=args.control_points,
+        progress=screen.note,
+    )
+    mesh = result.mesh(weld=args.weld)
+    checked = check(mesh) if args.weld else None
+    written = _write(args, screen, mesh)
+    if screen.json:
+        screen.object("pixelflow.tessellate/1", **_object(args, effective, file, result, mesh, checked, written))
+    elif not screen.quiet:
+        _report(screen, args, effective, file, result, mesh, checked, written)
+    if checked is not None and not checked.clean:
+        screen.note(f"note: the surface is not closed or not orientable along shared edges: {checked}")
+    if not result.within_limits:
+        raise ExpectationError(
+            f"a result is further than {LIMIT:g} units from the reference: point {result.worst_point_error:.3g}, "
+            f"normal {result.worst_normal_error:.3g}"
+        )
+    return 0
+
+
+def _samples(text: str) -> list[int]:
+    from tessellation.mapping import MAX_SAMPLES, MIN_SAMPLES
+
+    counts = [int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 0 for word in text.split(",")]
+    if not all(MIN_SAMPLES <= count <= MAX_SAMPLES for count in counts):
+        raise argparse.ArgumentTypeError(f"expected {MIN_SAMPLES} to {MAX_SAMPLES}, or a list 4,8,16; found {text[:40]!r}")
+    return counts
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse outputs that could not be written before any work is done."""
+    from tessellation.export import suffix_of
+    from tessellation.preview import require_pillow
+
+    if STANDARD_STREAM in (args.output, args.preview):
+        raise UsageError("-o -", "a mesh or a picture does not go to standard output", "name a file")
+    if args.output is not None:
+        suffix_of(args.output)
+    if args.preview is not None:
+        if not args.preview.lower().endswith(".png"):
+            raise UsageError(f"--preview {args.preview[:60]}", "the picture is a PNG", "name a file that ends in .png")
+        require_pillow()
+    for path in (args.output, args.preview):
+        if path is not None:
+            refuse_overwrite(args.patches, path)
+            check_writable(path)
+
+
+def _write(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[str]:
+    from tessellation.export import encode
+    from tessellation.preview import png
+
+    written = []
+    if args.output is not None:
+        with output_file(args.output, binary=True) as stream:
+            stream.write(encode(mesh, args.output))
+        written.append(args.output)
+    if args.preview is not None:
+        screen.note("drawing the preview")
+        with output_file(args.preview, binary=True) as stream:
+            stream.write(png(mesh))
+        written.append(args.preview)
+    return written
+
+
+def _report(
+    screen: Screen,
+    args: argparse.Namespace,
+    effective: Effective,
+    file: PatchFile,
+    result: Tessellation,
+    mesh: Mesh,
+    checked: Any,
+    written: list[str],
+) -> None:
+    from tessellation import LIMIT
+
+    config = effective.config
+    screen.text(
+        f"pixelflow tessellate · {file.name} · config {effective.preset} ({config.sha256[:6]})"
+        f" · library {result.library} · engine {result.engine}"
+    )
+    screen.text(_work_line(result))
+    screen.text()
+    _stage_table(screen, result)
+    screen.text()
+    seconds = result.seconds_at_clock
+    rows = [
+        ("machine time", f"{seconds * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
+        ("worst point error", f"{result.worst_point_error:.3f} of {LIMIT:g} allowed (2^-24 x magnitude)"),
+        ("worst normal error", f"{result.worst_normal_error:.3f} of {LIMIT:g} allowed (2^-24 x condition)"),
+        ("degenerate samples", _degenerate_text(result)),
+        ("mesh", _mesh_text(mesh)),
+        ("shared edges", _edges_text(mesh, checked)),
+    ]
+    rows += [("wrote", path) for path in written]
+    rows.append(("wall time", f"{result.wall_seconds:.2f} s for the simulation"))
+    for name, text in rows:
+        screen.text(f"{name:<20}{text}")
+    found = guesses(config)
+    if found:
+        screen.paragraph("guessed values used: " + "; ".join(found) + "; see: pixelflow about --model")
+
+
+def _work_line(result: Tessellation) -> str:
+    nets: dict[str, int] = {}
+    sizes: dict[str, int] = {}
+    for patch in result.patches:
+        net = f"{patch.patch.counts[0]}x{patch.patch.counts[1]}"
+        nets[net] = nets.get(net, 0) + 1
+        size = f"{patch.samples}x{patch.samples}"
+        sizes[size] = sizes.get(size, 0) + 1
+    passes = len(result.plans)
+    used = result.samples / (passes * result.config.lanes)
+    return (
+        f"{_listed(nets, 'patches of', 'control points')}; {_listed(sizes, 'at', 'samples')}: "
+        f"{number(result.samples)} samples in {passes} pass{'es' * (passes != 1)}, "
+        f"{100 * used:.1f} % of {number(result.config.lanes)} PEs"
+    )
+
+
+def _listed(counts: dict[str, int], middle: str, last: str) -> str:
+    if len(counts) > 4:
+        return f"{sum(counts.values())} {middle} {len(counts)} sizes"
+    return " + ".join(f"{count} {middle} {size}" for size, count in counts.items()) + f" {last}"
+
+
+def _stage_table(screen: Screen, result: Tessellation) -> None:
+    """Print executed cycles by stage, those that the thesis counts first, the others as lines of their own."""
+    from tessellation.kernels import Stage
+
+    def share(cycles: int) -> str:
+        return f"{100 * cycles / result.cycles:.1f} %"
+
+    columns = [Column("cycles", numbers=True), Column("share", numbers=True), Column("stage"), Column("thesis")]
+    by_stage = result.cycles_by_stage
+    source = {
+        Stage.ADDRESSES: "table 3",
+        Stage.BERNSTEIN: "table 4",
+        Stage.POINTS: "table 7",
+        Stage.DERIVATIVES: "table 7",
+        Stage.NORMALS: "table 7",
+    }
+    rows = [
+        [number(by_stage[stage]), share(by_stage[stage]), stage.value, source[stage]]
+        for stage in source
+        if stage in by_stage
+    ]
+    inside = result.cycles_in_thesis
+    rows.append([number(inside), share(inside), "= what the thesis counts", ""])
+    outside = {
+        Stage.CONTROL_POINTS: "3.2, the slow alternative; not in its counts",
+        Stage.LEE: "figure 9, once a session; not in its counts",
+    }
+    rows += [
+        [number(by_stage[stage]), share(by_stage[stage]), _outside_name(stage, result), text]
+        for stage, text in outside.items()
+        if stage in by_stage
+    ]
+    rows.append([number(result.cycles), share(result.cycles), "= all", ""])
+    screen.table(columns, rows)
+
+
+def _outside_name(stage: Any, result: Tessellation) -> str:
+    from tessellation.kernels import Stage
+
+    return f"{stage.value} ({result.control_points})" if stage is Stage.CONTROL_POINTS else stage.value
+
+
+def _degenerate_text(result: Tessellation) -> str:
+    text = number(result.degenerate)
+    if result.lost_normals:
+        text += f", {number(result.lost_normals)} of them because a squared length left the range of binary32"
+    return text
+
+
+def _mesh_text(mesh: Mesh) -> str:
+    text = f"{number(len(mesh.points))} vertices, {number(len(mesh.triangles))} triangles"
+    if mesh.report.turned_patches:
+        text += f", {mesh.report.turned_patches} patches turned over to face the same way"
+    return text
+
+
+def _edges_text(mesh: Mesh, checked: Any) -> str:
+    report = mesh.report
+    text = f"{report.shared_edges} shared, {report.open_edges} open, {report.point_edges} points; "
+    if checked is None:
+        return text + f"largest gap {report.largest_gap:.3f} (2^-24 x magnitude); --weld closes it"
+    return text + f"welded (gap before: {report.largest_gap:.3f} x 2^-24 x magnitude), {checked.cracks} cracks"
+
+
+def _object(
+    args: argparse.Namespace,
+    effective: Effective,
+    file: PatchFile,
+    result: Tessellation,
+    mesh: Mesh,
+    checked: Any,
+    written: list[str],
+) -> dict[str, Any]:
+    from tessellation import LIMIT
+
+    report = mesh.report
+    return {
+        "config": config_object(effective),
+        "patches": {"file": file.name, "count": len(file.patches), "headers": file.convention.value},
+        "samples": {"per_patch": [patch.samples for patch in result.patches], "total": result.samples},
+        "library": result.library,
+        "engine": result.engine,
+        "control_points": result.control_points,
+        "passes": [
+            {
+                "patches": len(plan.work.placements),
+                "control_points": [plan.memory.rows, plan.memory.columns],
+                "occupancy": plan.work.occupancy,
+                "cycles": run.cycles,
+                "by_stage": run.by_stage,
+                "program_sha256": run.program.sha256,
+            }
+            for plan, run in zip(result.plans, result.runs, strict=True)
+        ],
+        "result": {
+            "cycles": result.cycles,
+            "cycles_in_thesis": result.cycles_in_thesis,
+            "by_stage": result.cycles_by_stage,
+            "seconds_at_clock": result.seconds_at_clock,
+            "error_limit": LIMIT,
+            "worst_point_error": _finite(result.worst_point_error),
+            "worst_normal_error": _finite(result.worst_normal_error),
+            "within_limits": result.within_limits,
+            "degenerate_samples": result.degenerate,
+            "lost_normals": result.lost_normals,
+        },
+        "mesh": {
+            "vertices": len(mesh.points),
+            "triangles": len(mesh.triangles),
+            "welded": report.welded,
+            "shared_edges": report.shared_edges,
+            "open_edges": report.open_edges,
+            "point_edges": report.point_edges,
+            "largest_gap": _finite(report.largest_gap),
+            "turned_patches": report.turned_patches,
+            "repaired_normals": report.repaired_normals,
+            "cracks": None if checked is None else checked.cracks,
+        },
+        "written": written,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None

@@ -1,0 +1,43 @@
+"""Configuration of a node: a frozen tree of values with unit, source, standing and range.
+
+>>> from pixelflow.config import THESIS, load_config
+>>> THESIS.lanes
+8192
+>>> load_config(overrides=["array.modules=1"]).lanes
+2048
+"""
+
+from pixelflow.config.load import Effective, load_config, load_effective
+from pixelflow.config.param import Param, leaves, param, section
+from pixelflow.config.presets import PRESETS, THESIS, TINY
+from pixelflow.config.tree import (
+    ArrayConfig,
+    GniConfig,
+    IgcConfig,
+    LeeConfig,
+    NetworkConfig,
+    NodeConfig,
+    SdramConfig,
+    TasicConfig,
+)
+
+__all__ = [
+    "PRESETS",
+    "THESIS",
+    "TINY",
+    "ArrayConfig",
+    "Effective",
+    "GniConfig",
+    "IgcConfig",
+    "LeeConfig",
+    "NetworkConfig",
+    "NodeConfig",
+    "Param",
+    "SdramConfig",
+    "TasicConfig",
+    "leaves",
+    "load_config",
+    "load_effective",
+    "param",
+    "section",
+]

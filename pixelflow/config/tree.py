@@ -1,0 +1,291 @@
+"""The configuration tree: every size, width and time that the model takes as data.
+
+Each value states its unit, where it comes from and how well founded it is. Section and table numbers are those of
+Keller's thesis (UNC TR95-043). A tree is checked as a whole when the :class:`NodeConfig` is built, so that every
+fault is reported at once; the sections alone are plain values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from pixelflow.config.param import Value, leaf_faults, leaves, param, section
+from pixelflow.errors import Fault, InputError
+from pixelflow.units import Standing
+
+__all__ = [
+    "ArrayConfig",
+    "GniConfig",
+    "IgcConfig",
+    "LeeConfig",
+    "NetworkConfig",
+    "NodeConfig",
+    "SdramConfig",
+    "TasicConfig",
+]
+
+THESIS, DERIVED, FITTED, INVENTED = Standing.THESIS, Standing.DERIVED, Standing.FITTED, Standing.INVENTED
+
+BLOCK_PES = 16
+"""PEs of a block, the unit of patch mapping (thesis 3.2, figure 8); fixed, because figure 8 has no other size."""
+
+_ARRAY = "pixelflow/node/pe_array.py"
+_LEE = "pixelflow/node/lee.py"
+_IGC = "pixelflow/node/igc.py"
+_NODE = "pixelflow/node/node.py"
+
+
+# The tables below stay aligned: one value, then what is known about it.
+# fmt: off
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayConfig:
+    """The PE array: modules of EMCs of panels of PEs, and the memory of one PE."""
+
+    modules: int = param(4, "modules of a node", unit="modules", low=1, high=8,
+        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+    emcs_per_module: int = param(8, "EMC chips of a module", unit="EMCs", low=1, high=8,
+        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+    panels_per_emc: int = param(8, "panels of an EMC", unit="panels", allowed=(2, 4, 8),
+        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+    pes_per_panel: int = param(32, "PEs of a panel", unit="PEs", allowed=(32,),
+        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+    main_bytes: int = param(256, "main memory of a PE, from address 0", unit="bytes", low=32, high=256,
+        source="thesis 3.6", standing=THESIS, read_by=_ARRAY)
+    composition_bytes: int = param(64, "image composition memory, behind main memory", unit="bytes", low=0, high=64,
+        source="thesis 3.6; its place in the address map is invented", standing=THESIS, read_by=_ARRAY)
+    port_bytes: int = param(32, "each of the two local ports (input, then output)", unit="bytes", low=4, high=64,
+        source="thesis 2.2.1; their place in the address map is invented", standing=THESIS, read_by=_ARRAY)
+
+    @property
+    def emcs(self) -> int:
+        """EMCs of the node."""
+        return self.modules * self.emcs_per_module
+
+    @property
+    def panels(self) -> int:
+        """Panels of the node."""
+        return self.emcs * self.panels_per_emc
+
+    @property
+    def lanes(self) -> int:
+        """PEs of the node: 8192 on the thesis machine."""
+        return self.panels * self.pes_per_panel
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of 16 PEs of the node: 512 on the thesis machine."""
+        return self.lanes // BLOCK_PES
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(modules, EMCs of a module, panels of an EMC, PEs of a panel): the axis order of every array."""
+        return (self.modules, self.emcs_per_module, self.panels_per_emc, self.pes_per_panel)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of one PE: main, image composition and both local ports; 384 on the thesis machine."""
+        return self.output_port_start + self.port_bytes
+
+    @property
+    def composition_start(self) -> int:
+        """First address of image composition memory."""
+        return self.main_bytes
+
+    @property
+    def input_port_start(self) -> int:
+        """First address of the input local port."""
+        return self.main_bytes + self.composition_bytes
+
+    @property
+    def output_port_start(self) -> int:
+        """First address of the output local port."""
+        return self.input_port_start + self.port_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeeConfig:
+    """The linear expression evaluator: widths of its registers, and what they hold at power-up."""
+
+    arrangement: str = param("figure9", "values of the registers when a run starts", unit="",
+        allowed=("figure9", "zero"), source="thesis 3.2; figure 9 is missing from the text", standing=DERIVED,
+        read_by=_LEE)
+    xe_bits: int = param(2, "register xe of an EMC", unit="bits", low=1, high=16,
+        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+    ye_bits: int = param(2, "register ye of an EMC", unit="bits", low=1, high=16,
+        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+    xp_bits: int = param(8, "registers xp", unit="bits", low=1, high=16,
+        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+    yp_bits: int = param(7, "registers yp", unit="bits", low=1, high=16,
+        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+    xs_bits: int = param(4, "registers xs", unit="bits", low=1, high=16,
+        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+    ys_bits: int = param(4, "registers ys", unit="bits", low=1, high=16,
+        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgcConfig:
+    """The two instruction sequencers, EIGC and TIGC."""
+
+    control_cycles: int = param(0, "cost of a loop, call, return, jump, free semaphore or halt", unit="cycles",
+        low=0, high=64, source="forced by tables 3 and 4: the IGC runs ahead", standing=INVENTED, read_by=_IGC)
+    call_depth: int = param(16, "calls inside calls", unit="frames", low=1, high=1024,
+        source="no published value", standing=INVENTED, read_by=_IGC)
+    loop_depth: int = param(16, "loops inside loops", unit="loops", low=1, high=1024,
+        source="no published value", standing=INVENTED, read_by=_IGC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TasicConfig:
+    """Texture ASICs: the path between local ports and texture memory."""
+
+    read_cycles: int = param(12, "one read of a 4-byte word from each SDRAM of a module", unit="cycles",
+        low=1, high=1024, source="table 6; table 2 and section 3.5 say 11, the difference is unexplained",
+        standing=FITTED)
+    port_bytes_per_cycle: int = param(1, "wire between one EMC and the TASICs, each way", unit="bytes", low=1, high=8,
+        source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SdramConfig:
+    """Texture memory: size of the synchronous DRAMs and their times, in clocks of 10 ns."""
+
+    devices_per_module: int = param(8, "SDRAMs of a module, addressed in parallel", unit="devices", low=1, high=16,
+        source="thesis 2.2.1", standing=THESIS)
+    banks: int = param(2, "banks of an SDRAM", unit="banks", allowed=(2, 4),
+        source="thesis 2.2.6", standing=THESIS)
+    rows: int = param(2048, "rows of a bank", unit="rows", low=1, high=65536,
+        source="thesis 2.2.6", standing=THESIS)
+    columns: int = param(512, "columns (bytes) of a row", unit="bytes", low=8, high=65536,
+        source="thesis 2.2.6; 2.2.7 halves the total by mistake", standing=THESIS)
+    trcd_cycles: int = param(3, "ACT to READ or WRITE", unit="cycles", low=1, high=255,
+        source="fits table 2", standing=FITTED)
+    trp_cycles: int = param(3, "PRE to ACT", unit="cycles", low=1, high=255,
+        source="fits table 2", standing=FITTED)
+    cl_cycles: int = param(3, "READ to first byte", unit="cycles", low=1, high=255,
+        source="fits table 2", standing=FITTED)
+    twr_cycles: int = param(2, "last written byte to PRE", unit="cycles", low=0, high=255,
+        source="fits table 2", standing=FITTED)
+    tras_cycles: int = param(6, "ACT to PRE, same bank", unit="cycles", low=1, high=255,
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED)
+    trc_cycles: int = param(10, "ACT to ACT, same bank", unit="cycles", low=1, high=255,
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED)
+    trrd_cycles: int = param(2, "ACT to ACT, other bank", unit="cycles", low=1, high=255,
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED)
+    trfc_cycles: int = param(10, "REF to ACT", unit="cycles", low=1, high=255,
+        source="typical part of the time", standing=INVENTED)
+    refresh: bool = param(False, "refresh one row in 15.6 us", unit="",
+        source="absent from table 2; about 0.7 % where it is on", standing=DERIVED)
+    equal_slots: bool = param(True, "accesses take equal slots (false: a greedy controller)", unit="",
+        source="table 2", standing=DERIVED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GniConfig:
+    """Geometry network interface and the two general purpose processors behind it."""
+
+    mb_per_second: int = param(800, "GNI", unit="MB/s", low=1, high=1_000_000,
+        source="thesis 3.8", standing=THESIS)
+    gp_count: int = param(2, "GPs of a node", unit="GPs", low=1, high=8,
+        source="thesis 2.2.1", standing=THESIS)
+    gp_memory_mb_per_second: int = param(200, "path to GP memory", unit="MB/s", low=1, high=1_000_000,
+        source="thesis 3.8", standing=THESIS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkConfig:
+    """Nodes that the geometry network and the image composition network join."""
+
+    nodes: int = param(1, "nodes of the machine", unit="nodes", low=1, high=40,
+        source="the model steps one node; a machine had up to 40", standing=INVENTED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeConfig:
+    """One PixelFlow node.
+
+    Building one checks every value and their combinations, and raises an InputError that holds all faults.
+    """
+
+    clock_mhz: int = param(100, "clock of the array and of texture memory", unit="MHz", low=1, high=10_000,
+        source="thesis 2.2.3", standing=THESIS, read_by=_NODE)
+    array: ArrayConfig = section(ArrayConfig)
+    lee: LeeConfig = section(LeeConfig)
+    igc: IgcConfig = section(IgcConfig)
+    tasic: TasicConfig = section(TasicConfig)
+    sdram: SdramConfig = section(SdramConfig)
+    gni: GniConfig = section(GniConfig)
+    network: NetworkConfig = section(NetworkConfig)
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        faults = [fault for leaf in leaves(self) for fault in leaf_faults(*leaf)]
+        faults = faults or combination_faults(self)
+        if faults:
+            raise InputError(faults)
+
+    @property
+    def lanes(self) -> int:
+        """PEs of the node: 8192 on the thesis machine."""
+        return self.array.lanes
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """Every value by its dotted key, in declaration order."""
+        return {key: value for key, _, value, _ in leaves(self)}
+
+    @property
+    def derived(self) -> dict[str, int]:
+        """Totals that follow from the values, by name."""
+        array, sdram = self.array, self.sdram
+        module_bytes = sdram.devices_per_module * sdram.banks * sdram.rows * sdram.columns
+        return {
+            "EMCs": array.emcs,
+            "panels": array.panels,
+            "blocks": array.blocks,
+            "PEs": array.lanes,
+            "bytes of a PE": array.memory_bytes,
+            "bytes of all PEs": array.memory_bytes * array.lanes,
+            "texture bytes of a module": module_bytes,
+        }
+
+    @property
+    def sha256(self) -> str:
+        """Fingerprint of the effective values; equal for equal machines, whatever file they came from."""
+        text = json.dumps(self.values, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def seconds(self, cycles: int) -> float:
+        """Return the machine time of ``cycles`` in seconds."""
+        return cycles / (self.clock_mhz * 1e6)
+
+
+def combination_faults(config: NodeConfig) -> list[Fault]:
+    """Return what is wrong with values that are right one by one."""
+    faults = []
+    sdram, lee, array = config.sdram, config.lee, config.array
+    if sdram.trc_cycles < sdram.tras_cycles + sdram.trp_cycles:
+        faults.append(
+            Fault(
+                f"sdram.trc_cycles: {sdram.trc_cycles} is below tras_cycles + trp_cycles = "
+                f"{sdram.tras_cycles} + {sdram.trp_cycles}",
+                hint="a bank cannot open a row before it has closed the last one",
+            )
+        )
+    if lee.arrangement == "figure9":
+        # Figure 9 numbers 16 columns for each EMC and 16 rows for each module.
+        for key, bits, needed in (
+            ("lee.xp_bits", lee.xp_bits, 16 * array.emcs_per_module - 1),
+            ("lee.yp_bits", lee.yp_bits, 16 * array.modules - 1),
+            ("lee.ys_bits", lee.ys_bits, 3),
+        ):
+            if needed >> bits:
+                faults.append(
+                    Fault(
+                        f"{key}: {bits} bits cannot hold {needed}, which the arrangement figure9 needs",
+                        hint=f"allowed: {needed.bit_length()} bits or more, or fewer modules and EMCs",
+                    )
+                )
+    return faults

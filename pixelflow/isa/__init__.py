@@ -1,0 +1,52 @@
+"""The instruction set: declarations, encoding, programs and the generated manual.
+
+Importing this package declares every instruction; :data:`INSTRUCTIONS` is the only list of them.
+"""
+
+from pixelflow.isa import control, pixels, tree  # noqa: F401  (they declare instructions)
+from pixelflow.isa.control import SEMAPHORES
+from pixelflow.isa.declare import Declaration, Family, Instruction, InstructionSet, Step, Unit
+from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.isa.encoding import EncodingError
+from pixelflow.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandSpec, Register
+from pixelflow.isa.program import DataBlock, MemoryRange, Program, Routine, SourceLine
+from pixelflow.isa.registers import INPUT_PORT, MAIN_BYTES, MEMORY_BYTES, OUTPUT_PORT, PANEL_PES, PORT_BYTES
+
+__all__ = [
+    "INPUT_PORT",
+    "INSTRUCTIONS",
+    "MAIN_BYTES",
+    "MEMORY_BYTES",
+    "OUTPUT_PORT",
+    "PANEL_PES",
+    "PARAMETERS",
+    "PORT_BYTES",
+    "SEMAPHORES",
+    "DataBlock",
+    "Declaration",
+    "EncodingError",
+    "Family",
+    "Imm",
+    "Instruction",
+    "InstructionSet",
+    "Kind",
+    "Mem",
+    "MemoryRange",
+    "Operand",
+    "OperandSpec",
+    "Program",
+    "Register",
+    "Routine",
+    "SourceLine",
+    "Step",
+    "Unit",
+    "decode",
+    "encode",
+]
+
+decode = INSTRUCTIONS.decode
+
+
+def encode(instruction: Instruction) -> tuple[int, ...]:
+    """Return the 32-bit words of an instruction; raises EncodingError where an operand does not fit its field."""
+    return instruction.encode()

@@ -1,0 +1,105 @@
+"""Sequencer control, the same for both instruction streams: loops, calls, semaphores, halt.
+
+The sequencer runs ahead of the units that it feeds, so control takes no EMC cycle (invented; tables 3 and 4 leave no
+room for any). A meaning acts on the stream that executes it (:class:`pixelflow.node.igc.Stream`).
+"""
+
+from __future__ import annotations
+
+from pixelflow.isa.declare import Family, Unit
+from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.isa.operands import PARAMETERS, Kind, OperandSpec
+
+__all__ = ["SEMAPHORES"]
+
+SEMAPHORES = 16
+"""Counting semaphores shared by the two streams of a node (number invented)."""
+
+_target = OperandSpec("target", Kind.TARGET)
+_semaphore = OperandSpec("semaphore", Kind.COUNT, 0, SEMAPHORES - 1)
+
+
+def _control(mnemonic: str, opcode: int, *operands: OperandSpec, source: str = "2.2.5: microcoded streams; invented"):
+    return INSTRUCTIONS.instruction(
+        mnemonic,
+        opcode,
+        *operands,
+        family=Family.CONTROL,
+        unit=Unit.SEQUENCER,
+        steps=lambda *values: (),
+        cost="0",
+        source=source,
+    )
+
+
+@_control("HALT", 0x01)
+def halt(stream) -> None:
+    """End this instruction stream."""
+    stream.halt()
+
+
+@_control("CALL", 0x02, _target, OperandSpec("arguments", Kind.ARGUMENTS))
+def call(stream, target: int, arguments: tuple) -> None:
+    """Call a routine with up to seven arguments, addresses or bytes, which become its parameters P0 to P6.
+
+    Arguments may themselves refer to the caller's parameters. A routine begins with START, which is where the
+    start-up cycle of an EMC instruction is spent; the call itself is free.
+    """
+    stream.call(target, arguments)
+
+
+@_control("RET", 0x03)
+def ret(stream) -> None:
+    """Return to the caller; if the routine executed START, the caller's latch L comes back as well."""
+    stream.ret()
+
+
+@_control("LOOP", 0x04, OperandSpec("count", Kind.COUNT, 0, 65535))
+def loop(stream, count: int) -> None:
+    """Repeat the instructions up to the matching ENDL ``count`` times; 0 skips them."""
+    stream.loop(count)
+
+
+@_control("ENDL", 0x05)
+def endl(stream) -> None:
+    """End of the innermost loop."""
+    stream.end_loop()
+
+
+@_control("JMP", 0x06, _target)
+def jmp(stream, target: int) -> None:
+    """Continue at the target."""
+    stream.jump(target)
+
+
+@_control("MARK", 0x07, OperandSpec("name", Kind.NAME))
+def mark(stream, name: int) -> None:
+    """Name the stage that begins here: cycles are reported by stage. The machine does nothing."""
+    stream.mark(name)
+
+
+@_control(
+    "ADDP",
+    0x09,
+    OperandSpec("parameter", Kind.PARAMETER, 0, PARAMETERS - 1),
+    OperandSpec("delta", Kind.DELTA, -8192, 8191),
+)
+def addp(stream, parameter: int, delta: int) -> None:
+    """Add a constant to a parameter of the running frame, so that a loop can step through memory."""
+    stream.add_parameter(parameter, delta)
+
+
+@_control(
+    "SIGNAL", 0x0A, _semaphore, source="1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+)
+def signal(stream, semaphore: int) -> None:
+    """Add one to a semaphore."""
+    stream.signal(semaphore)
+
+
+@_control(
+    "WAIT", 0x0B, _semaphore, source="1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+)
+def wait(stream, semaphore: int) -> None:
+    """Wait until a semaphore is above zero, then take one from it. A blocked stream stalls."""
+    stream.wait(semaphore)

@@ -1,0 +1,311 @@
+"""One declaration per instruction: everything that any other part of the system knows about it.
+
+Assembler, disassembler, listing, sequencer cost, hazard checks, manual and test parameter lists are derived from
+the declarations that :meth:`InstructionSet.instruction` collects. There is no second list of mnemonics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from pixelflow.errors import InputError, InternalError, nearest
+from pixelflow.isa.encoding import EncodingError, Layout, pack, place, unpack
+from pixelflow.isa.operands import Imm, Kind, Mem, Operand, OperandSpec, Register
+from pixelflow.lanes.algebra import Algebra
+from pixelflow.units import Standing
+
+__all__ = ["Declaration", "Family", "Instruction", "InstructionSet", "Step", "Unit"]
+
+
+class Family(Enum):
+    """Groups of instructions in the cycle report and in the manual."""
+
+    STARTUP = "start-up"
+    MOVE = "move"
+    ARITHMETIC = "arithmetic"
+    LOGIC = "logic"
+    SHIFT = "shift"
+    MULTIPLY = "multiply"
+    ENABLE = "enable"
+    LEE = "linear expression"
+    PIXEL_COPY = "pixel copy"
+    PORT = "port"
+    CONTROL = "control"
+
+
+class Unit(Enum):
+    """Which part of the machine gives an instruction its meaning."""
+
+    PE = "processing elements"
+    LEE = "linear expression evaluator"
+    SEQUENCER = "sequencer"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One clock cycle of an instruction: what it does, and whether it uses the PE's one memory port."""
+
+    name: str
+    memory: bool = False
+
+
+Steps = Callable[..., tuple[Step, ...]]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One instruction of the machine; see the fields' names."""
+
+    mnemonic: str
+    opcode: int
+    operands: tuple[OperandSpec, ...]
+    family: Family
+    unit: Unit
+    steps: Steps
+    """From the operand values to the clock cycles that the instruction takes, one `Step` each."""
+    cost_text: str
+    standing: Standing
+    source: str
+    meaning: Callable[..., None]
+    """Over the lane algebra for PE instructions, on the LEE for LEE instructions, on a frame for control."""
+    gateable: bool = False
+    pushes: int = 0
+    """How many enables it saves (+1) or restores (-1) on the enable stack."""
+    layout: Layout = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layout", place(self.operands, gateable=self.gateable))
+        if not self.manual:
+            raise InternalError(f"{self.mnemonic}: an instruction without a docstring has no manual entry")
+
+    @property
+    def words(self) -> int:
+        """Length in 32-bit words."""
+        return self.layout.words
+
+    @cached_property
+    def manual(self) -> str:
+        """The manual entry: the docstring of the meaning, unindented."""
+        import inspect
+
+        return inspect.cleandoc(self.meaning.__doc__ or "")
+
+    @cached_property
+    def synopsis(self) -> str:
+        """How the instruction is written, with operand names: ``LD[.E] dst, src``."""
+        text = ""
+        for position, spec in enumerate(self.operands):
+            comma = ", " if position else " "
+            text += f"[{comma}{spec.name}]" if spec.optional else f"{comma}{spec.name}"
+        return f"{self.mnemonic}{'[.E]' if self.gateable else ''}{text}"
+
+    def arguments(self, operands: tuple[Operand, ...]) -> dict[str, Operand]:
+        return {spec.name: operand for spec, operand in zip(self.operands, operands, strict=True)}
+
+    def __hash__(self) -> int:
+        return hash(self.opcode)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __reduce__(self) -> str | tuple:
+        # Declarations are singletons; a process that receives one looks its own up.
+        from pixelflow.isa import INSTRUCTIONS
+
+        return INSTRUCTIONS.__getitem__, (self.mnemonic,)
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction as it stands in a program: a declaration and its operand values."""
+
+    declaration: Declaration
+    operands: tuple[Operand, ...] = ()
+    gated: bool = False
+
+    @property
+    def mnemonic(self) -> str:
+        return self.declaration.mnemonic + (".E" if self.gated else "")
+
+    @property
+    def words(self) -> int:
+        return self.declaration.words
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self.declaration.steps(*self.operands)
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles of the EMC; 0 for sequencer control, which runs ahead."""
+        return len(self.steps)
+
+    def encode(self) -> tuple[int, ...]:
+        """Return the 32-bit words; raises EncodingError where an operand does not fit its field."""
+        d = self.declaration
+        return pack(d.layout, d.opcode, d.operands, self.operands, gated=self.gated)
+
+    @property
+    def touches(self) -> tuple[tuple[Mem, int], ...]:
+        """The memory that the operands name: (first byte, number of bytes) each."""
+        values = self.declaration.arguments(self.operands)
+        return tuple(
+            (values[spec.name], values[spec.sized_by] if spec.sized_by else 1)
+            for spec in self.declaration.operands
+            if spec.kind in (Kind.MEMORY, Kind.SOURCE) and isinstance(values[spec.name], Mem)
+        )
+
+    @property
+    def bases(self) -> tuple[int, ...]:
+        """The parameters that the operands refer to, without repetition."""
+        return tuple(dict.fromkeys(o.base for o in self.operands if isinstance(o, Mem | Imm) and o.base is not None))
+
+    def resolve(self, parameters: Sequence[int]) -> Instruction:
+        """Return the instruction with every parameter reference replaced by its value in ``parameters``."""
+
+        def absolute(operand: Operand) -> Operand:
+            match operand:
+                case Mem(offset, base) if base is not None:
+                    return Mem(parameters[base] + offset)
+                case Imm(value, base) if base is not None:
+                    return Imm(parameters[base] + value & 0xFF)
+            return operand
+
+        return Instruction(self.declaration, tuple(absolute(operand) for operand in self.operands), self.gated)
+
+    def apply(self, lanes: Algebra) -> None:
+        """Carry out the meaning of a PE instruction on ``lanes``; every operand must be absolute (no base)."""
+        if not self.declaration.gateable:
+            self.declaration.meaning(lanes, *self.operands)
+        else:
+            where = lanes.flag("E") if self.gated else None
+            self.declaration.meaning(lanes, *self.operands, where=where)
+
+    def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:
+        """Return canonical assembly text; ``name`` turns targets and MARK names into words."""
+        shown = []
+        for spec, operand in zip(self.declaration.operands, self.operands, strict=True):
+            if spec.optional and operand is self.operands[0]:
+                continue
+            if spec.kind is Kind.ARGUMENTS:
+                shown += [_show(argument) for argument in operand]
+            elif spec.kind in (Kind.TARGET, Kind.NAME) and name is not None:
+                shown.append(name(spec, operand))
+            elif spec.kind is Kind.PARAMETER:
+                shown.append(f"P{operand}")
+            else:
+                shown.append(_show(operand))
+        return f"{self.mnemonic} {', '.join(shown)}".rstrip()
+
+
+def _show(operand: Operand) -> str:
+    match operand:
+        case Register():
+            return operand.name
+        case Mem(offset, None):
+            return f"[{offset}]"
+        case Mem(offset, base):
+            return f"[P{base}{offset:+d}]" if offset else f"[P{base}]"
+        case Imm(value, None):
+            return f"#{value}"
+        case Imm(value, base):
+            return f"#P{base}{value:+d}" if value else f"#P{base}"
+        case _:
+            return str(operand)
+
+
+class InstructionSet:
+    """The declarations, by mnemonic and by opcode; built once at import by the decorated functions."""
+
+    def __init__(self) -> None:
+        self._by_mnemonic: dict[str, Declaration] = {}
+        self._by_opcode: dict[int, Declaration] = {}
+
+    def instruction(
+        self,
+        mnemonic: str,
+        opcode: int,
+        *operands: OperandSpec,
+        family: Family,
+        steps: Steps,
+        cost: str,
+        source: str,
+        unit: Unit = Unit.PE,
+        standing: Standing = Standing.INVENTED,
+        gateable: bool = False,
+        pushes: int = 0,
+    ) -> Callable[[Callable[..., None]], Callable[..., None]]:
+        """Declare the decorated function as the meaning of ``mnemonic``; raises InternalError on a clash."""
+
+        def declare(meaning: Callable[..., None]) -> Callable[..., None]:
+            declaration = Declaration(
+                mnemonic, opcode, operands, family, unit, steps, cost, standing, source, meaning, gateable, pushes
+            )
+            if mnemonic in self._by_mnemonic or opcode in self._by_opcode:
+                raise InternalError(f"{mnemonic}: mnemonic or opcode {opcode:#04x} is declared twice")
+            self._by_mnemonic[mnemonic] = declaration
+            self._by_opcode[opcode] = declaration
+            return meaning
+
+        return declare
+
+    def __getitem__(self, mnemonic: str) -> Declaration:
+        return self._by_mnemonic[mnemonic]
+
+    def __contains__(self, mnemonic: object) -> bool:
+        return mnemonic in self._by_mnemonic
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_mnemonic)
+
+    def __len__(self) -> int:
+        return len(self._by_mnemonic)
+
+    def values(self) -> tuple[Declaration, ...]:
+        """All declarations, in the order of the manual."""
+        return tuple(self._by_mnemonic.values())
+
+    def get(self, mnemonic: str) -> Declaration | None:
+        return self._by_mnemonic.get(mnemonic)
+
+    def find(self, mnemonic: str) -> Declaration:
+        """Return the declaration of ``mnemonic``; raises InputError with the nearest known one."""
+        try:
+            return self._by_mnemonic[mnemonic]
+        except KeyError:
+            near = nearest(mnemonic, self._by_mnemonic)
+            hint = f" (did you mean {near}?)" if near else ""
+            raise InputError(f"unknown instruction {mnemonic}{hint}") from None
+
+    def make(self, mnemonic: str, *operands: Operand, gated: bool = False) -> Instruction:
+        """Return an instruction after checking that its operands can be encoded; raises EncodingError."""
+        declaration = self[mnemonic]
+        missing = declaration.operands[len(operands) :]
+        if len(missing) == 1 and missing[0].optional:
+            operands = (*operands, operands[0])
+        if len(operands) != len(declaration.operands):
+            wanted = len(declaration.operands)
+            raise EncodingError(f"{mnemonic} takes {wanted} operands, not {len(operands)}: {declaration.synopsis}")
+        if gated and not declaration.gateable:
+            raise EncodingError(f"{mnemonic} has no .E form")
+        instruction = Instruction(declaration, operands, gated)
+        instruction.encode()
+        return instruction
+
+    def decode(self, words: tuple[int, ...], at: int = 0) -> Instruction:
+        """Return the instruction that starts at word ``at``; raises InputError where the bits mean nothing."""
+        opcode = words[at] >> 24
+        declaration = self._by_opcode.get(opcode)
+        if declaration is None:
+            raise InputError(f"word {at}: opcode {opcode:#04x} is not an instruction")
+        end = at + declaration.words
+        if end > len(words):
+            raise InputError(f"word {at}: {declaration.mnemonic} needs {declaration.words} words, the program ends")
+        try:
+            operands, gated = unpack(declaration.layout, declaration.operands, words[at:end])
+        except ValueError as error:
+            raise InputError(f"word {at}: {declaration.mnemonic}: {error}") from None
+        return Instruction(declaration, operands, gated)

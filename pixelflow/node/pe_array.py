@@ -1,0 +1,79 @@
+"""The PE array of a node: lanes, LEE, and what instructions do to them. It knows no time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pixelflow.config import NodeConfig
+from pixelflow.errors import MachineFault
+from pixelflow.isa import PANEL_PES, Instruction, Unit
+from pixelflow.isa.emc import unlatch
+from pixelflow.isa.registers import CARRIES, MASKS, WORDS
+from pixelflow.lanes import Shape, make_engine
+from pixelflow.lanes.engine import Action, Engine
+from pixelflow.node.lee import LinearExpressionEvaluator
+
+__all__ = ["PeArray"]
+
+_KEPT_ACTIONS = 20_000
+
+
+class PeArray:
+    """All PEs of a node on one lane engine."""
+
+    def __init__(self, config: NodeConfig, engine: str) -> None:
+        array = config.array
+        shape = Shape(array.lanes, PANEL_PES, array.memory_bytes, WORDS, CARRIES, MASKS)
+        self.engine: Engine = make_engine(engine, shape)
+        self.lee = LinearExpressionEvaluator(config)
+        self._memory_bytes = array.memory_bytes
+        self._actions: dict[Instruction, Action] = {}
+        self._coordinates_of: int | None = None
+        self.unlatch = self.engine.prepare(unlatch)
+        self.reset()
+
+    def reset(self) -> None:
+        """Clear memory, registers and marks; enable all PEs, outside any routine."""
+        state = self.engine.snapshot()
+        for values in state.values():
+            values[...] = 0
+        for name in ("E", "L"):
+            state[name][:] = True
+        self.engine.restore(state)
+        self._place_lanes()
+
+    def _place_lanes(self) -> None:
+        if self._coordinates_of != self.lee.version:
+            self.engine.set_coordinates(*self.lee.coordinates())
+            self._coordinates_of = self.lee.version
+
+    def action(self, instruction: Instruction, parameters: Sequence[int] = ()) -> Action:
+        """Return what the engine must do for a PE instruction; raises MachineFault for memory outside the PE."""
+        if instruction.bases:
+            if max(instruction.bases) >= len(parameters):
+                raise MachineFault(f"{instruction.text()}: parameter P{max(instruction.bases)} was not passed")
+            instruction = instruction.resolve(parameters)
+        found = self._actions.get(instruction)
+        if found is None:
+            self._check(instruction)
+            if len(self._actions) >= _KEPT_ACTIONS:
+                # Long runs of broadcast constants never come again; start over rather than grow.
+                self._actions.clear()
+            found = self._actions[instruction] = self.engine.prepare(instruction.apply)
+        return found
+
+    def _check(self, instruction: Instruction) -> None:
+        for first, size in instruction.touches:
+            if not 0 <= first.offset <= self._memory_bytes - size:
+                touched = f"bytes {first.offset}..{first.offset + size - 1}"
+                raise MachineFault(f"{instruction.text()}: {touched} are outside the PE (0..{self._memory_bytes - 1})")
+
+    def configure(self, instruction: Instruction) -> None:
+        """Carry out an instruction of the LEE itself and move the PEs to their new coordinates."""
+        assert instruction.declaration.unit is Unit.LEE
+        instruction.declaration.meaning(self.lee, *instruction.operands)
+        self._place_lanes()
+
+    def run(self, actions: Sequence[Action]) -> None:
+        """Carry out actions in order."""
+        self.engine.run(actions)

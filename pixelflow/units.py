@@ -1,0 +1,32 @@
+"""Names for the integers that travel between packages.
+
+They cost nothing at run time and tell a reader (and a type checker) which unit a number has.
+"""
+
+from enum import StrEnum
+from typing import NewType
+
+Cycle = NewType("Cycle", int)
+"""A count of machine clock cycles; always an integer (one cycle is 10 ns at 100 MHz)."""
+
+ByteAddress = NewType("ByteAddress", int)
+"""An address in PE memory, 0 to 383 on the thesis machine."""
+
+WordAddress = NewType("WordAddress", int)
+"""An address in control store, counted in 32-bit words."""
+
+LaneIndex = NewType("LaneIndex", int)
+"""One PE of a node: ((module * 8 + emc) * 8 + panel) * 32 + pe."""
+
+
+class Standing(StrEnum):
+    """How well founded a number or a rule of the model is."""
+
+    THESIS = "thesis"
+    """Printed in Keller's thesis (UNC TR95-043)."""
+    DERIVED = "derived"
+    """Computed from printed numbers."""
+    FITTED = "fitted"
+    """Chosen so that a printed table comes out."""
+    INVENTED = "invented"
+    """Needed by the model, documented nowhere."""

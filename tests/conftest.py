@@ -1,0 +1,26 @@
+"""What every test may use: the reference data beside a working copy, where it is there."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("pixelflow", deadline=None, print_blob=True)
+settings.load_profile("pixelflow")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root folder of the working copy."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The reference data next to the working copy; a test that needs it is skipped in a plain clone."""
+    folder = ROOT.parent / "shared"
+    if not (folder / "data").is_dir():
+        pytest.skip("the reference data (../shared/data) is not here")
+    return folder

@@ -1,0 +1,195 @@
+"""Does a stream go where the program says, count what executed, and stop with a reason where it cannot go on?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import microcode
+from pixelflow.config import THESIS, TINY
+from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.isa import INSTRUCTIONS, Family, Imm, Mem, Program, Register
+from pixelflow.lanes import ENGINES
+from pixelflow.node import Node
+
+ADDER = """\
+range x[4] at 0
+range y[4] at 4
+MARK "load"
+EMC_TreeIntoMem_Li x, 4, 0, 0, 1000
+MARK "add"
+LOOP 5
+    CALL add32, y, x
+ENDL
+MARK "rest"
+routine add32(d, a)
+    LD R, d[0]
+    ADD R, a[0]
+    ST d[0], R
+    repeat i in 1 .. 3
+        LD R, d[i]
+        ADC R, a[i]
+        ST d[i], R
+    end
+end
+"""
+
+
+@pytest.fixture
+def node() -> Node:
+    return Node(TINY)
+
+
+def _words(*instructions) -> Program:
+    return Program(tuple(word for one in instructions for word in one.encode()))
+
+
+def _run(node: Node, text: str, **options):
+    return node.run(microcode.assemble(text), **options)
+
+
+@pytest.mark.parametrize("function", [True, False])
+def test_the_account_of_a_run(function: bool) -> None:
+    """5 for the load; 5 calls of 1 + 12 = 13 cycles, the published cost of a 32-bit add."""
+    node = Node(TINY)
+    run = node.run(microcode.assemble(ADDER), function=function)
+    assert run.cycles == 5 + 5 * 13
+    assert run.by_stage == {"load": 5, "add": 65, "rest": 0}
+    assert run.by_family == {Family.STARTUP: 5, Family.MOVE: 40, Family.ARITHMETIC: 20, Family.LEE: 5}
+    use = run.by_routine["add32"]
+    assert (use.calls, use.own_cycles, use.total_cycles) == (5, 65, 65)
+    assert run.by_routine["(main)"].own_cycles == 5
+    assert sum(run.by_line.values()) == run.cycles
+    by_line = {line.line: cycles for line, cycles in run.by_line.items() if line}
+    assert by_line[4] == 5 and by_line[11] == 5 and by_line[15] == 15
+    assert run.seconds_at_clock == pytest.approx(70e-8)
+    assert node.read_word(4, 4).tolist() == [5000 if function else 0] * node.lanes
+
+
+def test_nested_calls_add_up() -> None:
+    """outer: 1 + 1 + two inner of 1 + 2."""
+    outer = "routine outer()\nLD R, #0\nCALL inner\nCALL inner\nend\n"
+    inner = "routine inner()\nADD R, #1\nADD R, #1\nend\n"
+    node = Node(TINY)
+    run = _run(node, "CALL outer\n" + outer + inner)
+    assert run.by_routine["inner"].total_cycles == 6
+    assert run.by_routine["outer"].own_cycles == 2
+    assert run.by_routine["outer"].total_cycles == run.cycles == 8
+    assert set(node.register("R")) == {4}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_nested_routine_cannot_reach_pes_that_the_first_caller_disabled(engine: str) -> None:
+    text = """\
+EMC_TreeLTZero_Li 0, 1, 1, 0, -4     ; x < 4
+CALL outer
+STI [2], #3
+routine outer()
+    ENOT                             ; none of them
+    EMC_SetEnab
+    CALL inner
+    STA [1], M
+end
+routine inner()
+    LD M, #9
+    EMC_SetEnab
+    ST [0], M
+end
+"""
+    node = Node(TINY, engine=engine)
+    _run(node, text)
+    x, _ = node.coordinates()
+    expected = np.where(x < 4, 9, 0)
+    assert np.array_equal(node.memory[0], expected)
+    assert np.array_equal(node.memory[1], expected)
+    assert np.array_equal(node.memory[2], np.where(x < 4, 3, 0))
+    assert node.flag("L").all()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("EPOP\n", "1: EPOP without EPUSH in this routine"),
+        ("EPUSH\n" * 5, "5: EPUSH: the enable stack holds 4"),
+        ("CALL f\nroutine f()\nEPUSH\nend\n", "routine f returns with 1 enables still on the stack"),
+        ("routine f()\nCALL f\nend\nCALL f\n", "more than 4 started routines inside each other"),
+        ("proc f()\nCALL f\nend\nCALL f\n", "more than 16 calls inside calls"),
+        ("CALL f, [380]\nproc f(a)\nLD R, a[4]\nend\n", r"LD R, \[384\]: bytes 384..384 are outside the PE \(0..383\)"),
+        ("CALL f, [2]\nproc f(a)\nLD R, a[-3]\nend\n", r"LD R, \[-1\]: bytes -1..-1 are outside the PE"),
+    ],
+)
+def test_machine_faults_say_where_and_what(node: Node, text: str, message: str) -> None:
+    with pytest.raises(MachineFault, match=message):
+        _run(node, text)
+
+
+def test_faults_of_raw_words(node: Node) -> None:
+    make = INSTRUCTIONS.make
+    for instructions, message in [
+        ((make("LD", Register.R, Imm(1)),), "execution ran past the end"),
+        ((make("RET"),), "RET without CALL"),
+        ((make("JMP", 7),), "word 7 is not the start of an instruction"),
+        ((make("LOOP", 2),), "LOOP without ENDL"),
+        ((make("ENDL"),), "ENDL without LOOP"),
+        ((make("START"), make("HALT")), "START outside a routine"),
+        ((make("LD", Register.R, Mem(0, 3)), make("HALT")), "parameter P3 was not passed"),
+        ((make("LD", Register.R, Mem(400)), make("HALT")), r"bytes 400..400 are outside the PE"),
+        ((make("EMC_TreeIntoMem_Li", Mem(380), 8, 0, 0, 1), make("HALT")), r"bytes 380..387 are outside the PE"),
+        ((make("EMC_SetLEE", 7, 0, 0, 0, 0), make("HALT")), "there is no EMC 0 of module 7"),
+        ((make("EMC_SetLEE", 0, 0, 0, 0, 4), make("HALT")), "4 does not fit the 2 bits of xe"),
+        ((make("EMC_SetLEE", 0, 0, 3, 8, 4), make("HALT")), r"register yp has indices 0..7, not 8"),
+        ((make("MARK", 3), make("HALT")), "MARK 3: the program names only 0 stages"),
+    ]:
+        with pytest.raises(MachineFault, match=message):
+            node.run(_words(*instructions))
+
+
+def test_cycle_limit(node: Node) -> None:
+    text = "again: LD R, #1\nJMP again\n"
+    with pytest.raises(CycleLimitError, match=r"cycle limit 1000 reached at .*:1"):
+        _run(node, text, max_cycles=1000)
+    assert _run(node, "LD R, #1\n", max_cycles=1).cycles == 1
+
+
+def test_a_wait_that_nobody_can_end_is_a_deadlock(node: Node) -> None:
+    with pytest.raises(DeadlockError) as caught:
+        _run(node, "LD R, #1\nWAIT 3\n")
+    assert "deadlock at cycle 1: no stream can advance" in str(caught.value)
+    assert ":2   waits sem 3 (count 0)" in str(caught.value)
+
+
+def test_state_survives_between_runs_and_reset_clears_it(node: Node) -> None:
+    _run(node, "LD R, #5\nST [0], R\n")
+    _run(node, "LD S, [0]\nADD S, R\n")
+    assert set(node.register("S")) == {10}
+    node.reset()
+    assert not node.memory.any() and node.flag("E").all()
+
+
+def test_data_sections_are_loaded(node: Node) -> None:
+    program = microcode.assemble("range a[4] at 0\nrange b[2] at 4\ndata a: float 1.5\ndata b: lane\nHALT\n")
+    node.load(program)
+    assert set(node.read_float(0)) == {1.5}
+    assert node.read_word(4, 2).tolist() == list(range(node.lanes))
+
+
+def test_memory_access_from_outside_is_checked(node: Node) -> None:
+    with pytest.raises(InputError, match=r"uint8\[bytes, 256\], found int64\[1, 256\]"):
+        node.write_memory(0, np.zeros((1, node.lanes), int))
+    with pytest.raises(InputError, match=r"bytes 383\.\.384 are outside the PE"):
+        node.read_memory(383, 2)
+
+
+def test_steps_keep_the_state_up_to_date(node: Node) -> None:
+    program = microcode.assemble("LD R, #1\nADD R, #1\nADD R, #1\n")
+    seen = [(stream.cycle, int(node.register("R")[0])) for stream in node.steps(program)]
+    assert seen == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_all_8192_pes() -> None:
+    node = Node(THESIS)
+    _run(node, "EMC_TreeIntoMem_Li [0], 2, 1, 128, 0\n")
+    x, y = node.coordinates()
+    assert node.lanes == 8192
+    assert sorted(node.read_word(0, 2).tolist()) == list(range(8192))  # every point of the 128 x 64 region once
+    assert np.array_equal(node.read_word(0, 2), x + 128 * y)
