@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from microcode.builder import Builder
-from microcode.expander import Expander, Stop
 from microcode.declarations import unknown_parameter
-from microcode.files import Files
+from microcode.expander import Expander, Stop
 from microcode.linker import link_faults
 from microcode.scope import Scope
 from microcode.source import Complaint, Source, read_source, source_of
@@ -33,35 +31,41 @@ def assemble(source: str | Path, /, **parameters: int | float) -> Program:
 
 def expand(builder: Builder, source: Source, parameters: dict[str, Value], scope: Scope | None = None) -> Scope:
     """Expand a source into a builder and return its names; raises InputError with every fault."""
-    expander = Expander(builder)
-    scope = scope or Scope()
-    with suppress(Stop), builder.at(None):
-        expander.file(source, parameters, scope)
-        if not scope.damaged:
-            for name in [name for name in parameters if name not in scope.parameters]:
-                message, hint = unknown_parameter(name, scope)
-                expander.faults.append(Fault(message, Place(source.file), hint))
-            if expander.faults:
-                # The program will not be put together: report now what linking would have found.
-                expander.faults += link_faults(builder, expander.attempted)
-    if expander.faults:
-        raise InputError(_in_order(expander.faults))
-    return scope
+    return _expanded(builder, parameters, lambda expander: expander.file(source, parameters, scope or Scope()))
 
 
 def expand_file(builder: Builder, path: str, parameters: dict[str, Value]) -> Mapping[str, Value]:
-    """Expand a file found by the include rules into a builder and return its names; raises InputError."""
-    try:
-        source = Files().find(path, None)
-    except Complaint as complaint:
-        raise InputError(Fault(complaint.message, hint=complaint.hint)) from None
-    scope = expand(builder, source, parameters)
+    """Expand a file found by the include rules, unless it was; return its names. Raises InputError."""
+    scope = _expanded(builder, parameters, lambda expander: expander.include(path, parameters))
     return scope.imported | scope.names
 
 
 def expand_text(builder: Builder, text: str, values: dict[str, Value]) -> Mapping[str, Value]:
     """Expand a text into a builder and return the names it defines; ``values`` are names that it sees."""
-    return expand(builder, source_of(text), {}, Scope(names=dict(values))).names
+    scope = Scope(Scope(names=dict(values)))
+    return expand(builder, source_of(text), {}, scope).names
+
+
+def _expanded(builder: Builder, parameters: dict[str, Value], work: Callable[[Expander], Scope]) -> Scope:
+    expander = Expander(builder)
+    scope = Scope(damaged=True)
+    try:
+        with builder.at(None):
+            scope = work(expander)
+    except Stop:
+        pass
+    except Complaint as complaint:
+        raise InputError(Fault(complaint.message, hint=complaint.hint)) from None
+    if not scope.damaged:
+        for name in [name for name in parameters if name not in scope.parameters]:
+            message, hint = unknown_parameter(name, scope)
+            expander.faults.append(Fault(message, hint=hint))
+        if expander.faults:
+            # The program will not be put together: report now what linking would have found.
+            expander.faults += link_faults(builder, expander.attempted)
+    if expander.faults:
+        raise InputError(_in_order(expander.faults))
+    return scope
 
 
 def _in_order(faults: list[Fault]) -> list[Fault]:

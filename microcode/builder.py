@@ -12,6 +12,7 @@ Methods are named as the instructions, from their declarations::
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,7 +44,7 @@ class _Emitter:
         self._builder._emit(self._mnemonic, operands, self._gated, 2)
 
     @property
-    def E(self) -> _Emitter:  # noqa: N802  (spelled as in the language)
+    def E(self) -> _Emitter:
         emitter = self.__dict__["E"] = _Emitter(self._builder, self._mnemonic, gated=True)
         return emitter
 
@@ -60,6 +61,8 @@ class Builder:
         self.routines: list[Section] = []
         self.names: dict[str, int] = {}
         self.lines: dict[Line, int] = {}
+        self.included: dict[tuple, object] = {}
+        """Names of the files that were included already, by path and parameters."""
         self._section = self.streams["eigc"]
         self._scope = self.globals
         self._line: Line | None = None
@@ -120,6 +123,7 @@ class Builder:
         self._define(self._scope, name, Label(section, section.last_label, place or self.place))
 
     def _define(self, scope: LabelScope, name: str, label: Label) -> None:
+        _spelled(name)
         first = scope.labels.get(name)
         if first is not None:
             where = f", first in {first.place.file}:{first.place.line}" if first.place else ""
@@ -215,11 +219,11 @@ class Builder:
 
     def range(self, name: str, size: int, at: int | None = None) -> Range:
         """Declare a named range of PE memory; without ``at`` it is placed at the first free bytes of main memory."""
-        return self.layout.range(name, size, at, place=self.place)
+        return self.layout.range(_spelled(name), size, at, place=self.place)
 
     def overlay(self, name: str, size: int, at: int) -> Range:
         """Declare a range that may overlap others on purpose."""
-        return self.layout.overlay(name, size, at, place=self.place)
+        return self.layout.overlay(_spelled(name), size, at, place=self.place)
 
     def data(self, where: Range | Mem, *values: int | float, kind: DataKind = DataKind.BYTE) -> None:
         """Give memory its initial contents: bytes, 32-bit words, floats, or each PE's lane number (no values)."""
@@ -280,3 +284,8 @@ class Builder:
         return link(self)
 
 
+def _spelled(name: str) -> str:
+    """Return a name that the language can spell; raises InputError for any other."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise InputError(f"{name!r} is not a name: letters, digits and _, not beginning with a digit")
+    return name

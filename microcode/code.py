@@ -1,4 +1,4 @@
-"""What the statements do that make code or steer the expansion: instructions, macro calls, repeat, if, routine, loop."""
+"""What the statements do that make code or steer the expansion: instructions, macros, repeat, if, routine, loop."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
     suffix = statement.suffix
     if suffix is not None and suffix.name != "E":
         raise suffix.complain(f"unknown suffix .{suffix.name}", "the only suffix is .E: act where enabled")
+    if suffix is not None and not INSTRUCTIONS[word].gateable:
+        raise suffix.complain(f"{word} has no .E form", f"usage: {INSTRUCTIONS[word].synopsis}")
     targets = _HAS_TARGET[word]
     operands = [
         _target(node, item, scope, expander) if position in targets else _operand(node, scope)
@@ -51,8 +53,6 @@ def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
         node: Node = statement.name
         if error.operand is not None and error.operand < len(statement.operands):
             node = statement.operands[error.operand]
-        elif error.operand is None and suffix is not None and not statement.operands:
-            node = suffix
         fault = error.faults[0]
         raise node.complain(fault.message, fault.hint) from None
 
@@ -165,12 +165,10 @@ def _uses(nodes: tuple[Node, ...], scope: Scope) -> list[tuple[int, int] | Range
     while rest:
         node = rest.pop(0)
         value = node.evaluate(scope)
-        if isinstance(value, Range) and not (rest and isinstance(rest[0].evaluate(scope), int)):
+        if isinstance(value, Range):
             found.append(value)
             continue
         match value:
-            case Range():
-                start = value.start
             case Mem(offset, None):
                 start = offset
             case int():
@@ -199,11 +197,8 @@ def _stream(expander: Expander, item: s.Item, scope: Scope) -> None:
 
 
 def _words(nodes: tuple[Node, ...], scope: Scope) -> str:
-    return " ".join(str(value) if isinstance(value, int | float | str) else shown(value) for value in _all(nodes, scope))
-
-
-def _all(nodes: tuple[Node, ...], scope: Scope) -> list[Value]:
-    return [node.evaluate(scope) for node in nodes]
+    values = [node.evaluate(scope) for node in nodes]
+    return " ".join(str(value) if isinstance(value, int | float | str) else shown(value) for value in values)
 
 
 def _assertion(expander: Expander, item: s.Item, scope: Scope) -> None:

@@ -70,7 +70,8 @@ def unknown_parameter(name: str, scope: Scope) -> tuple[str, str | None]:
     """Return message and hint for a parameter that a file does not have."""
     near = nearest(name, scope.parameters)
     known = ", ".join(sorted(scope.parameters))
-    return f"the file has no param {name}", f"did you mean {near}?" if near else (f"its params: {known}" if known else None)
+    hint = f"did you mean {near}?" if near else f"its params: {known}" if known else None
+    return f"the file has no param {name}", hint
 
 
 def _const(expander: Expander, item: s.Item, scope: Scope) -> None:
@@ -149,9 +150,9 @@ def check_parameters(parameters: tuple[Name, ...]) -> None:
 
 
 def _macro(expander: Expander, item: s.Item, scope: Scope) -> None:
-    if not any(macro.item is item for macro in scope.macros.values()):
-        if scope.parent is not None or isinstance(item.statement.name, Template):
-            define_macro(expander, item, scope)
+    # Plain macros at the top level were defined before anything else.
+    if scope.parent is not None or isinstance(item.statement.name, Template):
+        define_macro(expander, item, scope)
 
 
 HANDLERS: dict[type, Callable[[Expander, s.Item, Scope], None]] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from microcode.scope import BUILT_IN
-from pixelflow.isa import INSTRUCTIONS, Imm, Instruction, Kind, Mem, OperandSpec, Program, Register, Routine
+from pixelflow.isa import Imm, Instruction, Kind, Mem, OperandSpec, Program, Register, Routine
+from pixelflow.isa.control import ENDL, LOOP
 
 __all__ = ["disassemble"]
 
@@ -24,8 +25,6 @@ class _Disassembly:
         self.program = program
         self.routines = {routine.entry: routine for routine in program.routines}
         self.streams = {at: stream for stream, at in program.entries.items()}
-        for item in program.ranges:
-            self.at_start.setdefault(item.start, item.name)
         self.labels = self._labels()
 
     def _labels(self) -> dict[int, list[str]]:
@@ -59,14 +58,14 @@ class _Disassembly:
                 routine = self.routines[at]
                 yield from ("", self._header(routine))
             yield from (f"{label}:" for label in self.labels.get(at, ()))
-            if instruction.declaration is INSTRUCTIONS["ENDL"]:
+            if instruction.declaration is ENDL:
                 depth = max(0, depth - 1)
-            last = index + 1 == len(program.instructions) or routine and program.addresses[index + 1] >= routine.end
-            if not (routine and (last or at == routine.entry and routine.started)):
+            last = index + 1 == len(program.instructions) or (routine and program.addresses[index + 1] >= routine.end)
+            if not (routine and (last or (at == routine.entry and routine.started))):
                 yield _INDENT * (1 + depth) + self._text(instruction, routine)
             elif last:
                 yield "end"
-            if instruction.declaration is INSTRUCTIONS["LOOP"]:
+            if instruction.declaration is LOOP:
                 depth += 1
         end = len(program.words)
         yield from (f"{label}:" for label in self.labels.get(end, ()))
@@ -82,9 +81,8 @@ class _Disassembly:
         for block in self.program.data:
             if block.lanes:
                 yield f"data [{block.start}]: lane {block.lanes}"
-            for at in range(0, len(block.values), 32):
-                values = ", ".join(str(value) for value in block.values[at : at + 32])
-                yield f"data [{block.start + at}]: byte {values}"
+            else:
+                yield f"data [{block.start}]: byte {', '.join(str(value) for value in block.values)}"
 
     def _header(self, routine: Routine) -> str:
         uses = ", ".join(f"{start}, {size}" for start, size in routine.scratch)

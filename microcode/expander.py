@@ -25,7 +25,7 @@ __all__ = ["Expander"]
 
 MACRO_DEPTH = 32
 INCLUDE_DEPTH = 16
-STEPS = 400_000
+STEPS = 200_000
 """Most lines that a text may expand to; a runaway repeat ends here."""
 FAULTS = 50
 """Faults after which the rest is not worth reporting."""
@@ -60,7 +60,6 @@ class Expander:
         self._seen: set[tuple] = set()
         self._calls: list[_Call] = []
         self._including: list[Source] = []
-        self._included: dict[tuple, Scope] = {}
         self._steps = 0
 
     # --- files ---------------------------------------------------------------------------------------------------
@@ -94,10 +93,10 @@ class Expander:
         if len(self._including) >= INCLUDE_DEPTH:
             raise Complaint(f"files are included more than {INCLUDE_DEPTH} deep")
         key = (source.path, *sorted((name, repr(value)) for name, value in parameters.items()))
-        if key not in self._included:
+        if key not in self.builder.included:
             with self.builder.at(None), self.builder.inside(self.builder.globals):
-                self._included[key] = self.file(source, parameters)
-        return self._included[key]
+                self.builder.included[key] = self.file(source, parameters)
+        return self.builder.included[key]
 
     # --- items ---------------------------------------------------------------------------------------------------
 
@@ -130,12 +129,12 @@ class Expander:
 
     @contextmanager
     def expanding(self, macro: str, line: Line, column: int) -> Iterator[None]:
-        """Messages inside say that they are in a macro; raises Complaint where macros call each other too deep."""
+        """Messages inside say that they are in a macro; raises Stop where macros call each other too deep."""
         if len(self._calls) >= MACRO_DEPTH:
             cycle = " calls ".join(dict.fromkeys(call.macro for call in self._calls[-4:]))
-            raise Complaint(
-                f"macros call each other more than {MACRO_DEPTH} deep", column, len(macro), f"{cycle} calls {macro}"
-            )
+            message = f"macros call each other more than {MACRO_DEPTH} deep"
+            self.complain(Complaint(message, column, len(macro), f"{cycle} calls {macro}"), line)
+            raise Stop
         self._calls.append(_Call(macro, line, column))
         try:
             yield

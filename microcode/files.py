@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from microcode.source import Complaint, Source, read_source
-from pixelflow.errors import InputError, nearest
+from pixelflow.errors import nearest
 
 __all__ = ["LIBRARY", "Files"]
 

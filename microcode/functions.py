@@ -102,11 +102,11 @@ def _places(operator: str, left: Value, right: Value, given: tuple[Value, Value]
             return left[-right]
         case "-", Mem(), Mem() if left.base == right.base:
             return left.offset - right.offset
-        case ("==" | "!="), Mem(), Mem():
+        case (("==" | "!="), Mem(), Mem()):
             return int((left == right) == (operator == "=="))
-        case ("<" | "<=" | ">" | ">="), Mem(), Mem() if left.base == right.base:
+        case (("<" | "<=" | ">" | ">="), Mem(), Mem()) if left.base == right.base:
             return ARITHMETIC[operator](left.offset, right.offset)
-        case ("==" | "!="), _, _ if left.__class__ is right.__class__:
+        case (("==" | "!="), _, _) if left.__class__ is right.__class__:
             return int((left == right) == (operator == "=="))
     raise ValueError(f"{operator} does not work on {shown(given[0])} and {shown(given[1])}")
 

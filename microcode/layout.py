@@ -14,9 +14,9 @@ __all__ = ["Layout"]
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """Bytes that are spoken for: by a range, or as scratch of a routine."""
+    """Bytes of a range that overlaps no other."""
 
-    what: str
+    name: str
     start: int
     end: int
     where: str
@@ -27,7 +27,7 @@ class _Taken:
         return self.start < end and start < self.end
 
     def __str__(self) -> str:
-        return f"{self.what}, bytes {self.start}..{self.end - 1}" + (f" ({self.where})" if self.where else "")
+        return f"range {self.name}, bytes {self.start}..{self.end - 1}" + (f" ({self.where})" if self.where else "")
 
 
 def _where(place: Place | None) -> str:
@@ -41,7 +41,8 @@ class Layout:
         self._ranges: dict[str, Range] = {}
         self._places: dict[str, str] = {}
         self._taken: list[_Taken] = []
-        self._scratch: list[_Taken] = []
+        self._used = bytearray(MEMORY_BYTES)
+        """1 for each byte that automatic placement must not take."""
         self._data: list[tuple[DataBlock, str]] = []
 
     def range(self, name: str, size: int, at: int | None = None, *, place: Place | None = None) -> Range:
@@ -57,7 +58,7 @@ class Layout:
         for taken in self._taken:
             if taken.overlaps(start, start + size):
                 raise InputError(f"range {name}, bytes {start}..{start + size - 1}, overlaps {taken}")
-        self._taken.append(_Taken(f"range {name}", start, start + size, _where(place), at is None))
+        self._taken.append(_Taken(name, start, start + size, _where(place), at is None))
         return self._add(name, start, size, place)
 
     def overlay(self, name: str, size: int, at: int, *, place: Place | None = None) -> Range:
@@ -66,7 +67,6 @@ class Layout:
         if size < 1:
             raise InputError(f"range {name} has size {size}; a range has at least one byte")
         self._inside(name, at, size)
-        self._scratch.append(_Taken(f"overlay {name}", at, at + size, _where(place)))
         return self._add(name, at, size, place)
 
     def scratch(self, routine: str, start: int, size: int, *, place: Place | None = None) -> None:
@@ -76,13 +76,11 @@ class Layout:
         """
         self._inside(f"scratch of {routine}", start, size, kind="")
         for taken in self._taken:
-            if taken.placed and taken.overlaps(start, start + size) and not (taken.start, taken.end) == (
-                start,
-                start + size,
-            ):
+            itself = (taken.start, taken.end) == (start, start + size)
+            if taken.placed and not itself and taken.overlaps(start, start + size):
                 area = f"scratch of {routine}, bytes {start}..{start + size - 1}"
                 raise InputError(f"{area}, overlaps {taken}, which was placed before; put the routine first")
-        self._scratch.append(_Taken(f"scratch of {routine}", start, start + size, _where(place)))
+        self._use(start, size)
 
     def data(self, start: int, room: int, kind: DataKind, values: tuple[Value, ...], place: Place | None) -> None:
         """Set initial memory from ``start`` on; ``room`` bytes may be written.
@@ -131,6 +129,7 @@ class Layout:
 
     def _add(self, name: str, start: int, size: int, place: Place | None) -> Range:
         found = self._ranges[name] = Range(name, start, size)
+        self._use(start, size)
         self._places[name] = _where(place)
         return found
 
@@ -141,8 +140,10 @@ class Layout:
 
     def _free(self, name: str, size: int) -> int:
         """Return the first address in main memory where ``size`` bytes are free."""
-        taken = [*self._taken, *self._scratch]
-        for start in sorted({0, *(item.end for item in taken)}):
-            if start + size <= MAIN_BYTES and not any(item.overlaps(start, start + size) for item in taken):
-                return start
-        raise InputError(f"no room for range {name}: main memory has no {size} free bytes in a row")
+        start = self._used.find(bytes(size), 0, MAIN_BYTES) if size <= MAIN_BYTES else -1
+        if start < 0:
+            raise InputError(f"no room for range {name}: main memory has no {size} free bytes in a row")
+        return start
+
+    def _use(self, start: int, size: int) -> None:
+        self._used[start : start + size] = b"\1" * size

@@ -19,6 +19,7 @@ __all__ = ["parse_line"]
 LONGEST = 4000
 """Longest line, in characters."""
 DIGITS = 40
+NAME_LENGTH = 80
 
 
 class _Rules:
@@ -68,6 +69,8 @@ class _Rules:
         return self._spelled(children[0])
 
     def _spelled(self, token: Token) -> e.Name | e.Template:
+        if len(token) > NAME_LENGTH:
+            raise Complaint(f"a name has at most {NAME_LENGTH} characters", *self._caret(token))
         if token.type != "TEMPLATE":
             return e.Name(*self._span(token), str(token))
         parts: list[str | e.Node] = []
@@ -281,9 +284,11 @@ def _token_complaint(text: str, error, offset: int) -> Complaint:
     expected = wanted(error.accepts if getattr(error, "accepts", None) else error.expected)
     if token is None or token.type == "$END":
         column = len(text.split(";")[0].rstrip()) + 1 + offset
-        return Complaint(f"the line ends too early; expected {expected[0]}", column, hint=expected[1])
-    message = f"expected {expected[0]}, found {str(token)!r}"
-    return Complaint(message, token.column + offset, len(token), expected[1])
+        return Complaint(f"the line ends too early; expected {expected}", column)
+    message = f"expected {expected}, found {str(token)!r}"
+    if token == "=":
+        return Complaint(message, token.column + offset, 1, "a constant is defined by: const name = value")
+    return Complaint(message, token.column + offset, len(token))
 
 
 _WORDS = {
@@ -311,26 +316,24 @@ _WORDS = {
 _OPERAND = {"NAME", "NUMBER", "LPAR", "SIGN"}
 
 
-def wanted(terminals: set[str]) -> tuple[str, str | None]:
-    """Return what a set of terminals is in words: the short form for the message, and the whole list."""
+def wanted(terminals: set[str]) -> str:
+    """Return what a set of terminals is in words."""
     words = sorted({_WORDS.get(terminal, terminal.lower()) for terminal in terminals})
-    if {"HASH", "LSQB"} | _OPERAND <= terminals:
-        short = "an operand"
-    elif terminals >= _OPERAND:
-        short = "a name or a number"
-    elif len(words) <= 3:
-        short = " or ".join(words)
-    elif "an operator" in words:
-        short = "an operator, a comma or the end of the line"
-    else:
-        short = "a statement"
-    return short, None
+    if terminals >= {"HASH", "LSQB"} | _OPERAND:
+        return "an operand"
+    if terminals >= _OPERAND:
+        return "a name or a number"
+    if len(words) <= 3:
+        return " or ".join(words)
+    if "an operator" in words:
+        return "an operator, a comma or the end of the line"
+    return "a statement"
 
 
 def parse_line(text: str):
     """Return (label or None, statement or None) of a line; raises Complaint."""
     if len(text) > LONGEST:
-        raise Complaint(f"the line is longer than {LONGEST} characters", LONGEST, hint="one statement a line")
+        raise Complaint(f"the line is longer than {LONGEST} characters", hint="one statement a line")
     if ";" in text and '"' not in text and "'" not in text:
         text = text[: text.index(";")]
     return _parse_whole(text.rstrip())

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from microcode.sections import Pending, Section
-from pixelflow.errors import Fault, InputError, nearest
-from pixelflow.isa import INSTRUCTIONS, Instruction, Program, Routine, SourceLine
+from pixelflow.errors import Fault, InputError, Place, nearest
+from pixelflow.isa import Instruction, Program, Routine, SourceLine
+from pixelflow.isa.control import CALL, ENDL, HALT, LOOP
 
 if TYPE_CHECKING:
     from microcode.builder import Builder
@@ -64,8 +65,11 @@ def link_faults(builder: Builder, attempted: Collection[str] = ()) -> list[Fault
         faults += _open_loops(section, builder)
         for pending in section.pending:
             name = pending.reference.name
-            if pending.scope.find(name) is None and name not in attempted:
-                faults.append(_missing(pending, builder))
+            label = pending.scope.find(name)
+            if label is None and name not in attempted:
+                faults.append(_missing(pending, section, builder))
+            elif label is not None and label.index == 0 and label.section in builder.routines:
+                faults += _miscounted(pending, section, label.section, builder)
     return faults
 
 
@@ -74,8 +78,8 @@ def _code(section: Section, builder: Builder) -> list[Instruction]:
     code = list(section.instructions)
     if section in builder.streams.values():
         at_end = section.last_label == len(code)
-        if at_end or not code or code[-1].mnemonic != "HALT":
-            code.append(Instruction(INSTRUCTIONS["HALT"]))
+        if at_end or not code or code[-1].declaration is not HALT:
+            code.append(Instruction(HALT))
     return code
 
 
@@ -94,33 +98,48 @@ def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruct
     return Instruction(instruction.declaration, tuple(operands), instruction.gated)
 
 
-def _missing(pending: Pending, builder: Builder) -> Fault:
+def _place(index: int, section: Section, builder: Builder) -> Place | None:
+    """Return the source line of an instruction, for messages."""
+    number = section.lines[index]
+    return list(builder.lines)[number].place() if number >= 0 else None
+
+
+def _missing(pending: Pending, section: Section, builder: Builder) -> Fault:
+    place = pending.place or _place(pending.index, section, builder)
     name = pending.reference.name
     near = nearest(name, pending.scope.visible())
     hint = f"did you mean {near}?" if near else None
     if hint is None and builder.routines:
         hint = "routines: " + ", ".join(section.name for section in builder.routines[:12])
-    return Fault(f"{name} is not a label or routine of this program", pending.place, hint)
+    return Fault(f"{name} is not a label or routine of this program", place, hint)
+
+
+def _miscounted(pending: Pending, caller: Section, routine: Section, builder: Builder) -> list[Fault]:
+    """Return a fault where a call passes more or fewer arguments than the routine has parameters."""
+    instruction = caller.instructions[pending.index]
+    if instruction.declaration is not CALL:
+        return []
+    given, wanted = len(instruction.operands[1]), len(routine.parameters)
+    if given == wanted:
+        return []
+    message = f"{routine.name} takes {wanted} argument{'s' * (wanted != 1)}, not {given}"
+    place = pending.place or _place(pending.index, caller, builder)
+    return [Fault(message, place, f"usage: CALL {', '.join((routine.name, *routine.parameters))}")]
 
 
 def _open_loops(section: Section, builder: Builder) -> list[Fault]:
     """Return a fault for each LOOP without ENDL and each ENDL without LOOP."""
-    lines = list(builder.lines)
     faults, still_open = [], []
     for index, instruction in enumerate(section.instructions):
-        if instruction.declaration is INSTRUCTIONS["LOOP"]:
+        if instruction.declaration is LOOP:
             still_open.append(index)
-        elif instruction.declaration is INSTRUCTIONS["ENDL"]:
+        elif instruction.declaration is ENDL:
             if still_open:
                 still_open.pop()
             else:
                 faults.append((index, "ENDL without LOOP"))
     faults += [(index, "LOOP without ENDL") for index in still_open]
-    found = []
-    for index, message in faults:
-        number = section.lines[index]
-        found.append(Fault(message, lines[number].place() if number >= 0 else None))
-    return found
+    return [Fault(message, _place(index, section, builder)) for index, message in faults]
 
 
 def _routine(section: Section, addresses: list[int]) -> Routine:

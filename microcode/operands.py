@@ -27,24 +27,20 @@ def converted(declaration: Declaration, given: tuple[Value, ...], name_index: Ca
 
     A trailing optional source is filled in, the arguments of a call are gathered, memory is checked against the PE.
     """
-    specs = declaration.operands
-    position = 0
     count = _extent(declaration, given)
     _check_count(declaration, given)
-    for spec in specs:
+    for position, spec in enumerate(declaration.operands):
         if spec.kind is Kind.ARGUMENTS:
             rest = range(position, len(given))
             yield tuple(_argument(declaration, spec, given[index], index) for index in rest)
-            return
-        if position == len(given):
+        elif position == len(given):
             yield given[0]
-            return
-        try:
-            yield _operand(spec, given[position], name_index, count)
-        except ValueError as error:
-            message, *hints = error.args
-            raise OperandError(f"{declaration.mnemonic}: {message}", position, *hints) from None
-        position += 1
+        else:
+            try:
+                yield _operand(spec, given[position], name_index, count)
+            except ValueError as error:
+                message, *hints = error.args
+                raise OperandError(f"{declaration.mnemonic}: {message}", position, *hints) from None
 
 
 def _extent(declaration: Declaration, given: tuple[Value, ...]) -> int:
@@ -87,17 +83,17 @@ def _argument(declaration: Declaration, spec: OperandSpec, value: Value, positio
 
 def _operand(spec: OperandSpec, value: Value, name_index: Callable[[str], int], count: int):
     match spec.kind, value:
-        case (Kind.REGISTER | Kind.SOURCE), Register():
+        case ((Kind.REGISTER | Kind.SOURCE), Register()):
             return value
-        case (Kind.SOURCE | Kind.MEMORY), Range():
+        case ((Kind.SOURCE | Kind.MEMORY), Range()):
             if count > value.size:
                 raise ValueError(f"{count} bytes from {value.name} on leave the range: it has {value.size}")
             return value.mem
-        case (Kind.SOURCE | Kind.MEMORY), Mem():
+        case ((Kind.SOURCE | Kind.MEMORY), Mem()):
             return _memory(value, count)
-        case (Kind.SOURCE | Kind.BYTE), Imm():
+        case ((Kind.SOURCE | Kind.BYTE), Imm()):
             return _immediate(value)
-        case (Kind.COUNT | Kind.DELTA), int() if not isinstance(value, bool):
+        case ((Kind.COUNT | Kind.DELTA), int()) if not isinstance(value, bool):
             if value not in spec.choices if spec.choices else not spec.low <= value <= spec.high:
                 raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}")
             return value
@@ -136,8 +132,9 @@ def _wrong(spec: OperandSpec, value: Value, hint: str | None) -> ValueError:
 def _memory(value: Mem, count: int) -> Mem:
     if value.base is None:
         if not 0 <= value.offset <= MEMORY_BYTES - count:
-            bytes_ = f"byte {value.offset}" if count == 1 else f"bytes {value.offset}..{value.offset + count - 1}"
-            raise ValueError(f"{bytes_} leaves the PE: its memory is 0..{MEMORY_BYTES - 1}".replace("bytes_", "bytes"))
+            end = value.offset + count - 1
+            what = f"byte {end} leaves" if count == 1 else f"bytes {value.offset}..{end} leave"
+            raise ValueError(f"{what} the PE: its memory is 0..{MEMORY_BYTES - 1}")
     elif value.offset not in OFFSETS:
         raise ValueError(f"{value.offset} beyond a parameter is too far, allowed: {OFFSETS[0]}..{OFFSETS[-1]}")
     return value

@@ -12,6 +12,7 @@ from microcode import statements as s
 from microcode.lines import parse_line
 from microcode.source import Complaint, Line, Source
 from pixelflow.errors import Fault
+from pixelflow.isa import INSTRUCTIONS
 
 __all__ = ["Parsed", "parse"]
 
@@ -94,6 +95,15 @@ def first_word(line: Line) -> tuple[int, int]:
     return len(line.text) - len(stripped) + 1, len(word)
 
 
+def _usage(line: Line) -> str | None:
+    """Return how the instruction of a line is written, where the line begins with one."""
+    words = line.text.split(":")[-1].split()
+    mnemonic = words[0].partition(".")[0] if words else ""
+    if mnemonic not in INSTRUCTIONS:
+        return None
+    return f"usage: {INSTRUCTIONS[mnemonic].synopsis}     see: pixelflow isa {mnemonic}"
+
+
 def parse(source: Source) -> Parsed:
     """Return the tree of a source. Nothing is raised; every fault is in the result."""
     blocks = _Blocks()
@@ -101,11 +111,14 @@ def parse(source: Source) -> Parsed:
         try:
             blocks.add(line, *parse_line(line.text))
         except Complaint as complaint:
+            complaint.hint = complaint.hint or _usage(line)
             blocks.faults.append(complaint.fault(line))
             blocks.damaged = blocks.damaged or bool(_DEFINES.match(line.text))
             if len(blocks.open) > NESTING:
                 break
-    for item in blocks.open[:1] if len(blocks.open) > NESTING else blocks.open:
+    if len(blocks.open) > NESTING:
+        return Parsed((), tuple(blocks.faults), True)
+    for item in blocks.open:
         word = _OPENERS[type(item.statement)]
         if isinstance(item.statement, s.RoutineDef) and not item.statement.started:
             word = "proc"

@@ -13,6 +13,10 @@ SOURCE_BYTES = 16 << 20
 """Largest source file that is read; a larger one is certainly not microcode."""
 
 
+SHOWN = 160
+"""Characters of a line that a message shows, unless the fault is further right."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of source text; ``number`` counts from 1."""
@@ -23,7 +27,10 @@ class Line:
 
     def place(self, column: int = 1, length: int = 1) -> Place:
         """Return the place of ``length`` characters from ``column`` (from 1) on."""
-        return Place(self.file, self.number, column, self.text, max(1, length))
+        kept = self.text if len(self.text) <= SHOWN else self.text[: max(SHOWN, column + 20)]
+        # Control characters of a damaged file must not reach the reader's terminal.
+        text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in kept)
+        return Place(self.file, self.number, column, text, max(1, min(length, len(text) - column + 1)))
 
     def __str__(self) -> str:
         return f"{self.file}:{self.number}"

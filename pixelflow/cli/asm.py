@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_overwrite
-from pixelflow.cli.screen import Screen
+from pixelflow.cli.screen import Screen, counted
+from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
 
 
@@ -17,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("program", metavar="PROG.mc", help="source file, or - for standard input")
     add("-o", "--output", metavar="FILE", help="object file (default: PROG.mco; none with --listing, --check)")
     add("--listing", nargs="?", const=STANDARD_STREAM, metavar="FILE", help="addresses, words, cycles, source")
-    add("--symbols", nargs="?", const=STANDARD_STREAM, metavar="FILE", help="labels, routines and memory ranges")
+    add(
+        "--symbols", nargs="?", const=STANDARD_STREAM, metavar="FILE", help="labels, routines and memory ranges as JSON"
+    )
     add("--check", action="store_true", help="static checks only; exit code 1 where they find something")
     add_parameter_option(parser)
 
@@ -40,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.listing is not None:
         _write(args.listing, _listing(program))
     if args.symbols is not None:
-        _write(args.symbols, symbol_text(program))
+        _write(args.symbols, _symbols(program))
     if screen.json:
         screen.object("pixelflow.asm/1", **_object(program, warnings, outputs))
     elif not screen.quiet and STANDARD_STREAM not in outputs:
@@ -53,7 +56,15 @@ def _default_output(args: argparse.Namespace) -> str | None:
         return None
     if args.program == STANDARD_STREAM:
         return STANDARD_STREAM
+    if Path(args.program).is_dir():
+        raise InputError(Fault("is a folder, not a source file", Place(args.program)))
     return str(Path(args.program).with_suffix(OBJECT_SUFFIX))
+
+
+def _symbols(program: Program) -> str:
+    from microcode import symbols
+
+    return symbols(program)
 
 
 def _warnings(program: Program) -> list[str]:
@@ -78,25 +89,14 @@ def _summary(
 ) -> None:
     for path in outputs:
         screen.text(f"wrote {path}")
-    found = f"; {len(warnings)} warning{'s' * (len(warnings) != 1)}" if warnings else ""
-    screen.text(
-        f"{args.program}: {len(program.instructions):,} instructions, {len(program.words):,} words, "
-        f"{len(program.routines)} routines, sha256 {program.sha256[:12]}{found}"
-    )
-
-
-def symbol_text(program: Program) -> str:
-    """Return the symbol file: one symbol a line, kind first, addresses in words (PE memory in bytes)."""
-    lines = ["; kind      start    end  name"]
-    rows = [("stream", at, at, name) for name, at in program.entries.items()]
-    for routine in program.routines:
-        scratch = "".join(f" scratch {start}+{size}" for start, size in routine.scratch)
-        name = f"{routine.name}({', '.join(routine.parameters)}){scratch}"
-        rows.append(("routine", routine.entry, routine.end, name))
-    rows += [("label", at, at, name) for name, at in program.labels.items()]
-    rows += [("range", each.start, each.start + each.size, each.name) for each in program.ranges]
-    lines += [f"{kind:<8} {start:>7} {end:>6}  {name}" for kind, start, end, name in rows]
-    return "\n".join(lines) + "\n"
+    sizes = [
+        counted(len(program.instructions), "instruction"),
+        counted(len(program.words), "word"),
+        counted(len(program.routines), "routine"),
+    ]
+    if warnings:
+        sizes.append(counted(len(warnings), "warning"))
+    screen.text(f"{args.program}: {', '.join(sizes)}; sha256 {program.sha256[:12]}")
 
 
 def _object(program: Program, warnings: list[str], outputs: list[str]) -> dict[str, object]:

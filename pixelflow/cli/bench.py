@@ -1,4 +1,4 @@
-"""Measure the speed of the lane engines on a fixed mix of microinstructions.
+"""Measure the speed of the lane engines on a fixed mix of microinstructions, of timing-only runs and of transfers.
 
 All engines run in this process, one after the other in every round, so that a busy minute of the host slows all of
 them; read the ratios first. Times are medians with minimum and maximum.
@@ -14,8 +14,11 @@ __all__ = ["add_arguments", "run"]
 _REPEATS = {"rows": 10, "bit-serial": 1}
 
 
+_WHAT = ("engine", "timing", "transfers")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", nargs="?", default="engine", choices=("engine",), help="what to measure")
+    parser.add_argument("what", nargs="?", default="engine", choices=_WHAT, help="what to measure (default: engine)")
     parser.add_argument("--rounds", type=_positive, default=5, help="interleaved rounds (default 5)")
 
 
@@ -27,6 +30,25 @@ def _positive(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.what == "engine":
+        return _engines(args)
+    from pixelflow.cli import bench_streams
+    from pixelflow.cli.screen import Screen
+
+    screen = Screen.of(args)
+    measure, show = {
+        "timing": (bench_streams.timing, bench_streams.show_timing),
+        "transfers": (bench_streams.transfers, bench_streams.show_transfers),
+    }[args.what]
+    found = measure(args.rounds)
+    if screen.json:
+        screen.object("pixelflow.bench/1", rounds=args.rounds, **{args.what: found})
+    else:
+        show(screen, found)
+    return 0
+
+
+def _engines(args: argparse.Namespace) -> int:
     import statistics
     from time import perf_counter
 

@@ -6,7 +6,7 @@ import argparse
 
 from pixelflow.cli.arguments import add_common_options, add_config_options
 from pixelflow.cli.machine import unread_keys
-from pixelflow.cli.screen import Column, Screen
+from pixelflow.cli.screen import Column, Screen, counted
 from pixelflow.config import Effective, leaves, load_effective
 
 
@@ -30,7 +30,9 @@ def run(args: argparse.Namespace) -> int:
             screen.object("pixelflow.config-check/1", file=args.file, sha256=effective.config.sha256, faults=[])
         elif not screen.quiet:
             changed = sum(not origin.startswith("preset ") for origin in effective.set_by.values())
-            screen.text(f"{args.file}: in order; preset {effective.preset}, {_values(changed)} set in the file")
+            screen.text(
+                f"{args.file}: in order; preset {effective.preset}, {counted(changed, 'value')} set in the file"
+            )
         return 0
     effective = load_effective(args.config, args.overrides, args.preset)
     if screen.json:
@@ -38,10 +40,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _show_table(screen, effective)
     return 0
-
-
-def _values(count: int) -> str:
-    return f"{count} value{'s' * (count != 1)}"
 
 
 def _show_object(screen: Screen, effective: Effective) -> None:

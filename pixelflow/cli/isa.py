@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pixelflow.cli.output import STANDARD_STREAM, output_file
-from pixelflow.cli.screen import Column, Screen
+from pixelflow.cli.screen import Column, Screen, counted
 from pixelflow.errors import InputError
 from pixelflow.isa import INSTRUCTIONS, Declaration
 
@@ -44,10 +44,6 @@ def _find(word: str) -> Declaration:
     return INSTRUCTIONS.find(word)
 
 
-def _words(declaration: Declaration) -> str:
-    return f"{declaration.words} word{'s' * (declaration.words != 1)}"
-
-
 def _show_all(screen: Screen, declarations: tuple[Declaration, ...]) -> None:
     screen.text(f"{len(declarations)} instructions; one of them: pixelflow isa OP")
     families = list(dict.fromkeys(each.family for each in declarations))
@@ -64,7 +60,9 @@ def _show_all(screen: Screen, declarations: tuple[Declaration, ...]) -> None:
 
 def _show_one(screen: Screen, declaration: Declaration) -> None:
     screen.text(declaration.synopsis)
-    screen.text(f"    {declaration.family.value}; cycles: {declaration.cost_text}; {_words(declaration)}")
+    screen.text(
+        f"    {declaration.family.value}; cycles: {declaration.cost_text}; {counted(declaration.words, 'word')}"
+    )
     screen.text()
     for paragraph in declaration.manual.split("\n\n"):
         screen.paragraph(" ".join(paragraph.split()), indent="    ")
@@ -127,7 +125,7 @@ def _markdown_entry(declaration: Declaration) -> list[str]:
         ]
         lines.append("")
     lines.append(
-        f"Cycles: {declaration.cost_text}. Opcode {declaration.opcode:#04x}, {_words(declaration)}. "
+        f"Cycles: {declaration.cost_text}. Opcode {declaration.opcode:#04x}, {counted(declaration.words, 'word')}. "
         f"Standing: {declaration.standing} ({declaration.source})."
     )
     return lines

@@ -57,8 +57,64 @@ RULES = (
         Standing.INVENTED,
         "thesis 2.2.9 prints the equations without a width",
     ),
+    Rule(
+        "a signal reaches the other stream in the next cycle; only one stream may wait for a semaphore",
+        Standing.INVENTED,
+        "the thesis says that semaphores synchronize the streams, not how",
+    ),
+    Rule(
+        "the TIGC gives all modules the same transfer and goes on when the last is done; meanwhile PEs must leave "
+        "local ports and marks alone",
+        Standing.INVENTED,
+        "thesis 2.2.7 serves all EMCs of a module together; the rest is not printed",
+    ),
     Rule("instruction words of 32 bits with an opcode of 8 bits", Standing.INVENTED, "no encoding is published"),
     Rule("at the start all PEs are enabled and all memory and registers are 0", Standing.INVENTED, "not printed"),
+    Rule(
+        "addresses and data leave a PE by its output port, data arrive in its input port; a base address is the first "
+        "4 bytes of the output port, of which 24 bits are used",
+        Standing.DERIVED,
+        "ports: thesis 2.2.1; the place of the base in the port is invented",
+    ),
+    Rule(
+        "an access is addressed inside an SDRAM by (bank * rows + row) * columns + column; texture memory starts as 0",
+        Standing.INVENTED,
+        "sizes: thesis 2.2.6; no format is printed",
+    ),
+    Rule(
+        "an explicit write takes two passes of four SDRAMs each: four addresses and four words fill the port",
+        Standing.DERIVED,
+        "appendix B: two passes, since address and data exceed what one pass can send",
+    ),
+    Rule(
+        "the corner turners of an EMC hold one round: the address and the data of the PE served last",
+        Standing.INVENTED,
+        "thesis 2.2.7 says that they can be used again, not how much they hold",
+    ),
+    Rule(
+        "a greedy SDRAM controller charges the unexplained extra cycle of a read once a round; with an address for "
+        "each device, every device has its own schedule and a round ends with the last",
+        Standing.INVENTED,
+        "an option that is not the thesis's machine",
+    ),
+    Rule(
+        "bytes for GP memory go round by round from the EMCs of a module, 2 rounds buffered in its TASICs, to the GNI, "
+        "which takes one module at a time, buffers 4 parcels for each GP and passes on whole parcels; they are stored "
+        "in the order in which they travel, for each module from an address of its own on",
+        Standing.INVENTED,
+        "bandwidths: thesis 3.8, 4.1.4; the rest is not printed",
+    ),
+    Rule(
+        "each GP has a memory path of its own, in both directions at once; a load takes 16 blocks of 32 bytes at a "
+        "time and can go to several modules together",
+        Standing.INVENTED,
+        "thesis 3.8 prints 200 MB/s for GP memory and two GPs",
+    ),
+    Rule(
+        "the geometry network is one path of 800 MB/s that all nodes share, one parcel at a time",
+        Standing.INVENTED,
+        "bandwidth: thesis 3.8; neither form nor latency is printed",
+    ),
     Rule(
         "floating point: IEEE 754 binary32, round to nearest even; subnormal operands are zeros, a result whose "
         "exponent before rounding is below the smallest normal is a zero; one quiet NaN",
@@ -68,9 +124,9 @@ RULES = (
 )
 
 NOT_MODELLED = (
-    "texture memory, TASICs and SDRAM: control points enter through the LEE",
-    "the TIGC stream beside the EIGC: one stream runs at a time",
-    "geometry network, GNI and GPs; more than one node",
+    "the GPs as processors: they are memories behind the GNI",
+    "commands to the nodes over the geometry network: it carries results only",
+    "SDRAM mode registers and power-up; what a part holds before it is written",
     "image composition network (its 64 bytes of a PE are plain memory)",
     "host, front end, power, physical layout",
 )

@@ -31,8 +31,6 @@ def check_writable(path: str | Path) -> None:
         _refuse_unwritable(target)
     except OSError as error:  # a name that is too long, a link that leads in circles
         raise _refusal(target, error.strerror or str(error)) from None
-    except ValueError:
-        raise _refusal(target, "is not a file name") from None
 
 
 @contextlib.contextmanager
@@ -95,6 +93,8 @@ def _open(path: Path, *, binary: bool) -> IO:
 
 def _refuse_unwritable(target: Path) -> None:
     folder = target.parent
+    if "\0" in str(target):
+        raise _refusal(target, "is not a file name")
     if target.is_dir():
         raise _refusal(target, "is a folder")
     if not folder.is_dir():

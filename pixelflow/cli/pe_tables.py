@@ -20,7 +20,10 @@ from pixelflow.node import Node
 
 __all__ = [
     "Form",
+    "MapView",
     "RangeView",
+    "json_value",
+    "map_view",
     "range_view",
     "show_enables",
     "show_map",
@@ -30,6 +33,7 @@ __all__ = [
 ]
 
 _LINE_BYTES = 16
+_MAP_FLAGS = {"enable": "E", "carry": "C"}
 
 
 class Form(Enum):
@@ -154,26 +158,50 @@ def show_memory(screen: Screen, node: Node, lanes: list[int]) -> None:
         screen.text()
 
 
-def show_map(screen: Screen, node: Node, text: str, program: Program) -> None:
-    """Print the map of ``enable``, of a flag or register, or of the first byte of a range."""
+@dataclass(frozen=True, slots=True)
+class MapView:
+    """What a map shows: a flag, a register, or one byte of memory."""
+
+    text: str
+    flag: str | None = None
+    register: str | None = None
+    address: int = 0
+
+    def values(self, node: Node) -> np.ndarray:
+        """Return bool[lanes] for a flag, uint8[lanes] for a byte."""
+        if self.flag is not None:
+            return node.flag(self.flag)
+        if self.register is not None:
+            return node.register(self.register)
+        return node.read_memory(self.address)[0]
+
+
+def map_view(text: str, program: Program) -> MapView:
+    """Return what ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]`` asks for; raises UsageError."""
+    flag = _MAP_FLAGS.get(text)
+    if flag is not None or text in STATE_REGISTERS:
+        return MapView(text, flag=flag, register=None if flag else text)
     name, bracket, index = text.partition("[")
-    flag = {"enable": "E", "carry": "C"}.get(text)
-    if flag is not None:
-        values = node.flag(flag)
-    elif text in STATE_REGISTERS:
-        values = node.register(text)
-    else:
-        found = range_view(name, program).range
-        digits = index.removesuffix("]")
-        offset = int(digits[:9]) if bracket and digits.isascii() and digits.isdigit() else 0
-        if (bracket and index != f"{offset}]") or offset >= found.size:
-            raise UsageError(f"--show-map {text}", "no such byte", f"allowed: {name}[0] to {name}[{found.size - 1}]")
-        values = node.read_memory(found.start + offset)[0]
-    plane = grid(values, *node.coordinates())
+    found = next((each for each in program.ranges if each.name == name), None)
+    if found is None:
+        names = [*_MAP_FLAGS, *STATE_REGISTERS, *(each.name for each in program.ranges)]
+        close = nearest(name, names)
+        hint = f"did you mean {close}?" if close else f"allowed: {', '.join(names)}"
+        raise UsageError(f"--show-map {text}", f"{name!r} is neither a flag nor a register nor a memory range", hint)
+    digits = index.removesuffix("]")
+    offset = int(digits[:9]) if digits.isascii() and digits.isdigit() else 0
+    if (bracket and index != f"{offset}]") or offset >= found.size:
+        raise UsageError(f"--show-map {text}", "no such byte", f"allowed: {name}[0] to {name}[{found.size - 1}]")
+    return MapView(text, address=found.start + offset)
+
+
+def show_map(screen: Screen, node: Node, view: MapView) -> None:
+    """Print the map of one flag or byte of every PE."""
+    plane = grid(view.values(node), *node.coordinates())
     if plane is None:
-        screen.note(f"note: {text} has no map: several PEs share a place in the plane, or it is very sparse")
+        screen.note(f"note: {view.text} has no map: several PEs share a place in the plane, or it is very sparse")
         return
-    heading = f"{text}, {plane.shape[1]} x {plane.shape[0]} PEs, y downwards"
+    heading = f"{view.text}, {plane.shape[1]} x {plane.shape[0]} PEs, y downwards"
     if plane.dtype == np.bool_:
         screen.text(heading)
         screen.text("\n".join(flag_map(plane)))

@@ -8,7 +8,6 @@ code; errors are raised, see :mod:`pixelflow.errors`).
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -29,8 +28,8 @@ class Command:
 
 
 _ALL = (
-    Command("tessellate", "tessellate Bezier patches on the array; write points, normals and triangles", "tessellate"),
-    Command("run", "run a microcode program; report its cycles, dump PE memory and registers", "run"),
+    Command("tessellate", "tessellate Bezier patches; write points, normals, triangles", "tessellate"),
+    Command("run", "run a microcode program; report cycles, show PE state", "run"),
     Command("asm", "assemble a microcode source; listing, symbols, static checks", "asm"),
     Command("dis", "disassemble an object file", "dis"),
     Command("isa", "instruction reference", "isa"),
@@ -39,7 +38,5 @@ _ALL = (
     Command("about", "what is modelled, and how well founded each rule is", "about"),
 )
 
-COMMANDS = {
-    command.name: command for command in _ALL if importlib.util.find_spec(f"pixelflow.cli.{command.file}") is not None
-}
+COMMANDS = {command.name: command for command in _ALL}
 """Every command by name, in the order of ``pixelflow --help``."""

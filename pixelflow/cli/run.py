@@ -33,6 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--expect-cycles", type=int, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
     add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
+    saved = parser.add_argument_group("stop and go on")
+    saved.add_argument("--save-at", nargs=2, metavar=("CYCLE", "FILE"),
+        help="save the state of the run before that cycle (.npz), then go on")  # fmt: skip
+    saved.add_argument("--load", metavar="FILE", help="go on from a saved state; the report counts from the beginning")
     add_config_options(parser)
     add_parameter_option(parser)
     shown = parser.add_argument_group("PE state after the run")
@@ -53,21 +57,27 @@ def run(args: argparse.Namespace) -> int:
     _check_outputs(args)
     program = read_program(args.program, args.parameters)
 
+    from pixelflow.cli.checkpoint_files import read_checkpoint, save_options
     from pixelflow.cli.pe_files import read_memory_file, write_state
     from pixelflow.cli.pe_selection import select_lanes
-    from pixelflow.cli.pe_tables import range_view
+    from pixelflow.cli.pe_tables import map_view, range_view
     from pixelflow.node import Node
 
     array = effective.config.array
     lanes = select_lanes(args.pe, array) if args.pe is not None else None
     views = [range_view(text, program) for text in args.ranges]
+    maps = [map_view(text, program) for text in args.show_map]
     node = Node(effective.config, engine=args.engine)
-    node.load(program)
-    if args.memory is not None:
-        read_memory_file(args.memory, node, program)
-    account = node.run(program, max_cycles=args.max_cycles, function=not args.timing_only)
+    saving = save_options(args.save_at)
+    if args.load is None:
+        node.load(program)
+        if args.memory is not None:
+            read_memory_file(args.memory, node, program)
+        account = node.run(program, max_cycles=args.max_cycles, function=not args.timing_only, **saving)
+    else:
+        account = node.resume(program, read_checkpoint(args.load), max_cycles=args.max_cycles, **saving)
     if args.output is not None:
-        header = {"program": program.sha256, "config": effective.config.sha256, "cycles": account.cycles}
+        header = {"program": program.sha256, "config": effective.config.sha256, "cycles": account.total_cycles}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     if screen.json:
@@ -75,15 +85,21 @@ def run(args: argparse.Namespace) -> int:
     else:
         if not screen.quiet:
             _show_report(screen, args, effective, account)
-        _show_state(screen, args, node, account, views, few)
-    if args.expect_cycles is not None and args.expect_cycles != account.cycles:
-        raise ExpectationError(f"expected {args.expect_cycles:,} cycles, the run took {account.cycles:,}")
+        _show_state(screen, args, node, views, maps, few)
+    if args.expect_cycles is not None and args.expect_cycles != account.total_cycles:
+        raise ExpectationError(f"expected {args.expect_cycles:,} cycles, the run took {account.total_cycles:,}")
     return 0
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
         raise UsageError("--timing-only", "no PE data changes, so there is no state to show or save")
+    if args.timing_only and (args.save_at or args.load):
+        raise UsageError("--timing-only", "there is no state to save or to go on from")
+    if args.load and args.memory:
+        raise UsageError("--memory", "the state of --load has the PE memory already")
+    if args.save_at:
+        refuse_overwrite(args.program, args.save_at[1])
     if args.output is None:
         return
     from pixelflow.cli.pe_files import check_state_name
@@ -96,23 +112,19 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective, account: Run) -> None:
-    from pixelflow.cli.run_report import show_cycles
+    from pixelflow.cli.run_report import show_guesses, show_run
 
     config = effective.config
     program = account.program
-    screen.text(
+    screen.paragraph(
         f"pixelflow run · {args.program} ({program.sha256[:6]}) · config {effective.preset} ({config.sha256[:6]})"
         f" · engine {account.engine}"
     )
-    show_cycles(screen, account, config, profile=args.profile)
-    found = guesses(config)
-    if found:
-        screen.paragraph("guessed values used: " + "; ".join(found) + "; see: pixelflow about --model")
+    show_run(screen, account, config, profile=args.profile)
+    show_guesses(screen, account, config)
 
 
-def _show_state(
-    screen: Screen, args: argparse.Namespace, node: Node, account: Run, views: list, few: list[int]
-) -> None:
+def _show_state(screen: Screen, args: argparse.Namespace, node: Node, views: list, maps: list, few: list[int]) -> None:
     from pixelflow.cli.pe_tables import show_enables, show_map, show_memory, show_ranges, show_registers
 
     if views:
@@ -126,9 +138,9 @@ def _show_state(
             show_enables(screen, node)
         else:
             show_memory(screen, node, few if args.pe is not None else few[:1])
-    for name in args.show_map:
+    for view in maps:
         screen.text()
-        show_map(screen, node, name, account.program)
+        show_map(screen, node, view)
 
 
 def _show_object(
@@ -140,7 +152,7 @@ def _show_object(
     views: list,
     few: list[int],
 ) -> None:
-    from pixelflow.cli.run_report import profile_object
+    from pixelflow.cli.run_report import guessed_instructions, profile_object, streams_object
 
     state: dict[str, Any] = {}
     if not args.timing_only:
@@ -152,14 +164,22 @@ def _show_object(
         "config": config_object(effective),
         "engine": account.engine,
         "result": {
-            "cycles": account.cycles,
-            "seconds_at_clock": account.seconds_at_clock,
-            "instructions": account.instructions,
+            "cycles": account.total_cycles,
+            "seconds_at_clock": effective.config.seconds(account.total_cycles),
+            "instructions": sum(each.instructions for each in account.streams),
             "reason": "halt",
         },
+        "streams": streams_object(account, lines=args.profile),
+        "tasic_busy_cycles": list(account.tasic_cycles),
+        "ledger": account.ledger.as_object(),
         "profile": profile_object(account, lines=args.profile),
         "state": state,
-        "guesses": guesses(effective.config),
+        "guesses": {
+            "values": guesses(effective.config),
+            "instructions": {
+                standing.value: mnemonics for standing, mnemonics in guessed_instructions(account).items()
+            },
+        },
         "not_modelled": list(NOT_MODELLED),
     }
     screen.object("pixelflow.run/1", **values)

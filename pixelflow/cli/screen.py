@@ -20,7 +20,7 @@ from typing import Any
 from pixelflow import __version__
 from pixelflow.cli.output import write_stdout
 
-__all__ = ["Column", "Screen", "number"]
+__all__ = ["Column", "Screen", "counted", "number"]
 
 _GAP = 2
 _TEXT_MINIMUM = 12
@@ -46,6 +46,11 @@ def number(value: int | float | None) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun: ``1 word``, ``2 words``."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,21 +23,33 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add model, sampling, machine and outputs."""
     from pixelflow.lanes import ENGINES
-    from tessellation.control_points import SOURCES
     from tessellation.libraries import LIBRARIES
+    from tessellation.passes import CONTROL_POINTS, SCHEDULES
+    from tessellation.texture_layout import REPLICATIONS
+    from tessellation.texture_source import SENDS
 
     add = parser.add_argument
     add("patches", metavar="PATCHES", help="patch file (.bpt), or a built-in model: teapot, enneper")
     add("--samples", type=_samples, default=[16], metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
-    add("--library", choices=tuple(LIBRARIES), default="tuned", help="float routines (default: tuned)")
-    add("--control-points", choices=tuple(SOURCES), default="lee", help="how control points reach the PEs")
+    add("--library", choices=tuple(LIBRARIES), default=None,
+        help="float routines (default: tuned; overlapped: tuned-finite where nothing can overflow)")  # fmt: skip
+    add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
+        help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
+    add("--schedule", choices=SCHEDULES, default=SCHEDULES[0],
+        help="order of work: the thesis's (default), or overlapped, which takes far fewer cycles")  # fmt: skip
+    add("--sends", type=int, choices=SENDS, default=4, metavar="S",
+        help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
+    add("--replication", type=int, choices=REPLICATIONS, default=1, metavar="N",
+        help="modules that hold each patch: 1 (default), 2 or 4")  # fmt: skip
     add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
     add_config_options(parser)
     group = parser.add_argument_group("outputs")
     add = group.add_argument
     add("-o", "--output", metavar="FILE", help="mesh file: .obj, .ply (binary) or .npz")
     add("--weld", action="store_true", help="one vertex per shared sample, no cracks along shared edges")
+    add("--outward", action="store_true",
+        help="turn whole parts so that normals point out of the volume (default: along dP/du x dP/dv)")  # fmt: skip
     add("--preview", metavar="FILE.png", help="shaded picture (needs pillow: pip install 'pixelflow-sim[image]')")
 
 
@@ -47,8 +59,9 @@ def run(args: argparse.Namespace) -> int:
     effective = configuration(args, screen)
     _check_outputs(args)
 
-    from tessellation import LIMIT, check, load, tessellate
+    from tessellation import LIMIT, Method, check, load, tessellate
 
+    method = Method(args.control_points, args.schedule, args.sends, args.replication)
     file = load(args.patches)
     for note in file.notes:
         screen.note(f"note: {file.name}: {note}")
@@ -59,10 +72,10 @@ def run(args: argparse.Namespace) -> int:
         library=args.library,
         engine=args.engine,
         config=effective.config,
-        control_points=args.control_points,
+        method=method,
         progress=screen.note,
     )
-    mesh = result.mesh(weld=args.weld)
+    mesh = result.mesh(weld=args.weld, outward=args.outward)
     checked = check(mesh) if args.weld else None
     written = _write(args, screen, mesh)
     if screen.json:
@@ -84,7 +97,9 @@ def _samples(text: str) -> list[int]:
 
     counts = [int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 0 for word in text.split(",")]
     if not all(MIN_SAMPLES <= count <= MAX_SAMPLES for count in counts):
-        raise argparse.ArgumentTypeError(f"expected {MIN_SAMPLES} to {MAX_SAMPLES}, or a list 4,8,16; found {text[:40]!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected {MIN_SAMPLES} to {MAX_SAMPLES}, or a list 4,8,16; found {text[:40]!r}"
+        )
     return counts
 
 
@@ -139,9 +154,10 @@ def _report(
     config = effective.config
     screen.text(
         f"pixelflow tessellate · {file.name} · config {effective.preset} ({config.sha256[:6]})"
-        f" · library {result.library} · engine {result.engine}"
+        f" · library {result.library} · {_method_text(result)} · engine {result.engine}"
     )
-    screen.text(_work_line(result))
+    for line in _work_lines(result):
+        screen.text(line)
     screen.text()
     _stage_table(screen, result)
     screen.text()
@@ -152,7 +168,8 @@ def _report(
         ("worst normal error", f"{result.worst_normal_error:.3f} of {LIMIT:g} allowed (2^-24 x condition)"),
         ("degenerate samples", _degenerate_text(result)),
         ("mesh", _mesh_text(mesh)),
-        ("shared edges", _edges_text(mesh, checked)),
+        ("patch edges", _edges_text(mesh)),
+        ("", _gap_text(mesh, checked)),
     ]
     rows += [("wrote", path) for path in written]
     rows.append(("wall time", f"{result.wall_seconds:.2f} s for the simulation"))
@@ -163,7 +180,15 @@ def _report(
         screen.paragraph("guessed values used: " + "; ".join(found) + "; see: pixelflow about --model")
 
 
-def _work_line(result: Tessellation) -> str:
+def _method_text(result: Tessellation) -> str:
+    method = result.method
+    if not method.from_texture:
+        return "control points by LEE"
+    sends = "" if method.overlapped else f", {method.sends} sends"
+    return f"schedule {method.schedule}{sends}"
+
+
+def _work_lines(result: Tessellation) -> tuple[str, str]:
     nets: dict[str, int] = {}
     sizes: dict[str, int] = {}
     for patch in result.patches:
@@ -174,9 +199,9 @@ def _work_line(result: Tessellation) -> str:
     passes = len(result.plans)
     used = result.samples / (passes * result.config.lanes)
     return (
-        f"{_listed(nets, 'patches of', 'control points')}; {_listed(sizes, 'at', 'samples')}: "
+        f"{_listed(nets, 'patches of', 'control points')}; {_listed(sizes, 'at', 'samples')}",
         f"{number(result.samples)} samples in {passes} pass{'es' * (passes != 1)}, "
-        f"{100 * used:.1f} % of {number(result.config.lanes)} PEs"
+        f"{100 * used:.1f} % of {number(result.config.lanes)} PEs",
     )
 
 
@@ -188,7 +213,7 @@ def _listed(counts: dict[str, int], middle: str, last: str) -> str:
 
 def _stage_table(screen: Screen, result: Tessellation) -> None:
     """Print executed cycles by stage, those that the thesis counts first, the others as lines of their own."""
-    from tessellation.kernels import Stage
+    from tessellation.stages import Stage
 
     def share(cycles: int) -> str:
         return f"{100 * cycles / result.cycles:.1f} %"
@@ -210,8 +235,14 @@ def _stage_table(screen: Screen, result: Tessellation) -> None:
     inside = result.cycles_in_thesis
     rows.append([number(inside), share(inside), "= what the thesis counts", ""])
     outside = {
-        Stage.CONTROL_POINTS: "3.2, the slow alternative; not in its counts",
-        Stage.LEE: "figure 9, once a session; not in its counts",
+        Stage.MARKS: "not counted",
+        Stage.FIRST_STALL: "not counted (4.1.3)",
+        Stage.STALL: "none (4.1.3)",
+        Stage.COPY: "not counted",
+        Stage.DISTRIBUTION: "table 6; not in table 12",
+        Stage.EXCHANGE: "not the thesis's",
+        Stage.CONTROL_POINTS: "not counted (3.2)",
+        Stage.LEE: "not counted (figure 9)",
     }
     rows += [
         [number(by_stage[stage]), share(by_stage[stage]), _outside_name(stage, result), text]
@@ -223,7 +254,7 @@ def _stage_table(screen: Screen, result: Tessellation) -> None:
 
 
 def _outside_name(stage: Any, result: Tessellation) -> str:
-    from tessellation.kernels import Stage
+    from tessellation.stages import Stage
 
     return f"{stage.value} ({result.control_points})" if stage is Stage.CONTROL_POINTS else stage.value
 
@@ -242,12 +273,18 @@ def _mesh_text(mesh: Mesh) -> str:
     return text
 
 
-def _edges_text(mesh: Mesh, checked: Any) -> str:
+def _edges_text(mesh: Mesh) -> str:
     report = mesh.report
-    text = f"{report.shared_edges} shared, {report.open_edges} open, {report.point_edges} points; "
-    if checked is None:
-        return text + f"largest gap {report.largest_gap:.3f} (2^-24 x magnitude); --weld closes it"
-    return text + f"welded (gap before: {report.largest_gap:.3f} x 2^-24 x magnitude), {checked.cracks} cracks"
+    text = f"{report.shared_edges} shared, {report.open_edges} open, {report.point_edges} shrunk to a point"
+    return text + (f"; {report.uneven_edges} between different samples" if report.uneven_edges else "")
+
+
+def _gap_text(mesh: Mesh, checked: Any) -> str:
+    gap = f"{mesh.report.largest_gap:.3f} (2^-24 x magnitude)"
+    if checked is not None:
+        return f"welded over gaps up to {gap}; {checked.cracks} cracks"
+    uneven = ", and between different samples" if mesh.report.uneven_edges else ""
+    return f"gaps up to {gap}{uneven}; --weld closes them"
 
 
 def _object(
@@ -269,6 +306,9 @@ def _object(
         "library": result.library,
         "engine": result.engine,
         "control_points": result.control_points,
+        "schedule": result.method.schedule,
+        "sends": result.method.sends,
+        "replication": result.method.replication,
         "passes": [
             {
                 "patches": len(plan.work.placements),
@@ -276,6 +316,7 @@ def _object(
                 "occupancy": plan.work.occupancy,
                 "cycles": run.cycles,
                 "by_stage": run.by_stage,
+                "waits": run.waits,
                 "program_sha256": run.program.sha256,
             }
             for plan, run in zip(result.plans, result.runs, strict=True)
@@ -299,6 +340,7 @@ def _object(
             "shared_edges": report.shared_edges,
             "open_edges": report.open_edges,
             "point_edges": report.point_edges,
+            "uneven_edges": report.uneven_edges,
             "largest_gap": _finite(report.largest_gap),
             "turned_patches": report.turned_patches,
             "repaired_normals": report.repaired_normals,

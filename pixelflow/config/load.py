@@ -41,20 +41,23 @@ class _Setting:
     origin: str
 
 
-def load_config(path: str | Path | None = None, overrides: Iterable[str] = (), preset: str = "thesis") -> NodeConfig:
+def load_config(path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None) -> NodeConfig:
     """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
 
-    Raises InputError with every fault of the file and the overrides.
+    ``preset`` wins over the one that the file names; without either it is ``thesis``. Raises InputError with every
+    fault of the file and the overrides.
     """
     return load_effective(path, overrides, preset).config
 
 
-def load_effective(path: str | Path | None = None, overrides: Iterable[str] = (), preset: str = "thesis") -> Effective:
+def load_effective(
+    path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None
+) -> Effective:
     """Return the configuration together with where each value was set; see :func:`load_config`."""
     faults: list[Fault] = []
     settings: list[_Setting] = []
-    if path is not None:
-        preset = _read_file(Path(path), preset, settings, faults)
+    named = None if path is None else _read_file(Path(path), settings, faults)
+    preset = preset or named or "thesis"
     known = {key: (about, default) for key, about, _, default in leaves(PRESETS["thesis"])}
     for text in overrides:
         _read_override(text, known, settings, faults)
@@ -72,20 +75,20 @@ def load_effective(path: str | Path | None = None, overrides: Iterable[str] = ()
     return Effective(config, preset, set_by)
 
 
-def _read_file(path: Path, preset: str, settings: list[_Setting], faults: list[Fault]) -> str:
-    """Append the values of ``path``; return the preset that the file names."""
+def _read_file(path: Path, settings: list[_Setting], faults: list[Fault]) -> str | None:
+    """Append the values of ``path``; return the preset that the file names, if it names one."""
     text = _text_of(path)
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError covers TOMLDecodeError and integers of 5000 digits
         raise InputError(_syntax_fault(path, text, error)) from None
     index = KeyIndex(str(path), text)
-    named = tables.pop("preset", preset)
-    if not isinstance(named, str) or named not in PRESETS:
+    named = tables.pop("preset", None)
+    if named is not None and (not isinstance(named, str) or named not in PRESETS):
         place = index.place("preset")
         word = named if isinstance(named, str) else ""
         faults.append(Fault(f"preset: no preset has the name {shorten(named)}", place, _suggest(word, PRESETS)))
-        named = preset
+        named = None
     _flatten(tables, "", NodeConfig, index, settings, faults)
     return named
 

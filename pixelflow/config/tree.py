@@ -35,6 +35,11 @@ _ARRAY = "pixelflow/node/pe_array.py"
 _LEE = "pixelflow/node/lee.py"
 _IGC = "pixelflow/node/igc.py"
 _NODE = "pixelflow/node/node.py"
+_SDRAM_USE = "pixelflow/node/sdram_use.py"
+_GNI = "pixelflow/node/gni_box.py"
+_SDRAM = "pixelflow/node/sdram.py"
+_TASIC = "pixelflow/node/tasic_box.py"
+_TEXTURE = "pixelflow/node/texture_memory.py"
 
 
 # The tables below stay aligned: one value, then what is known about it.
@@ -141,11 +146,11 @@ class IgcConfig:
 class TasicConfig:
     """Texture ASICs: the path between local ports and texture memory."""
 
-    read_cycles: int = param(12, "one read of a 4-byte word from each SDRAM of a module", unit="cycles",
-        low=1, high=1024, source="table 6; table 2 and section 3.5 say 11, the difference is unexplained",
-        standing=FITTED)
+    read_overhead_cycles: int = param(1, "cycles of a read beyond its SDRAM slot", unit="cycles", low=0, high=1024,
+        source="table 6 counts 12 cycles a read where table 2 and section 3.5 have 11; the difference is unexplained",
+        standing=FITTED, read_by=_TASIC)
     port_bytes_per_cycle: int = param(1, "wire between one EMC and the TASICs, each way", unit="bytes", low=1, high=8,
-        source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED)
+        source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED, read_by=_TASIC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,33 +158,37 @@ class SdramConfig:
     """Texture memory: size of the synchronous DRAMs and their times, in clocks of 10 ns."""
 
     devices_per_module: int = param(8, "SDRAMs of a module, addressed in parallel", unit="devices", low=1, high=16,
-        source="thesis 2.2.1", standing=THESIS)
+        source="thesis 2.2.1", standing=THESIS, read_by=_TEXTURE)
     banks: int = param(2, "banks of an SDRAM", unit="banks", allowed=(2, 4),
-        source="thesis 2.2.6", standing=THESIS)
+        source="thesis 2.2.6", standing=THESIS, read_by=_TEXTURE)
     rows: int = param(2048, "rows of a bank", unit="rows", low=1, high=65536,
-        source="thesis 2.2.6", standing=THESIS)
+        source="thesis 2.2.6", standing=THESIS, read_by=_TEXTURE)
     columns: int = param(512, "columns (bytes) of a row", unit="bytes", low=8, high=65536,
-        source="thesis 2.2.6; 2.2.7 halves the total by mistake", standing=THESIS)
+        source="thesis 2.2.6; 2.2.7 halves the total by mistake", standing=THESIS, read_by=_TEXTURE)
     trcd_cycles: int = param(3, "ACT to READ or WRITE", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED)
+        source="fits table 2", standing=FITTED, read_by=_SDRAM)
     trp_cycles: int = param(3, "PRE to ACT", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED)
+        source="fits table 2", standing=FITTED, read_by=_SDRAM)
     cl_cycles: int = param(3, "READ to first byte", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED)
+        source="fits table 2", standing=FITTED, read_by=_SDRAM)
     twr_cycles: int = param(2, "last written byte to PRE", unit="cycles", low=0, high=255,
-        source="fits table 2", standing=FITTED)
+        source="fits table 2", standing=FITTED, read_by=_SDRAM)
     tras_cycles: int = param(6, "ACT to PRE, same bank", unit="cycles", low=1, high=255,
-        source="typical part of the time; table 2 does not reach it", standing=INVENTED)
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED, read_by=_SDRAM)
     trc_cycles: int = param(10, "ACT to ACT, same bank", unit="cycles", low=1, high=255,
-        source="typical part of the time; table 2 does not reach it", standing=INVENTED)
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED, read_by=_SDRAM)
     trrd_cycles: int = param(2, "ACT to ACT, other bank", unit="cycles", low=1, high=255,
-        source="typical part of the time; table 2 does not reach it", standing=INVENTED)
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED, read_by=_SDRAM)
     trfc_cycles: int = param(10, "REF to ACT", unit="cycles", low=1, high=255,
-        source="typical part of the time", standing=INVENTED)
+        source="typical part of the time", standing=INVENTED, read_by=_SDRAM)
     refresh: bool = param(False, "refresh one row in 15.6 us", unit="",
-        source="absent from table 2; about 0.7 % where it is on", standing=DERIVED)
+        source="absent from table 2; about 0.7 % where it is on", standing=DERIVED, read_by=_SDRAM_USE)
+    refresh_interval_cycles: int = param(1560, "from one refreshed row to the next", unit="cycles",
+        low=64, high=1_000_000, source="15.6 us at 100 MHz", standing=INVENTED, read_by=_SDRAM_USE)
+    check_commands: bool = param(False, "every access is scheduled, every command checked", unit="",
+        source="an option of the model; times do not change", standing=INVENTED, read_by=_SDRAM_USE)
     equal_slots: bool = param(True, "accesses take equal slots (false: a greedy controller)", unit="",
-        source="table 2", standing=DERIVED)
+        source="table 2", standing=DERIVED, read_by=_SDRAM_USE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,11 +196,11 @@ class GniConfig:
     """Geometry network interface and the two general purpose processors behind it."""
 
     mb_per_second: int = param(800, "GNI", unit="MB/s", low=1, high=1_000_000,
-        source="thesis 3.8", standing=THESIS)
+        source="thesis 3.8", standing=THESIS, read_by=_GNI)
     gp_count: int = param(2, "GPs of a node", unit="GPs", low=1, high=8,
-        source="thesis 2.2.1", standing=THESIS)
+        source="thesis 2.2.1", standing=THESIS, read_by=_GNI)
     gp_memory_mb_per_second: int = param(200, "path to GP memory", unit="MB/s", low=1, high=1_000_000,
-        source="thesis 3.8", standing=THESIS)
+        source="thesis 3.8", standing=THESIS, read_by=_GNI)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

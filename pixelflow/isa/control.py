@@ -10,7 +10,7 @@ from pixelflow.isa.declare import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Kind, OperandSpec
 
-__all__ = ["SEMAPHORES"]
+__all__ = ["CALL", "ENDL", "HALT", "JMP", "LOOP", "RET", "SEMAPHORES", "SIGNAL", "START", "WAIT"]
 
 SEMAPHORES = 16
 """Counting semaphores shared by the two streams of a node (number invented)."""
@@ -103,3 +103,15 @@ def signal(stream, semaphore: int) -> None:
 def wait(stream, semaphore: int) -> None:
     """Wait until a semaphore is above zero, then take one from it. A blocked stream stalls."""
     stream.wait(semaphore)
+
+
+# The declarations that readers of control flow ask for; every other instruction is straight-line.
+HALT = INSTRUCTIONS["HALT"]
+CALL = INSTRUCTIONS["CALL"]
+RET = INSTRUCTIONS["RET"]
+LOOP = INSTRUCTIONS["LOOP"]
+ENDL = INSTRUCTIONS["ENDL"]
+JMP = INSTRUCTIONS["JMP"]
+SIGNAL = INSTRUCTIONS["SIGNAL"]
+WAIT = INSTRUCTIONS["WAIT"]
+START = INSTRUCTIONS["START"]

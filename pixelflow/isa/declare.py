@@ -33,6 +33,7 @@ class Family(Enum):
     LEE = "linear expression"
     PIXEL_COPY = "pixel copy"
     PORT = "port"
+    TEXTURE = "texture"
     CONTROL = "control"
 
 
@@ -41,6 +42,7 @@ class Unit(Enum):
 
     PE = "processing elements"
     LEE = "linear expression evaluator"
+    TASIC = "texture ASICs"
     SEQUENCER = "sequencer"
 
 
@@ -74,6 +76,8 @@ class Declaration:
     gateable: bool = False
     pushes: int = 0
     """How many enables it saves (+1) or restores (-1) on the enable stack."""
+    transfers: bool = False
+    """Whether it moves bytes to or from texture memory, for as long as that takes."""
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -237,12 +241,25 @@ class InstructionSet:
         standing: Standing = Standing.INVENTED,
         gateable: bool = False,
         pushes: int = 0,
+        transfers: bool = False,
     ) -> Callable[[Callable[..., None]], Callable[..., None]]:
         """Declare the decorated function as the meaning of ``mnemonic``; raises InternalError on a clash."""
 
         def declare(meaning: Callable[..., None]) -> Callable[..., None]:
             declaration = Declaration(
-                mnemonic, opcode, operands, family, unit, steps, cost, standing, source, meaning, gateable, pushes
+                mnemonic=mnemonic,
+                opcode=opcode,
+                operands=operands,
+                family=family,
+                unit=unit,
+                steps=steps,
+                cost_text=cost,
+                standing=standing,
+                source=source,
+                meaning=meaning,
+                gateable=gateable,
+                pushes=pushes,
+                transfers=transfers,
             )
             if mnemonic in self._by_mnemonic or opcode in self._by_opcode:
                 raise InternalError(f"{mnemonic}: mnemonic or opcode {opcode:#04x} is declared twice")

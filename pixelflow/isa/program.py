@@ -161,7 +161,7 @@ class Program:
 
         try:
             body = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise refuse("not an object file: this is not JSON") from None
         if not isinstance(body, dict) or body.get("schema") != SCHEMA:
             found = body.get("schema") if isinstance(body, dict) else None

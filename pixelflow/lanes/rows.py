@@ -25,6 +25,7 @@ Calls = tuple[partial, ...]
 _UFUNCS = {
     "add": np.add,
     "subtract": np.subtract,
+    "multiply": np.multiply,
     "less": np.less,
     "greater_equal": np.greater_equal,
     "and": np.bitwise_and,

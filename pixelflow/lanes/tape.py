@@ -163,6 +163,8 @@ class Recorder:
     def select(self, where: Value, a: Value, b: Value) -> Value:
         if a.constant == 0x80 and b.constant == 0:
             return self._top(where)
+        if b.constant == 0 and where.form is Form.UNIT:
+            return self._do("multiply", a.form, a, where)
         mask = self._as(Form.MASK, where)
         if b.constant == 0:
             return self._do("and", a.form, a, mask)

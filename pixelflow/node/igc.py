@@ -7,22 +7,34 @@ the declared steps of what it yields, so a timing-only run is the same walk with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass, field
+from typing import Any
 
 from pixelflow.config import IgcConfig
-from pixelflow.errors import CycleLimitError, DeadlockError, MachineFault
+from pixelflow.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.isa import Family, Mem, Program, Unit
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.semaphores import Semaphores
+from pixelflow.node.stretches import Stretch, Stretches
 
-__all__ = ["UNLATCH", "Frame", "Issue", "Sequencer", "Stream"]
+__all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Frame", "Issue", "Sequencer", "Stream"]
 
 UNLATCH = -1
 """Yielded in place of an instruction's position when a started routine returns: the caller's latch comes back."""
 
+BLOCKED = -2
+"""Yielded when the stream waits for a semaphore (`Stream.waiting`); the next step tries again."""
+
+SIGNALLED = -3
+"""Yielded when the stream has signalled a semaphore (`Stream.signalled`)."""
+
+_CONTROL_LIMIT = 1_000_000
+"""Control instructions in a row after which a stream is taken to be stuck: they take no time, so no cycle limit ends
+a loop of nothing else."""
+
 Issue = int
-"""Position of an instruction in ``program.instructions``, or UNLATCH."""
+"""Position of an instruction in ``program.instructions``, or one of the negative numbers above."""
 
 
 @dataclass(slots=True)
@@ -73,7 +85,16 @@ class Sequencer:
 class Stream:
     """One instruction stream while it runs; also the object on which control instructions act."""
 
-    def __init__(self, sequencer: Sequencer, entry: str, semaphores: Semaphores, max_cycles: int | None = None) -> None:
+    def __init__(
+        self,
+        sequencer: Sequencer,
+        entry: str,
+        semaphores: Semaphores,
+        max_cycles: int | None = None,
+        *,
+        elsewhere: frozenset[int] = frozenset(),
+    ) -> None:
+        """Start at an entry of the program; signals of semaphores in ``elsewhere`` are left to whoever drives it."""
         program = sequencer.program
         if entry not in program.entries:
             known = ", ".join(sorted(program.entries)) or "none"
@@ -81,15 +102,28 @@ class Stream:
         self.name = entry
         self.sequencer = sequencer
         self.semaphores = semaphores
+        self.elsewhere = elsewhere
         self.max_cycles = max_cycles
+        self.stretches: Stretches | None = None
+        """Straight code to be passed over as a whole; only where nobody needs the single instructions."""
+        self.passed: Callable[[Stretch], None] | None = None
+        """Told of every stretch that was passed over."""
         self.cycle = 0
         self.index = self._position(program.entries[entry])
         self.halted = False
         self.executed = [0] * len(program.instructions)
         self.frames: list[Frame] = [Frame(-1, [])]
         self.stages: list[tuple[str, int]] = []
+        self.waits: dict[str, int] = {}
+        """Cycles spent waiting, by reason: ``sem N`` or ``transfer``."""
+        self.stage_waits: dict[tuple[int, str], int] = {}
+        """The same by stage: its position in ``stages`` (-1 before the first), and the reason."""
+        self.waiting: int | None = None
+        self.signalled: int | None = None
         self.routine_cycles: dict[str, tuple[int, int]] = {}
         """For each routine that returned: (calls, cycles from call to return)."""
+        self._control_since = (0, 0)
+        """The cycle of the last control instruction, and how many there were in that cycle."""
 
     @property
     def parameters(self) -> list[int]:
@@ -102,12 +136,15 @@ class Stream:
         control, cycles, watched, executed = sequencer.control, sequencer.cycles, sequencer.watched, self.executed
         limit = self.max_cycles if self.max_cycles is not None else float("inf")
         size = len(control)
+        stretches = self.stretches
         while not self.halted:
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
+            if stretches is not None and self._pass_over(stretches.at(index), limit):
+                continue
             if self.cycle + cycles[index] > limit:
-                raise CycleLimitError(f"cycle limit {self.max_cycles} reached at {self._here()}")
+                raise self._limit("")
             self.cycle += cycles[index]
             executed[index] += 1
             instruction = control[index]
@@ -117,11 +154,37 @@ class Stream:
                     self._watch(index)
                 yield index
                 continue
+            self._watch_control()
             started = self.frames[-1].started
             depth = len(self.frames)
+            self.signalled = None
             instruction.declaration.meaning(self, *instruction.operands)
             if started and len(self.frames) < depth:
                 yield UNLATCH
+            elif self.waiting is not None:
+                yield BLOCKED
+            elif self.signalled is not None:
+                yield SIGNALLED
+
+    def _pass_over(self, stretch: Stretch | None, limit: float) -> bool:
+        """Let a stretch of straight code pass as a whole, where nobody outside could see a part of it."""
+        if stretch is None or self.cycle + stretch.cycles > limit or not stretch.unseen(self.frames[-1].parameters):
+            return False
+        self.cycle += stretch.cycles
+        self.index = stretch.end
+        stretch.passes += 1
+        if self.passed is not None:
+            self.passed(stretch)
+        return True
+
+    def begins(self, issue: Issue) -> int:
+        """Return the cycle in which what was yielded last begins."""
+        return self.cycle if issue < 0 else self.cycle - self.sequencer.cycles[issue]
+
+    def settle(self) -> None:
+        """Count the instructions of the stretches that were passed over."""
+        if self.stretches is not None:
+            self.stretches.settle(self.executed)
 
     # --- what control instructions do --------------------------------------------------------------------------
 
@@ -184,18 +247,89 @@ class Stream:
         self.parameters[parameter] += delta
 
     def signal(self, semaphore: int) -> None:
-        self.semaphores.signal(semaphore)
+        if semaphore not in self.elsewhere:
+            self.semaphores.signal(semaphore)
+        self.signalled = semaphore
 
     def wait(self, semaphore: int) -> None:
+        self.waiting = None
         if not self.semaphores.take(semaphore):
-            # One stream alone: nobody else is left who could signal.
             self.index -= 1
-            raise DeadlockError(
-                f"deadlock at cycle {self.cycle}: no stream can advance\n"
-                f"  {self.name.upper()}  {self._here()}   waits sem {semaphore} (count 0)"
-            )
+            self.executed[self.index] -= 1
+            self.cycle -= self.sequencer.cycles[self.index]
+            self.waiting = semaphore
+
+    def resume(self, cycle: int) -> None:
+        """Let time pass until ``cycle`` while the stream waits for its semaphore or for a transfer."""
+        reason = "transfer" if self.waiting is None else f"sem {self.waiting}"
+        waited = cycle - self.cycle
+        if self.max_cycles is not None and cycle > self.max_cycles:
+            raise self._limit(f", where it waits for {reason} since cycle {self.cycle}")
+        self.waits[reason] = self.waits.get(reason, 0) + waited
+        stage = (len(self.stages) - 1, reason)
+        self.stage_waits[stage] = self.stage_waits.get(stage, 0) + waited
+        self.cycle = cycle
+
+    def why_waiting(self) -> str:
+        """Return which stream waits where for which semaphore, and since when."""
+        semaphore = f"sem {self.waiting} (count {self.semaphores.count(self.waiting)})"
+        return f"{self.name.upper()}  {self._here()}   waits {semaphore} since cycle {self.cycle}"
+
+    @property
+    def busy(self) -> int:
+        """Cycles of the instructions executed so far."""
+        return sum(n * cycles for n, cycles in zip(self.executed, self.sequencer.cycles, strict=True))
+
+    def check_account(self) -> None:
+        """Raise InternalError unless the cycles of what executed and the waits are all the cycles there were."""
+        busy, waited = self.busy, sum(self.waits.values())
+        if busy + waited != self.cycle:
+            raise InternalError(f"{self.name.upper()}: {busy} cycles busy + {waited} waiting are not {self.cycle}")
+
+    # --- state ---------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that changes while the stream runs, as numbers, text, lists and dicts."""
+        return {
+            "cycle": self.cycle,
+            "index": self.index,
+            "halted": self.halted,
+            "executed": list(self.executed),
+            "frames": [list(astuple(frame)) for frame in self.frames],
+            "stages": [list(stage) for stage in self.stages],
+            "waits": dict(self.waits),
+            "stage_waits": [[*stage, cycles] for stage, cycles in self.stage_waits.items()],
+            "waiting": self.waiting,
+            "signalled": self.signalled,
+            "routine_cycles": {name: list(use) for name, use in self.routine_cycles.items()},
+            "control_since": list(self._control_since),
+            "semaphores": self.semaphores.counts,
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a stream of the same program."""
+        self.cycle, self.index, self.halted = snapshot["cycle"], snapshot["index"], snapshot["halted"]
+        self.executed[:] = snapshot["executed"]
+        self.frames = [Frame(*values) for values in snapshot["frames"]]
+        self.stages = [(name, cycle) for name, cycle in snapshot["stages"]]
+        self.waits = dict(snapshot["waits"])
+        self.stage_waits = {(stage, reason): cycles for stage, reason, cycles in snapshot["stage_waits"]}
+        self.waiting, self.signalled = snapshot["waiting"], snapshot["signalled"]
+        self.routine_cycles = {name: (calls, cycles) for name, (calls, cycles) in snapshot["routine_cycles"].items()}
+        self._control_since = tuple(snapshot["control_since"])
+        self.semaphores.restore(snapshot["semaphores"])
 
     # --- checks --------------------------------------------------------------------------------------------------
+
+    def _limit(self, how: str) -> CycleLimitError:
+        return CycleLimitError(f"cycle limit {self.max_cycles} reached at {self._here()} ({self.name.upper()}{how})")
+
+    def _watch_control(self) -> None:
+        since, count = self._control_since
+        count = count + 1 if since == self.cycle else 1
+        self._control_since = (self.cycle, count)
+        if count > _CONTROL_LIMIT:
+            self._fault(f"{_CONTROL_LIMIT:,} control instructions and no other: a loop that takes no time")
 
     def _watch(self, index: int) -> None:
         """Keep the depth of the PEs' stacks, which is the same in all of them."""

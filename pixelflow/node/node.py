@@ -1,25 +1,32 @@
-"""A PixelFlow node: one PE array, one EMC instruction stream, and the account of a run."""
+"""A PixelFlow node: PE array, texture memory, two instruction streams, and the account of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import InputError
-from pixelflow.isa import Program, Unit
-from pixelflow.isa.control import SEMAPHORES
-from pixelflow.lanes.engine import Action
-from pixelflow.node.igc import UNLATCH, Sequencer, Stream
+from pixelflow.isa import Program
+from pixelflow.node import texture_state
+from pixelflow.node.checkpoint import Checkpoint
+from pixelflow.node.gp_memory import GpMemory
+from pixelflow.node.igc import Stream
+from pixelflow.node.one_stream import OneStream
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.run import Run
-from pixelflow.node.semaphores import Semaphores
+from pixelflow.node.sdram_use import needs_schedule
+from pixelflow.node.texture_memory import TextureMemory
+from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.node.two_streams import TwoStreams
 
-__all__ = ["Node"]
+__all__ = ["TIMING_ONLY", "Node"]
 
-_BATCH = 512
+TIMING_ONLY = "none (timing only)"
+"""What stands for the lane engine in the account of a run without data."""
 
 
 class Node:
@@ -31,6 +38,9 @@ class Node:
     def __init__(self, config: NodeConfig = THESIS, engine: str = "rows") -> None:
         self.config = config
         self.array = PeArray(config, engine)
+        self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]
+        self.gp_memory = [GpMemory() for _ in range(config.gni.gp_count)]
+        self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
 
     @property
     def engine(self) -> str:
@@ -57,84 +67,154 @@ class Node:
             self.write_memory(block.start, values)
 
     def run(
-        self, program: Program, *, max_cycles: int | None = None, entry: str = "eigc", function: bool = True
+        self,
+        program: Program,
+        *,
+        max_cycles: int | None = None,
+        entry: str | None = None,
+        function: bool = True,
+        shuffle_seed: int | None = None,
+        save_at: int | None = None,
+        save: Callable[[Checkpoint], None] | None = None,
     ) -> Run:
-        """Run a program to its HALT and return the account.
+        """Run a program to its end and return the account of its EMC stream (the texture stream's is ``beside``).
 
-        With ``function`` false only time passes: the same walk, no PE changes. Raises MachineFault, DeadlockError or
-        CycleLimitError; PE state is then as the instructions before left it.
+        ``entry`` runs one stream alone. With ``function`` false only time passes: the same cycles, no PE changes, and
+        InputError where the time depends on PE data. ``shuffle_seed`` ticks the boxes in a random order, which changes
+        nothing. When all that begins before cycle ``save_at`` is done, ``save`` gets the state of the run; InputError
+        where the run ends before that. Raises MachineFault, DeadlockError or CycleLimitError; PE state is then as the
+        instructions before left it.
         """
-        sequencer = Sequencer(program, self.config.igc)
-        stream = Stream(sequencer, entry, Semaphores(SEMAPHORES), max_cycles)
-        if function:
-            self._carry_out(stream)
-        else:
-            for _ in stream.issues():
-                pass
+        if save_at is not None and not function:
+            raise InputError("a timing-only run has no PE data, so there is no state to save")
+        if save_at is not None and needs_schedule(self.config.sdram):
+            raise InputError(
+                "a run that schedules every SDRAM access cannot be saved: "
+                "switch sdram.refresh and sdram.check_commands off and sdram.equal_slots on"
+            )
+        runner = self._runner(program, entry, max_cycles, shuffle_seed, function=function)
+        return self._finish(runner, program, entry, self.engine if function else TIMING_ONLY, save_at, save)
+
+    def resume(
+        self,
+        program: Program,
+        checkpoint: Checkpoint,
+        *,
+        max_cycles: int | None = None,
+        shuffle_seed: int | None = None,
+        save_at: int | None = None,
+        save: Callable[[Checkpoint], None] | None = None,
+    ) -> Run:
+        """Put the node into a saved state and run to the end; the account counts from the beginning of the program.
+
+        Raises InputError where the checkpoint is of another program or configuration; the engine may be another one.
+        """
+        checkpoint.check(program, self.config)
+        if save_at is not None and save_at < checkpoint.cycle:
+            raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")
+        runner = self._runner(program, checkpoint.entry, max_cycles, shuffle_seed)
+        try:
+            self._restore(checkpoint.state)
+            runner.restore(checkpoint.state["run"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise checkpoint.damaged() from None
+        return self._finish(runner, program, checkpoint.entry, self.engine, save_at, save)
+
+    def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
+        """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""
+        yield from OneStream(program, self.config, self.array, entry, max_cycles=max_cycles).steps()
+
+    def _runner(
+        self,
+        program: Program,
+        entry: str | None,
+        max_cycles: int | None,
+        shuffle_seed: int | None,
+        *,
+        function: bool = True,
+    ) -> OneStream | TwoStreams:
+        limits = {"max_cycles": max_cycles, "function": function}
+        if entry is None and len(program.entries) > 1:
+            return TwoStreams(program, self.config, self.array, self.texture, shuffle_seed=shuffle_seed, **limits)
+        return OneStream(program, self.config, self.array, entry or "eigc", **limits)
+
+    def _finish(
+        self,
+        runner: OneStream | TwoStreams,
+        program: Program,
+        entry: str | None,
+        engine: str,
+        save_at: int | None,
+        save: Callable[[Checkpoint], None] | None,
+    ) -> Run:
+        reached = True
+        if save_at is not None:
+            reached = runner.run_until(save_at)
+            if reached and save is not None:
+                save(self._checkpoint(runner, program, entry, save_at))
+        runner.run()
+        run = self._account(runner, engine)
+        if not reached:
+            raise InputError(f"cycle {save_at} cannot be saved: the run ends at cycle {run.total_cycles}")
+        return run
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self.array.restore(state["array"])
+        for memory, pages in zip(self.texture_memory, state["texture_memory"], strict=True):
+            memory.restore(pages)
+        for memory, used in zip(self.gp_memory, state["gp_memory"], strict=True):
+            memory.restore(used)
+        texture_state.restore(self.texture, state["texture"])
+
+    def _checkpoint(
+        self, runner: OneStream | TwoStreams, program: Program, entry: str | None, cycle: int
+    ) -> Checkpoint:
+        state = {
+            "array": self.array.snapshot(),
+            "texture_memory": [memory.snapshot() for memory in self.texture_memory],
+            "gp_memory": [memory.snapshot() for memory in self.gp_memory],
+            "texture": texture_state.snapshot(self.texture),
+            "run": runner.snapshot(),
+        }
+        return Checkpoint(program.sha256, self.config.sha256, cycle, entry, state)
+
+    def account(self, runner: TwoStreams, *, function: bool = True) -> Run:
+        """Return the account of a run of both streams that someone else has carried out on this node."""
+        return self._account(runner, self.engine if function else TIMING_ONLY)
+
+    def _account(self, runner: OneStream | TwoStreams, engine: str) -> Run:
+        """Return the account of a run that has ended, after checking that it is complete."""
+        ledger = runner.ledger()
+        ledger.check()
+        if isinstance(runner, OneStream):
+            return self._account_of(runner.stream, engine, ledger=ledger)
+        busy = tuple(tasic.state.busy_cycles for tasic in runner.tasics)
+        texture = self._account_of(runner.streams["tigc"], engine)
+        return self._account_of(
+            runner.streams["eigc"],
+            engine,
+            beside=texture,
+            tasic_cycles=busy,
+            gni_cycles=dict(runner.boxes.gni.state.busy_cycles),
+            ledger=ledger,
+        )
+
+    def _account_of(self, stream: Stream, engine: str, **more: object) -> Run:
+        stream.check_account()
         return Run(
-            program=program,
-            engine=self.engine if function else "none (timing only)",
+            program=stream.sequencer.program,
+            engine=engine,
             cycles=stream.cycle,
             executed=tuple(stream.executed),
-            cycles_each=tuple(sequencer.cycles),
+            cycles_each=tuple(stream.sequencer.cycles),
             stages=tuple(stream.stages),
             routine_cycles=dict(stream.routine_cycles),
             seconds_at_clock=self.config.seconds(stream.cycle),
+            stream=stream.name,
+            waits=dict(stream.waits),
+            stage_waits=dict(stream.stage_waits),
+            **more,
         )
-
-    def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
-        """Run instruction by instruction: yields the stream after each one, with PE state up to date."""
-        stream = Stream(Sequencer(program, self.config.igc), entry, Semaphores(SEMAPHORES), max_cycles)
-        for issue in stream.issues():
-            self._issue(stream, issue)
-            yield stream
-
-    def _issue(self, stream: Stream, issue: int) -> None:
-        if issue == UNLATCH:
-            self.array.run([self.array.unlatch])
-            return
-        instruction = stream.sequencer.program.instructions[issue]
-        if instruction.declaration.unit is Unit.LEE:
-            self.array.configure(instruction)
-        else:
-            self.array.run([self.array.action(instruction, stream.parameters)])
-
-    def _carry_out(self, stream: Stream) -> None:
-        """Hand instructions to the array in batches; an instruction's action is looked up by its parameters."""
-        instructions = stream.sequencer.program.instructions
-        array = self.array
-        absolute: list[Action | None] = [None] * len(instructions)
-        by_parameter: list[dict] = [{} for _ in instructions]
-        base_of = [i.bases for i in instructions]
-        on_lee = [i.declaration.unit is Unit.LEE for i in instructions]
-        pending: list[Action] = []
-        try:
-            for issue in stream.issues():
-                if issue == UNLATCH:
-                    pending.append(array.unlatch)
-                    continue
-                if on_lee[issue]:
-                    array.run(pending)
-                    pending.clear()
-                    array.configure(instructions[issue])
-                    continue
-                bases = base_of[issue]
-                if not bases:
-                    action = absolute[issue]
-                    if action is None:
-                        action = absolute[issue] = array.action(instructions[issue])
-                else:
-                    parameters = stream.parameters
-                    key = parameters[bases[0]] if len(bases) == 1 and bases[0] < len(parameters) else tuple(parameters)
-                    action = by_parameter[issue].get(key)
-                    if action is None:
-                        action = by_parameter[issue][key] = array.action(instructions[issue], parameters)
-                pending.append(action)
-                if len(pending) >= _BATCH:
-                    array.run(pending)
-                    pending.clear()
-        finally:
-            array.run(pending)
 
     # --- state --------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from numpy.typing import NDArray
+
 from pixelflow.config import NodeConfig
 from pixelflow.errors import MachineFault
 from pixelflow.isa import PANEL_PES, Instruction, Unit
@@ -72,6 +74,19 @@ class PeArray:
         """Carry out an instruction of the LEE itself and move the PEs to their new coordinates."""
         assert instruction.declaration.unit is Unit.LEE
         instruction.declaration.meaning(self.lee, *instruction.operands)
+        self._place_lanes()
+
+    def snapshot(self) -> dict[str, NDArray]:
+        """Return the whole state by name: memory, registers and flags of the PEs, and the LEE's registers."""
+        lee = {f"lee.{name}": values.copy() for name, values in self.lee.registers.items()}
+        return self.engine.snapshot() | lee
+
+    def restore(self, state: dict[str, NDArray]) -> None:
+        """Set the whole state to what :meth:`snapshot` returned, on this or any other engine."""
+        self.engine.restore(state)
+        for name, values in self.lee.registers.items():
+            values[...] = state[f"lee.{name}"]
+        self.lee.version += 1
         self._place_lanes()
 
     def run(self, actions: Sequence[Action]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 from pixelflow.isa import Family, Program, SourceLine
+from pixelflow.node.ledger import Ledger
 
 __all__ = ["RoutineUse", "Run"]
 
@@ -37,6 +38,34 @@ class Run:
     """MARKs in the order they were met: (name, cycle)."""
     routine_cycles: dict[str, tuple[int, int]]
     seconds_at_clock: float
+    stream: str = "eigc"
+    waits: dict[str, int] = field(default_factory=dict)
+    """Cycles in which the stream did nothing of its own, by reason: ``sem N``, or ``transfer`` for the TIGC."""
+    stage_waits: dict[tuple[int, str], int] = field(default_factory=dict)
+    """The same by stage: its position in ``stages`` (-1 before the first), and the reason."""
+    ledger: Ledger | None = None
+    """What the run moved between the streams and on the ports; for both streams together."""
+    beside: Run | None = None
+    """The account of the texture stream that ran beside this one."""
+    gni_cycles: dict[str, int] = field(default_factory=dict)
+    """Cycles in which paths out of the GNI were busy: ``store0`` to the memory of GP 0, ``from_gni2`` to module 2."""
+    tasic_cycles: tuple[int, ...] = ()
+    """For each module, cycles from the first access to the last byte of its texture transfers."""
+
+    @property
+    def streams(self) -> tuple[Run, ...]:
+        """This account and the one beside it."""
+        return (self,) if self.beside is None else (self, self.beside)
+
+    @property
+    def total_cycles(self) -> int:
+        """Cycles until both streams had ended."""
+        return max(self.cycles, self.beside.cycles if self.beside else 0)
+
+    @cached_property
+    def busy(self) -> int:
+        """Cycles of the instructions executed; with the waits they are all the cycles."""
+        return sum(self._spent)
 
     @cached_property
     def instructions(self) -> int:
@@ -88,4 +117,14 @@ class Run:
         for (name, start), (_, end) in pairwise(marks):
             if name != "(before)" or end > start:
                 totals[name] = totals.get(name, 0) + end - start
+        return totals
+
+    @cached_property
+    def waits_by_stage(self) -> dict[str, dict[str, int]]:
+        """Of the cycles of `by_stage`, those spent waiting, by reason; only stages that waited."""
+        totals: dict[str, dict[str, int]] = {}
+        for (stage, reason), cycles in sorted(self.stage_waits.items()):
+            if cycles:
+                waits = totals.setdefault(self.stages[stage][0] if stage >= 0 else "(before)", {})
+                waits[reason] = waits.get(reason, 0) + cycles
         return totals

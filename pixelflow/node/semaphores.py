@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = ["Semaphores"]
 
 
@@ -10,6 +12,15 @@ class Semaphores:
 
     def __init__(self, count: int) -> None:
         self._counts = [0] * count
+
+    @property
+    def counts(self) -> list[int]:
+        """A copy of all counters."""
+        return list(self._counts)
+
+    def restore(self, counts: Sequence[int]) -> None:
+        """Set all counters."""
+        self._counts[:] = counts
 
     def count(self, semaphore: int) -> int:
         return self._counts[semaphore]

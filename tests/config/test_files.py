@@ -54,6 +54,13 @@ def test_a_file_starts_from_a_preset_and_overrides_win(tmp_path: Path) -> None:
     assert load_effective(path).set_by["array.panels_per_emc"] == f"{path}:3"
 
 
+def test_a_preset_that_is_asked_for_wins_over_the_files(tmp_path: Path) -> None:
+    path = written(tmp_path, 'preset = "tiny"\nclock_mhz = 50\n')
+    assert load_config(path).lanes == 256
+    effective = load_effective(path, preset="thesis")
+    assert (effective.config.lanes, effective.config.clock_mhz, effective.preset) == (8192, 50, "thesis")
+
+
 def test_the_preset_can_be_chosen_without_a_file() -> None:
     assert load_config(preset="tiny") == TINY
     with pytest.raises(InputError, match="did you mean tiny"):

@@ -74,9 +74,16 @@ loop 2
     end
 end
 EMC_SetLEE 0, 0, 2, 0, 5
+EMC_MarkRead
+EMC_MarkWrite
+SIGNAL 0
 routine keep(a)
     LD R, a
 end
+stream tigc
+WAIT 0
+TAS_MemRdBlock4 2
+TAS_MemWrBlock4 2
 """
 
 

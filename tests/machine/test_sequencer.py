@@ -109,6 +109,7 @@ end
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("again: JMP again\n", "1: 1,000,000 control instructions and no other: a loop that takes no time"),
         ("EPOP\n", "1: EPOP without EPUSH in this routine"),
         ("EPUSH\n" * 5, "5: EPUSH: the enable stack holds 4"),
         ("CALL f\nroutine f()\nEPUSH\nend\n", "routine f returns with 1 enables still on the stack"),

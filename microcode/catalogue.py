@@ -1,0 +1,201 @@
+"""Every routine of the microcode library: what it does, how it is called, where it is. Plain data, no assembling.
+
+Tests, reports and programs iterate over `FLOATS`, `ORDERS` and `INTEGERS` instead of writing routine names down again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["FLOATS", "INTEGERS", "MANTISSA_BYTES", "ORDERS", "Entry", "Kind", "Library", "Operation", "find", "shifts"]
+
+MANTISSA_BYTES = range(3, 7)
+"""Sizes of float mantissas, in bytes with the leading bit; 3 is IEEE binary32."""
+INTEGER_BYTES = range(1, 9)
+SCRATCH_AT = 152
+"""Where scratch begins if nothing else is said: thesis table 9."""
+
+
+class Library(Enum):
+    """A set of routines that is included by one line."""
+
+    THESIS = "thesis"
+    TUNED = "tuned"
+    INTEGER = "integer"
+
+
+class Kind(Enum):
+    """What operands an entry takes."""
+
+    COMPLETE = "complete"
+    """All of them: infinities and NaNs too."""
+    FINITE = "finite"
+    """No infinities and NaNs; results that overflow and quotients by zero are infinite all the same."""
+
+
+class Operation(Enum):
+    """What a routine computes; the value is the stem of its name."""
+
+    FROM_INTEGER = "i2f"
+    ADD = "fadd"
+    SUBTRACT = "fsub"
+    MULTIPLY = "fmul"
+    DIVIDE = "fdiv"
+    SQUARE_ROOT = "fsqrt"
+    NEGATE = "fneg"
+    ABSOLUTE = "fabs"
+    LESS = "fless"
+    EQUAL = "fequal"
+    TO_INTEGER = "f2i"
+    INTEGER_ADD = "iadd"
+    INTEGER_SUBTRACT = "isub"
+    INTEGER_MULTIPLY = "imul"
+    INTEGER_DIVIDE = "idiv"
+    INTEGER_SQUARE_ROOT = "isqrt"
+    INTEGER_MULTIPLY_LOW = "imullo"
+    INTEGER_NEGATE = "ineg"
+    INTEGER_ABSOLUTE = "iabs"
+    INTEGER_LESS = "iless"
+    INTEGER_SIGNED_LESS = "isless"
+    INTEGER_EQUAL = "iequal"
+    SHIFT_LEFT = "ishl"
+    SHIFT_RIGHT = "ishr"
+    SHIFT_RIGHT_SIGNED = "isar"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One routine. ``size`` is bytes of mantissa for floats, bytes of operand for integers; ``count`` bits of a shift.
+
+    Scratch and result are sizes in bytes. Where a routine has two results, of equal size, the first is meant.
+    """
+
+    library: Library
+    operation: Operation
+    kind: Kind
+    size: int
+    parameters: tuple[str, ...]
+    scratch_bytes: int
+    result_bytes: int
+    count: int | None = None
+
+    @property
+    def name(self) -> str:
+        if self.library is Library.INTEGER:
+            count = "" if self.count is None else f"_{self.count}"
+            return f"{self.operation.value}{8 * self.size}{count}"
+        width = "" if self.size == 3 else str(self.size)
+        return f"{self.operation.value}{width}{'_finite' if self.kind is Kind.FINITE else ''}"
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes of each operand."""
+        return self.size if self.library is Library.INTEGER else self.size + 1
+
+    @property
+    def operands(self) -> int:
+        """How many operands the routine reads."""
+        return self.parameters.count("a") + self.parameters.count("b")
+
+    @property
+    def file(self) -> str:
+        if self.count is not None:
+            return "integer/shift.mc"
+        return {
+            Library.THESIS: "float32/thesis.mc",
+            Library.TUNED: "float32/tuned.mc",
+            Library.INTEGER: "integer/arithmetic.mc",
+        }[self.library]
+
+    def include_at(self, scratch: int) -> str:
+        """Return the line that includes the routine, with its scratch at an address."""
+        if self.count is not None:
+            return f'include "{self.file}" with BYTES = {self.size}, COUNT = {self.count}'
+        return f'include "{self.file}" with BYTES = {self.size}, SCRATCH = {scratch}'
+
+    @property
+    def include(self) -> str:
+        return self.include_at(SCRATCH_AT)
+
+
+def _floats() -> Iterator[Entry]:
+    """Scratch sizes are those of the ``uses`` in the sources (a test compares)."""
+    for size in MANTISSA_BYTES:
+        for library, kinds in ((Library.THESIS, (Kind.COMPLETE,)), (Library.TUNED, tuple(Kind))):
+            for kind in kinds:
+                yield from _of_kind(library, kind, size)
+
+
+def _of_kind(library: Library, kind: Kind, n: int) -> Iterator[Entry]:
+    two, one = ("d", "a", "b"), ("d", "a")
+    thesis, flag = library is Library.THESIS, int(kind is Kind.COMPLETE)
+    scratch = {
+        Operation.FROM_INTEGER: n + 2 if thesis else n + 1,
+        Operation.ADD: 2 * n + 7 if thesis else 2 * n + 5 + flag,
+        Operation.SUBTRACT: 2 * n + 7 if thesis else 2 * n + 5 + flag,
+        Operation.MULTIPLY: 2 * n + 4 if thesis else 2 * n + 2 + flag,
+        Operation.DIVIDE: 3 * n + 3 if thesis else 14 if n == 3 else 3 * n + 1,
+        Operation.SQUARE_ROOT: 3 * n + 3 if thesis else 3 * n + 2,
+    }
+    for operation, count in scratch.items():
+        unary = operation in (Operation.FROM_INTEGER, Operation.SQUARE_ROOT)
+        if operation is Operation.FROM_INTEGER and kind is Kind.FINITE:
+            continue  # integers are finite: the complete routine is the only one
+        yield Entry(library, operation, kind, n, one if unary else two, count, n + 1)
+
+
+def _orders(library: Library, n: int) -> Iterator[Entry]:
+    three, two = ("d", "a", "b"), ("d", "a")
+    for operation, parameters, scratch, result in (
+        (Operation.NEGATE, two, 0, n + 1),
+        (Operation.ABSOLUTE, two, 0, n + 1),
+        (Operation.LESS, three, 1, 1),
+        (Operation.EQUAL, three, 1, 1),
+        (Operation.TO_INTEGER, two, n + 4, n + 1),
+    ):
+        yield Entry(library, operation, Kind.COMPLETE, n, parameters, scratch, result)
+
+
+def _integers(n: int) -> Iterator[Entry]:
+    three, two = ("d", "a", "b"), ("d", "a")
+    for operation, parameters, scratch, result in (
+        (Operation.INTEGER_ADD, three, 0, n),
+        (Operation.INTEGER_SUBTRACT, three, 0, n),
+        (Operation.INTEGER_NEGATE, two, 0, n),
+        (Operation.INTEGER_ABSOLUTE, two, 0, n),
+        (Operation.INTEGER_MULTIPLY, three, 0, 2 * n),
+        (Operation.INTEGER_MULTIPLY_LOW, three, 0, n),
+        (Operation.INTEGER_DIVIDE, ("q", "r", "a", "b"), 2 * n, n),
+        (Operation.INTEGER_SQUARE_ROOT, two, 3 * (n + 1), (n + 1) // 2),
+        (Operation.INTEGER_LESS, three, 0, 1),
+        (Operation.INTEGER_SIGNED_LESS, three, 0, 1),
+        (Operation.INTEGER_EQUAL, three, 0, 1),
+    ):
+        yield Entry(Library.INTEGER, operation, Kind.COMPLETE, n, parameters, scratch, result)
+
+
+def shifts(size: int, count: int) -> tuple[Entry, ...]:
+    """Return the shifts of integers of ``size`` bytes by ``count`` < 8 * size bits: left, right, signed right."""
+    operations = (Operation.SHIFT_LEFT, Operation.SHIFT_RIGHT, Operation.SHIFT_RIGHT_SIGNED)
+    return tuple(
+        Entry(Library.INTEGER, operation, Kind.COMPLETE, size, ("d", "a"), 0, size, count) for operation in operations
+    )
+
+
+FLOATS: tuple[Entry, ...] = tuple(_floats())
+"""Arithmetic."""
+ORDERS: tuple[Entry, ...] = tuple(
+    entry for library in (Library.THESIS, Library.TUNED) for size in MANTISSA_BYTES for entry in _orders(library, size)
+)
+"""Sign, order and whole part of floats."""
+INTEGERS: tuple[Entry, ...] = tuple(entry for size in INTEGER_BYTES for entry in _integers(size))
+
+
+def find(library: Library, operation: Operation, size: int = 3, kind: Kind = Kind.COMPLETE) -> Entry:
+    """Return an entry; raises KeyError where the library has none such."""
+    for entry in FLOATS + ORDERS + INTEGERS:
+        if (entry.library, entry.operation, entry.size, entry.kind) == (library, operation, size, kind):
+            return entry
+    raise KeyError((library, operation, size, kind))

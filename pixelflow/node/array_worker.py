@@ -1,0 +1,75 @@
+"""Carries out the instructions that an EMC stream yields: looked up once, handed to the lane engine in batches."""
+
+from __future__ import annotations
+
+from pixelflow.errors import MachineFault
+from pixelflow.isa import Program, Unit
+from pixelflow.lanes.engine import Action
+from pixelflow.node.igc import UNLATCH, Issue, Stream
+from pixelflow.node.pe_array import PeArray
+from pixelflow.node.ports import PortUse
+
+__all__ = ["ArrayWorker"]
+
+_BATCH = 512
+
+
+class ArrayWorker:
+    """One stream's view of the PE array.
+
+    Knows which instructions the texture side can see: those that touch a local port or set a mark.
+    """
+
+    def __init__(self, array: PeArray, program: Program) -> None:
+        instructions = program.instructions
+        self._program = program
+        self._array = array
+        self._instructions = instructions
+        self._absolute: list[Action | None] = [None] * len(instructions)
+        self._by_parameter: list[dict] = [{} for _ in instructions]
+        self._bases = [i.bases for i in instructions]
+        self._on_lanes = [i.declaration.unit is Unit.PE for i in instructions]
+        self._pending: list[Action] = []
+        self._port_use = PortUse(instructions)
+
+    def shared(self, stream: Stream, issue: Issue) -> bool:
+        """Return whether the instruction touches a local port or sets a mark, with the parameters of this frame."""
+        return self._port_use.shared(issue, stream.parameters)
+
+    def issue(self, stream: Stream, issue: Issue) -> None:
+        """Carry out an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
+        if issue == UNLATCH:
+            self._pending.append(self._array.unlatch)
+        elif self._on_lanes[issue]:
+            self._pending.append(self._action(stream, issue))
+        else:
+            self._other(issue)
+        if len(self._pending) >= _BATCH:
+            self.flush()
+
+    def _action(self, stream: Stream, issue: Issue) -> Action:
+        bases = self._bases[issue]
+        if not bases:
+            action = self._absolute[issue]
+            if action is None:
+                action = self._absolute[issue] = self._array.action(self._instructions[issue])
+            return action
+        parameters = stream.parameters
+        key = parameters[bases[0]] if len(bases) == 1 and bases[0] < len(parameters) else tuple(parameters)
+        known = self._by_parameter[issue]
+        action = known.get(key)
+        if action is None:
+            action = known[key] = self._array.action(self._instructions[issue], parameters)
+        return action
+
+    def _other(self, issue: Issue) -> None:
+        instruction = self._instructions[issue]
+        if instruction.declaration.unit is not Unit.LEE:
+            raise MachineFault(f"{self._program.where(issue)}: {instruction.text()}: not an instruction of the EMCs")
+        self.flush()
+        self._array.configure(instruction)
+
+    def flush(self) -> None:
+        """Carry out what still waits, in order."""
+        pending, self._pending = self._pending, []
+        self._array.run(pending)

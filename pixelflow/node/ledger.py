@@ -1,0 +1,159 @@
+"""The ledger of a run: what went in against what came out. An imbalance is a defect of the simulator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pixelflow.errors import InternalError
+from pixelflow.isa.control import SIGNAL, WAIT
+from pixelflow.node.emc_ports_box import EmcPortsBox
+from pixelflow.node.igc import Stream
+from pixelflow.node.igc_box import EigcBox, TigcBox
+from pixelflow.node.tasic_box import TasicBox
+from pixelflow.sim import Transfer
+
+__all__ = ["Flow", "Ledger", "SignalFlow", "WireCounts", "signal_flows"]
+
+
+@dataclass(frozen=True, slots=True)
+class SignalFlow:
+    """The signals of one semaphore: sent by SIGNAL, of these carried to the other stream, taken by WAIT, left over."""
+
+    sent: int
+    carried: int
+    taken: int
+    left: int
+
+    @property
+    def balanced(self) -> bool:
+        return self.sent == self.taken + self.left
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Bytes of one direction: as the commands ask for, as the wires carried them, as the ports of the EMCs count."""
+
+    asked: int = 0
+    carried: int = 0
+    counted: int = 0
+
+    @property
+    def balanced(self) -> bool:
+        return self.asked == self.carried == self.counted
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What a run moved. Commands and dones count one for each module."""
+
+    signals: dict[int, SignalFlow]
+    commands: int = 0
+    dones: int = 0
+    inbound: Flow = Flow()
+    """Bytes from the EMCs to the TASICs: addresses, and data to be written."""
+    outbound: Flow = Flow()
+    """Bytes from the TASICs to the EMCs."""
+
+    def check(self) -> None:
+        """Raise InternalError where something was lost or appeared from nowhere."""
+        wrong = [f"semaphore {number}: {flow}" for number, flow in self.signals.items() if not flow.balanced]
+        if self.commands != self.dones:
+            wrong.append(f"{self.commands} commands, {self.dones} done")
+        wrong += [f"{name}: {flow}" for name, flow in self._flows() if not flow.balanced]
+        if wrong:
+            raise InternalError("the ledger of the run does not balance: " + "; ".join(wrong))
+
+    def _flows(self) -> tuple[tuple[str, Flow], ...]:
+        return (("bytes to the TASICs", self.inbound), ("bytes to the EMCs", self.outbound))
+
+    def as_object(self) -> dict[str, Any]:
+        """Return the totals as plain values, for JSON."""
+        return {
+            "signals": {
+                str(number): {"sent": f.sent, "carried": f.carried, "taken": f.taken, "left": f.left}
+                for number, f in self.signals.items()
+            },
+            "commands": self.commands,
+            "dones": self.dones,
+            "bytes": {
+                name: {"asked": flow.asked, "carried": flow.carried, "counted": flow.counted}
+                for name, flow in (("to_tasics", self.inbound), ("to_emcs", self.outbound))
+            },
+        }
+
+
+def signal_flows(streams: Iterable[Stream], carried: Counter[int] | None = None) -> dict[int, SignalFlow]:
+    """Return the flow of every semaphore that a run used, from what executed and what the counters hold."""
+    sent: Counter[int] = Counter()
+    taken: Counter[int] = Counter()
+    left: Counter[int] = Counter()
+    for stream in streams:
+        for instruction, times in zip(stream.sequencer.program.instructions, stream.executed, strict=True):
+            if times and instruction.declaration in (SIGNAL, WAIT):
+                counts = sent if instruction.declaration is SIGNAL else taken
+                counts[instruction.operands[0]] += times
+        left.update({number: count for number, count in enumerate(stream.semaphores.counts) if count})
+    carried = carried or Counter()
+    used = sorted(sent.keys() | taken.keys() | left.keys())
+    return {number: SignalFlow(sent[number], carried[number], taken[number], left[number]) for number in used}
+
+
+@dataclass
+class WireCounts:
+    """Watches the wires of a node and counts what they carry; a watcher of the clock."""
+
+    totals: Counter[str] = field(default_factory=Counter)
+    signals: Counter[int] = field(default_factory=Counter)
+
+    def watch(self, sequencers: Iterable[EigcBox | TigcBox], tasics: Iterable[TasicBox]) -> None:
+        """Learn which wires there are."""
+        self._count = {box.wires["signals_out"].name: self._signals for box in sequencers}
+        for box in tasics:
+            self._emcs = box.spec.emcs
+            named = {"command": self._command, "done": self._done, "inbound": self._inbound, "outbound": self._outbound}
+            self._count |= {box.wires[port].name: count for port, count in named.items()}
+
+    def __call__(self, transfer: Transfer) -> None:
+        count = self._count.get(transfer.wire)
+        if count is not None:
+            count(transfer)
+
+    def _signals(self, transfer: Transfer) -> None:
+        self.signals.update(transfer.item)
+
+    def _command(self, transfer: Transfer) -> None:
+        command = transfer.item
+        self.totals["commands"] += 1
+        self.totals["inbound asked"] += command.inbound_bytes * self._emcs
+        self.totals["outbound asked"] += command.outbound_bytes * self._emcs
+
+    def _done(self, transfer: Transfer) -> None:
+        self.totals["dones"] += 1
+
+    def _inbound(self, transfer: Transfer) -> None:
+        self.totals["inbound"] += transfer.amount
+
+    def _outbound(self, transfer: Transfer) -> None:
+        self.totals["outbound"] += transfer.amount
+
+    def ledger(self, streams: Iterable[Stream], ports: Iterable[EmcPortsBox]) -> Ledger:
+        """Return the ledger of a run that has ended."""
+        totals, ports = self.totals, list(ports)
+        sent = sum(box.state.sent_bytes for box in ports)
+        received = sum(box.state.received_bytes for box in ports)
+        return Ledger(
+            signal_flows(streams, self.signals),
+            totals["commands"],
+            totals["dones"],
+            Flow(totals["inbound asked"], totals["inbound"], sent),
+            Flow(totals["outbound asked"], totals["outbound"], received),
+        )
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"totals": dict(self.totals), "signals": dict(self.signals)}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        self.totals, self.signals = Counter(snapshot["totals"]), Counter(snapshot["signals"])

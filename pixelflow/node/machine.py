@@ -1,0 +1,109 @@
+"""Several nodes joined by the geometry network, as far as results travel over it (thesis 2.2.1, 3.8).
+
+Nodes that run a program have all their parts; the others take part with their interface and their GPs' memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.errors import InputError
+from pixelflow.isa import Program
+from pixelflow.node.gp_memory import GpMemory
+from pixelflow.node.node import Node
+from pixelflow.node.node_netlist import NodeBoxes, connect_network
+from pixelflow.node.run import Run
+from pixelflow.node.two_streams import TwoStreams
+from pixelflow.sim import Clock, Netlist
+
+__all__ = ["Machine", "MachineRun"]
+
+
+@dataclass(frozen=True)
+class MachineRun:
+    """The account of a run of several nodes."""
+
+    runs: dict[int, Run]
+    """By the number of the node that ran a program."""
+    cycles: int
+    """When everything had come to an end, in all nodes."""
+    network_bytes: int
+    network_busy_cycles: int
+    stored_bytes: dict[int, int]
+    """Bytes that reached the GPs of each node."""
+
+
+class Machine:
+    """Nodes of one configuration in a row; node n + 1 is the next one along the geometry network, after the last the
+    first."""
+
+    def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = "rows") -> None:
+        if not 2 <= nodes <= 40:
+            raise InputError(f"a machine has 2 to 40 nodes, not {nodes}")
+        self.config = config
+        self.engine = engine
+        self.gp_memory = [[GpMemory() for _ in range(config.gni.gp_count)] for _ in range(nodes)]
+        """The memories of the GPs of every node."""
+        self._nodes: dict[int, Node] = {}
+
+    def node(self, number: int) -> Node:
+        """Return a node; its PEs and texture memory take up space from the first time on that it is asked for."""
+        if not 0 <= number < len(self.gp_memory):
+            raise InputError(f"there is no node {number}: the machine has {len(self.gp_memory)}")
+        if number not in self._nodes:
+            node = Node(self.config, self.engine)
+            node.gp_memory = self.gp_memory[number]
+            node.texture.nodes = len(self.gp_memory)
+            node.texture.gps_of = lambda places: self.gp_memory[(number + places) % len(self.gp_memory)]
+            self._nodes[number] = node
+        return self._nodes[number]
+
+    def run(
+        self,
+        programs: Mapping[int, Program],
+        *,
+        max_cycles: int | None = None,
+        shuffle_seed: int | None = None,
+        function: bool = True,
+    ) -> MachineRun:
+        """Run programs of two streams side by side, each on its node; raises what :meth:`Node.run` raises."""
+        if any(len(program.entries) < 2 for program in programs.values()):
+            raise InputError("every program of a machine needs both streams (eigc and tigc)")
+        count = len(self.gp_memory)
+        netlist = Netlist("machine")
+        boxes = [NodeBoxes.of(self.config, node=n, nodes=count, modules=n in programs) for n in range(count)]
+        running: dict[int, TwoStreams] = {}
+        for number, each in enumerate(boxes):
+            if number not in programs:
+                each.join(netlist)
+                continue
+            node = self.node(number)
+            running[number] = TwoStreams(
+                programs[number],
+                self.config,
+                node.array,
+                node.texture,
+                max_cycles=max_cycles,
+                function=function,
+                boxes=each,
+                netlist=netlist,
+            )
+        network = connect_network(netlist, boxes)
+        watchers = tuple(both.counts for both in running.values())
+        clock = Clock(netlist, watchers=watchers, shuffle_seed=shuffle_seed)
+        try:
+            end = clock.run()
+        finally:
+            for both in running.values():
+                both.flush()
+        for both in running.values():
+            both.settle()
+        return MachineRun(
+            runs={number: self.node(number).account(both, function=function) for number, both in running.items()},
+            cycles=end,
+            network_bytes=network.state.carried_bytes,
+            network_busy_cycles=network.state.busy_cycles,
+            stored_bytes={number: sum(gp.state.stored_bytes for gp in each.gps) for number, each in enumerate(boxes)},
+        )

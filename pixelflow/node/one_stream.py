@@ -1,0 +1,95 @@
+"""A run of one instruction stream alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pixelflow.config import NodeConfig
+from pixelflow.isa import Program
+from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.array_worker import ArrayWorker
+from pixelflow.node.igc import BLOCKED, SIGNALLED, Issue, Sequencer, Stream
+from pixelflow.node.ledger import Ledger, signal_flows
+from pixelflow.node.pe_array import PeArray
+from pixelflow.node.semaphores import Semaphores
+from pixelflow.node.streams import deadlock
+from pixelflow.node.stretches import Stretches
+
+__all__ = ["OneStream"]
+
+
+class OneStream:
+    """One stream and the PE array; without ``function`` only time passes."""
+
+    def __init__(
+        self,
+        program: Program,
+        config: NodeConfig,
+        array: PeArray,
+        entry: str,
+        *,
+        max_cycles: int | None = None,
+        function: bool = True,
+    ) -> None:
+        self._program = program
+        sequencer = Sequencer(program, config.igc)
+        self.stream = Stream(sequencer, entry, Semaphores(SEMAPHORES), max_cycles)
+        self._worker = ArrayWorker(array, program) if function else None
+        if not function:
+            self.stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
+        self._issues: Iterator[Issue] = self.stream.issues()
+        self._pending: Issue | None = None
+
+    def run(self) -> None:
+        """Run to the end; raises MachineFault, DeadlockError or CycleLimitError."""
+        stream, worker = self.stream, self._worker
+        try:
+            if self._pending is not None:
+                self._do(self._pending)
+                self._pending = None
+            for issue in self._issues:
+                if issue == BLOCKED:
+                    raise deadlock(self._program, [stream], stream.cycle)
+                if worker is not None and issue != SIGNALLED:
+                    worker.issue(stream, issue)
+        finally:
+            if worker is not None:
+                worker.flush()
+        stream.settle()
+
+    def run_until(self, cycle: int) -> bool:
+        """Carry out what begins before ``cycle``; returns whether the run got there."""
+        for issue in self._issues:
+            if self.stream.begins(issue) >= cycle:
+                self._pending = issue
+                break
+            self._do(issue)
+        self._worker.flush()
+        return self.stream.cycle >= cycle
+
+    def steps(self) -> Iterator[Stream]:
+        """Run instruction by instruction: yields the stream after each one, with PE state up to date."""
+        for issue in self._issues:
+            self._do(issue)
+            self._worker.flush()
+            yield self.stream
+
+    def _do(self, issue: Issue) -> None:
+        if issue == BLOCKED:
+            raise deadlock(self._program, [self.stream], self.stream.cycle)
+        if self._worker is not None and issue != SIGNALLED:
+            self._worker.issue(self.stream, issue)
+
+    def ledger(self) -> Ledger:
+        """Return the ledger of the run."""
+        return Ledger(signal_flows([self.stream]))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of the stream and what it has begun."""
+        return {"stream": self.stream.snapshot(), "pending": self._pending}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot."""
+        self.stream.restore(snapshot["stream"])
+        self._pending = snapshot["pending"]

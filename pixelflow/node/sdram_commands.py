@@ -1,0 +1,45 @@
+"""What an SDRAM is told: accesses as the TASICs ask for them, and the commands on the pins that carry them out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from pixelflow.units import Cycle
+
+__all__ = ["Access", "Command", "CommandKind"]
+
+
+class CommandKind(StrEnum):
+    """The commands of a synchronous DRAM, by the names that command traces use."""
+
+    ACTIVATE = "ACT"
+    READ = "RD"
+    WRITE = "WR"
+    PRECHARGE = "PRE"
+    REFRESH = "REF"
+
+
+class Command(NamedTuple):
+    """One command on the pins, given to all devices of a module in lock step.
+
+    ``row`` counts for ACT, RD and WR, ``column`` and ``burst`` (bytes) for RD and WR; they are 0 elsewhere. REF is
+    for all banks. (RD and WR do not carry a row on the pins; it stands here so that a checker can compare it.)
+    """
+
+    cycle: Cycle
+    kind: CommandKind
+    bank: int
+    row: int = 0
+    column: int = 0
+    burst: int = 0
+
+
+class Access(NamedTuple):
+    """One word to be read or written in every device of a module: where, and how many bytes."""
+
+    bank: int
+    row: int
+    column: int
+    burst: int = 4
+    write: bool = False

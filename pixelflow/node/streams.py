@@ -1,0 +1,89 @@
+"""What the two streams of a program say to each other: which semaphores each waits for, and who signals them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pixelflow.errors import DeadlockError, MachineFault
+from pixelflow.isa import Program
+from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
+from pixelflow.node.igc import Stream
+from pixelflow.node.igc_box import IgcSpec
+
+__all__ = ["STREAMS", "StreamUse", "deadlock", "specs_of", "use_of"]
+
+STREAMS = ("eigc", "tigc")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamUse:
+    """For each semaphore, the instructions that the code of one stream can reach and that wait for it or signal it."""
+
+    waits: dict[int, tuple[int, ...]]
+    signals: dict[int, tuple[int, ...]]
+
+
+def use_of(program: Program, entry: str) -> StreamUse:
+    """Follow the code from a stream's entry, and return what it does with semaphores."""
+    instructions = program.instructions
+    seen: set[int] = set()
+    ahead = [program.index_of.get(program.entries[entry], len(instructions))]
+    while ahead:
+        index = ahead.pop()
+        if index in seen or index >= len(instructions):
+            continue
+        seen.add(index)
+        declaration = instructions[index].declaration
+        if declaration in (CALL, JMP):
+            target = program.index_of.get(instructions[index].operands[0])
+            if target is not None:
+                ahead.append(target)
+        if declaration not in (JMP, RET, HALT):
+            ahead.append(index + 1)
+    found: dict[object, dict[int, tuple[int, ...]]] = {WAIT: {}, SIGNAL: {}}
+    for index in sorted(seen):
+        uses = found.get(instructions[index].declaration)
+        if uses is not None:
+            semaphore = instructions[index].operands[0]
+            uses[semaphore] = (*uses.get(semaphore, ()), index)
+    return StreamUse(found[WAIT], found[SIGNAL])
+
+
+def specs_of(program: Program) -> dict[str, IgcSpec]:
+    """Return what each sequencer must know of the semaphores.
+
+    Raises MachineFault where both streams wait for one semaphore: a signal could not know which of them it is for.
+    """
+    waits = {entry: use_of(program, entry).waits for entry in STREAMS}
+    for semaphore in sorted(waits["eigc"].keys() & waits["tigc"].keys()):
+        places = ", ".join(f"{entry.upper()} {program.where(waits[entry][semaphore][0])}" for entry in STREAMS)
+        raise MachineFault(f"both streams wait for semaphore {semaphore} ({places}); only one may")
+    return {"eigc": IgcSpec(frozenset(waits["tigc"])), "tigc": IgcSpec(frozenset(waits["eigc"]))}
+
+
+def deadlock(program: Program, streams: Sequence[Stream], cycle: int) -> DeadlockError:
+    """Return the error of a standstill: who waits where for what since when, and who would have signalled it."""
+    lines = [f"deadlock at cycle {cycle}: no stream can advance"]
+    for stream in streams:
+        if stream.waiting is None:
+            lines.append(f"  {stream.name.upper()}  ended at cycle {stream.cycle}")
+            continue
+        lines.append(f"  {stream.why_waiting()}")
+        lines += [f"      {line}" for line in _signallers(program, streams, stream.waiting)]
+    return DeadlockError("\n".join(lines))
+
+
+def _signallers(program: Program, streams: Sequence[Stream], semaphore: int) -> list[str]:
+    """Return a line for every instruction that signals a semaphore: where, and whether it was reached."""
+    running = {stream.name: stream for stream in streams}
+    lines = []
+    for entry in program.entries:
+        for index in use_of(program, entry).signals.get(semaphore, ()):
+            place = f"sem {semaphore} is signalled by {entry.upper()} {program.where(index)}"
+            if entry not in running:
+                lines.append(f"{place} (this stream does not run)")
+                continue
+            times = running[entry].executed[index]
+            lines.append(f"{place} ({f'reached, {times} times' if times else 'not reached'})")
+    return lines or [f"sem {semaphore} is signalled by nobody"]

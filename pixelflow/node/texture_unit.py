@@ -1,0 +1,319 @@
+"""What texture instructions do: bytes between local ports, corner turners, SDRAMs and GPs. It knows no time (2.2.7).
+
+A transfer happens in two halves. `begin` takes what flows into the TASICs (addresses, and data to be written or sent
+on) and accesses texture memory; `end` puts what flows out into the input ports and into GP memory. Between the two lie
+the cycles that the transfer takes, in which the PEs must leave the ports alone.
+
+Every EMC has an address and a data corner turner, which hold one round: what the last PE that was served gave or got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.config import NodeConfig
+from pixelflow.errors import MachineFault
+from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
+from pixelflow.isa.tas import BASE, EXPLICIT, GENERATED, HELD
+from pixelflow.lanes.engine import Engine
+from pixelflow.node.address_generator import AddressGenerator
+from pixelflow.node.gp_memory import GpMemory
+from pixelflow.node.sdram_use import needs_addresses
+from pixelflow.node.service_order import commands_of, in_groups, rounds_of, service_order
+from pixelflow.node.texture_access import TextureAccess
+from pixelflow.node.texture_memory import TextureMemory
+from pixelflow.node.transfer import Command, Destination, Direction, Load, Return, RoundAddresses, Transfer
+
+__all__ = ["DEVICES", "WAYS", "TextureUnit"]
+
+DEVICES = PORT_BYTES // 4
+"""SDRAMs of a module: 8, one for each 4-byte word of a port (thesis 2.2.7)."""
+
+WAYS = (
+    "texture memory to TASICs",
+    "TASICs to texture memory",
+    "TASICs to PEs",
+    "PEs to TASICs",
+    "PEs to PEs",
+    "PEs to GPs",
+    "GPs to TASICs",
+)
+"""The ways that data go; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
+
+_BASE_MASK = (1 << 24) - 1
+
+
+@dataclass
+class _Moving:
+    """What a transfer holds between its two halves: bytes for input ports, and whose; bytes for each GP memory."""
+
+    lanes: NDArray[np.int64] | None = None
+    data: NDArray[np.uint8] | None = None
+    returned: tuple[tuple[Destination, NDArray[np.uint8]], ...] = ()
+
+
+class TextureUnit:
+    """The TASICs of all modules of a node; texture instructions act on it."""
+
+    def __init__(
+        self,
+        config: NodeConfig,
+        engine: Engine,
+        memories: Sequence[TextureMemory],
+        gp_memories: Sequence[GpMemory] = (),
+        *,
+        nodes: int = 1,
+    ) -> None:
+        self._config = config
+        self._array = config.array
+        self._engine = engine
+        self._memories = memories
+        self._access = TextureAccess(config, memories)
+        self._scheduled = needs_addresses(config.sdram)
+        self.nodes = nodes
+        """Nodes that the geometry network joins."""
+        self.gps_of: Callable[[int], Sequence[GpMemory]] = lambda node: gp_memories
+        """The GP memories of the node that lies so many places further along the geometry network."""
+        self.generator = AddressGenerator()
+        self.panel_minor = False
+        self.alternate = False
+        self.destinations = [Destination() for _ in range(config.array.modules)]
+        self.transfer: Transfer | None = None
+        """The transfer that the last texture instruction asked for."""
+        self.moved = dict.fromkeys(WAYS, 0)
+        """Bytes of data that went each way since the start, by way; addresses and idle places are not counted."""
+        self._held_addresses = np.full((config.array.emcs, DEVICES), -1, np.int64)
+        self._held_data: NDArray[np.uint8] | None = None
+        self._addresses: list[tuple[RoundAddresses, ...]] | None = None
+        self._moving = _Moving()
+
+    # --- what texture instructions ask for ------------------------------------------------------------------------
+
+    def read(self, size: int, sends: int, addressing: int) -> None:
+        self.transfer = Transfer(
+            Direction.READ, size=size, sends=sends, addressing=addressing, alternate=self.alternate
+        )
+
+    def write(self, size: int, addressing: int, held: bool, group: int = 0, half: int | None = None) -> None:
+        self.transfer = Transfer(
+            Direction.WRITE,
+            size=size,
+            addressing=addressing,
+            held=held,
+            alternate=self.alternate,
+            group=group,
+            half=half,
+        )
+
+    def loop_back(self) -> None:
+        self.transfer = Transfer(Direction.LOOP_BACK)
+
+    def give(self, modules: int, start: int, size: int) -> None:
+        """Send a part of the ports to GP memory, beside the read that the instruction asked for, if it did."""
+        if start + size > PORT_BYTES:
+            raise MachineFault(f"bytes {start}..{start + size - 1} are outside a port of {PORT_BYTES}")
+        returned = Return(self._present(modules), start, size)
+        transfer = self.transfer or Transfer(Direction.RETURN)
+        self.transfer = replace(transfer, returned=returned)
+
+    def load(self, modules: int, blocks: int, address: int) -> None:
+        self.transfer = Transfer(Direction.LOAD, load=Load(self._present(modules), address, blocks))
+
+    def set_gp(self, modules: int, node: int, gp: int) -> None:
+        self._present(modules)
+        if node >= self.nodes or gp >= self._config.gni.gp_count:
+            raise MachineFault(
+                f"there is no GP {gp} in the node {node} places along the geometry network "
+                f"(nodes: {self.nodes}, GPs of each: {self._config.gni.gp_count})"
+            )
+        for module in range(self._array.modules):
+            if modules >> module & 1:
+                self.destinations[module] = Destination(node, gp, 0)
+
+    def set_gp_address(self, modules: int, address: int) -> None:
+        self._present(modules)
+        for module in range(self._array.modules):
+            if modules >> module & 1:
+                self.destinations[module] = replace(self.destinations[module], address=address)
+
+    def _present(self, modules: int) -> int:
+        if modules >> self._array.modules:
+            raise MachineFault(f"modules {modules:#b}: the node has only {self._array.modules}")
+        return modules
+
+    def commands(self, transfer: Transfer) -> tuple[Command, ...]:
+        """Return what the TASICs of each module are told; call it after `begin`, which knows the addresses."""
+        return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, self._addresses)
+
+    # --- the two halves of a transfer --------------------------------------------------------------------------------
+
+    def begin(self, transfer: Transfer) -> None:
+        """Take addresses and data from the PEs and access texture memory."""
+        self._addresses = None
+        self._moving = _Moving()
+        match transfer.direction:
+            case Direction.READ:
+                self._begin_read(transfer)
+            case Direction.WRITE:
+                self._begin_write(transfer)
+            case Direction.LOOP_BACK:
+                self._begin_loop_back()
+            case Direction.LOAD:
+                self._begin_load(transfer.load)
+        if transfer.returned is not None:
+            self._begin_return(transfer.returned)
+        if transfer.accesses and not transfer.group:
+            rounds = rounds_of(transfer, self._engine.get_bit(transfer.mark), self._array)
+            self.generator.advance(self.generator.step * max(rounds, default=0))
+
+    def end(self) -> None:
+        """Put what the transfer brought into the input ports of the PEs and into GP memory."""
+        moving, self._moving = self._moving, _Moving()
+        if moving.lanes is not None and len(moving.lanes):
+            port = self._engine.get_rows(INPUT_PORT, PORT_BYTES)
+            port[:, moving.lanes] = moving.data.T
+            self._engine.set_rows(INPUT_PORT, port)
+        for where, data in moving.returned:
+            self.gps_of(where.node)[where.gp].write(where.address, data)
+
+    def _groups(self, transfer: Transfer, mark: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        panel_minor = self.panel_minor and transfer.sends == 1
+        return in_groups(service_order(self._engine.get_bit(mark), self._array, panel_minor=panel_minor), transfer)
+
+    def _port(self) -> NDArray[np.uint8]:
+        """The output ports: uint8[lanes, 32]."""
+        return np.ascontiguousarray(self._engine.get_rows(OUTPUT_PORT, PORT_BYTES).T)
+
+    def _begin_read(self, transfer: Transfer) -> None:
+        givers, groups = self._groups(transfer, "MR")
+        valid = groups[:, :, 0] >= 0
+        addresses = self._where(transfer, givers, valid)
+        data = self._access.carry_out(transfer, addresses, valid)
+        if transfer.size == 4:
+            block = data.reshape(*data.shape[:2], 1, PORT_BYTES)
+            served = np.broadcast_to(block, (*groups.shape, PORT_BYTES))
+        else:
+            # The first PE gets the first 4 bytes of each device, the second the other 4.
+            halves = data.reshape(*data.shape[:3], 2, 4).swapaxes(2, 3)
+            served = halves.reshape(*groups.shape, PORT_BYTES)
+        taken = groups >= 0
+        self._moving = _Moving(groups[taken], served[taken])
+        self.moved["texture memory to TASICs"] += int(valid.sum()) * DEVICES * transfer.size
+        self.moved["TASICs to PEs"] += int(taken.sum()) * PORT_BYTES
+        self._hold(transfer, addresses, valid, data)
+
+    def _begin_write(self, transfer: Transfer) -> None:
+        givers, groups = self._groups(transfer, "MW")
+        valid = groups[:, :, 0] >= 0
+        addresses = self._where(transfer, givers, valid)
+        if transfer.held:
+            data = self._held(valid, transfer)
+        else:
+            words = self._port()[np.maximum(groups, 0)].reshape(*groups.shape, DEVICES, 4)
+            words[groups < 0] = 0
+            if transfer.half is not None:
+                words = words[:, :, :, DEVICES // 2 :]
+            data = words.swapaxes(2, 3).reshape(*groups.shape[:2], -1, transfer.size)
+            self.moved["PEs to TASICs"] += int((groups >= 0).sum()) * 4 * words.shape[3]
+        self._access.carry_out(transfer, addresses, valid, data)
+        self.moved["TASICs to texture memory"] += int(valid.sum()) * addresses.shape[2] * transfer.size
+        self._hold(transfer, addresses, valid, data)
+
+    def _begin_loop_back(self) -> None:
+        writers = service_order(self._engine.get_bit("MW"), self._array, panel_minor=self.panel_minor)
+        readers = service_order(self._engine.get_bit("MR"), self._array, panel_minor=self.panel_minor)
+        if np.any((writers >= 0).sum(axis=1) != (readers >= 0).sum(axis=1)):
+            raise MachineFault("TAS_LoopBack: an EMC has not as many PEs marked for writing as for reading")
+        taken = writers >= 0
+        self._moving = _Moving(readers[taken], self._port()[writers[taken]])
+        self.moved["PEs to PEs"] += int(taken.sum()) * PORT_BYTES
+
+    def _begin_load(self, load: Load) -> None:
+        lowest = next(module for module in range(self._array.modules) if load.includes(module))
+        source = self.destinations[lowest]
+        if source.node:
+            raise MachineFault("TAS_MemLoad loads from a GP of the own node")
+        data = self.gps_of(0)[source.gp].read(source.address, load.blocks * PORT_BYTES)
+        addresses = np.repeat((load.address + 4 * np.arange(load.blocks))[None, :, None], DEVICES, axis=2)
+        there = np.ones(addresses.shape[:2], bool)
+        self._access.check(Transfer(Direction.LOAD), addresses, there)
+        for module, memory in enumerate(self._memories):
+            if load.includes(module):
+                memory.write(self._access.physical(addresses[0]), data.reshape(load.blocks, DEVICES, 4))
+                self.moved["TASICs to texture memory"] += len(data)
+        self.destinations[lowest] = replace(source, address=source.address + len(data))
+        self.moved["GPs to TASICs"] += len(data)
+
+    def _begin_return(self, returned: Return) -> None:
+        lanes = service_order(self._engine.get_bit("MW"), self._array, panel_minor=self.panel_minor)
+        port = self._port()[:, returned.start : returned.start + returned.size]
+        each = self._array.emcs_per_module
+        parts = []
+        for module, where in enumerate(self.destinations):
+            if not returned.includes(module):
+                continue
+            # Round by round, within a round EMC by EMC.
+            order = lanes[module * each : (module + 1) * each].T.ravel()
+            data = port[order[order >= 0]].ravel()
+            parts.append((where, data))
+            self.destinations[module] = replace(where, address=where.address + len(data))
+            self.moved["PEs to GPs"] += len(data)
+        self._moving.returned = tuple(parts)
+
+    # --- addresses, and what the corner turners hold ------------------------------------------------------------------
+
+    def _where(self, transfer: Transfer, givers: NDArray[np.int64], valid: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the addresses of every round: int64[emcs, rounds, devices]; 0 where an EMC has no PE left."""
+        shape = (*givers.shape, DEVICES)
+        period = transfer.group or max(givers.shape[1], 1)
+        offsets = np.array([self.generator.address(index % period) for index in range(givers.shape[1])], np.int64)
+        match transfer.addressing:
+            case value if value == HELD:
+                if np.any(self._held_addresses[valid.any(axis=1)] < 0):
+                    raise MachineFault("the address corner turner of an EMC that takes part holds no addresses")
+                addresses = np.broadcast_to(self._held_addresses[:, None, :], shape)
+            case value if value == GENERATED:
+                addresses = np.broadcast_to(offsets[None, :, None], shape)
+            case value if value in (EXPLICIT, BASE):
+                words = self._port().view("<u4")[np.maximum(givers, 0)]
+                if value == BASE:
+                    base = (words[:, :, :1] & _BASE_MASK).astype(np.int64)
+                    addresses = np.broadcast_to(base + offsets[None, :, None], shape)
+                else:
+                    addresses = words.astype(np.int64)
+        if transfer.half is not None:
+            addresses = addresses[:, :, : DEVICES // 2]
+        addresses = np.where(valid[:, :, None], addresses, 0)
+        if self._scheduled:
+            self._addresses = self._access.by_round(transfer, addresses, valid)
+        return addresses
+
+    def _held(self, valid: NDArray[np.bool_], transfer: Transfer) -> NDArray[np.uint8]:
+        """Return what the data corner turners hold, once for every round."""
+        held = self._held_data
+        if held is None or held.shape[1:] != (DEVICES, transfer.size):
+            raise MachineFault(f"the data corner turners hold no {transfer.size} bytes for each SDRAM")
+        return np.broadcast_to(held[:, None], (len(held), valid.shape[1], *held.shape[1:]))
+
+    def _hold(
+        self,
+        transfer: Transfer,
+        addresses: NDArray[np.int64],
+        valid: NDArray[np.bool_],
+        data: NDArray[np.uint8],
+    ) -> None:
+        """Keep addresses and data of the last round of each EMC; one that had no PE keeps what it held."""
+        if transfer.half is not None:
+            self._held_addresses[:] = -1
+            self._held_data = None
+            return
+        emcs = np.flatnonzero(valid.any(axis=1))
+        last = valid.sum(axis=1)[emcs] - 1
+        self._held_addresses[emcs] = addresses[emcs, last]
+        if self._held_data is None or self._held_data.shape[1:] != data.shape[2:]:
+            self._held_data = np.zeros((self._array.emcs, *data.shape[2:]), np.uint8)
+        self._held_data[emcs] = data[emcs, last]

@@ -1,0 +1,259 @@
+"""A run of both instruction streams: sequencers, TASICs and EMC ports as boxes, joined by wires.
+
+Meaning is carried out when the boxes say that its time has come; the boxes never see a byte.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pixelflow.config import NodeConfig
+from pixelflow.errors import DeadlockError, InputError, MachineFault
+from pixelflow.isa import Instruction, Program, Unit
+from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.array_worker import ArrayWorker
+from pixelflow.node.igc import Issue, Sequencer, Stream
+from pixelflow.node.igc_box import EigcBox, TigcBox
+from pixelflow.node.ledger import Ledger, WireCounts
+from pixelflow.node.mark_tracker import MarkTracker
+from pixelflow.node.node_netlist import NodeBoxes
+from pixelflow.node.pe_array import PeArray
+from pixelflow.node.sdram_use import needs_addresses
+from pixelflow.node.semaphores import Semaphores
+from pixelflow.node.streams import STREAMS, deadlock, specs_of
+from pixelflow.node.stretches import Stretches
+from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.node.transfer import Command, Transfer
+from pixelflow.sim import Clock, Netlist
+
+__all__ = ["TwoStreams"]
+
+
+@dataclass
+class _Ports:
+    """Which transfer uses the ports, and when PEs last did: the two must not meet."""
+
+    transfer: Transfer | None = None
+    since: int = 0
+    until: int = -1
+    touched_at: int = -1
+    touched_by: str = ""
+
+    def touch(self, instruction: Instruction, where: str, cycle: int) -> None:
+        """A PE instruction uses a port or sets a mark; raises MachineFault where a transfer is using them."""
+        self.touched_at, self.touched_by = cycle, f"{instruction.text()} at {where}"
+        if self.transfer is not None or cycle <= self.until:
+            raise MachineFault(self._conflict(f"in use from cycle {self.since}", cycle))
+
+    def begin(self, transfer: Transfer, cycle: int) -> None:
+        self.transfer, self.since = transfer, cycle
+        if self.touched_at == cycle:
+            raise MachineFault(self._conflict("taken in the same cycle", cycle))
+
+    def end(self, cycle: int) -> None:
+        self.transfer, self.until = None, cycle
+
+    def _conflict(self, how: str, cycle: int) -> str:
+        return f"port conflict in cycle {cycle}: {self.touched_by}, while the ports are {how} by a texture transfer"
+
+
+class TwoStreams:
+    """One run of a program on a node whose TASICs work beside its EMCs.
+
+    Without ``function`` only time passes: PE data are left alone, and marks are followed by what the program says.
+    Given a netlist, the run is one of several and adds its boxes; whoever made the netlist then has the clock.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        config: NodeConfig,
+        array: PeArray,
+        texture: TextureUnit,
+        *,
+        max_cycles: int | None = None,
+        shuffle_seed: int | None = None,
+        function: bool = True,
+        boxes: NodeBoxes | None = None,
+        netlist: Netlist | None = None,
+    ) -> None:
+        self._program = program
+        sequencer = Sequencer(program, config.igc)
+        specs = specs_of(program)
+        self.streams = {
+            name: Stream(sequencer, name, Semaphores(SEMAPHORES), max_cycles, elsewhere=specs[name].elsewhere)
+            for name in STREAMS
+        }
+        self._ports = _Ports()
+        if function:
+            self._emc: _EmcWorker | _EmcTimer = _EmcWorker(array, program, self._ports)
+            self._texture: _TasicWorker = _TasicWorker(texture, program, self._ports)
+        else:
+            self._emc = _EmcTimer(array, program, self._ports)
+            self._texture = _TasicTimer(config, texture, program, self._ports, self._emc)
+            stream = self.streams["eigc"]
+            stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
+            stream.passed = self._emc.pass_over
+        self.eigc = EigcBox(specs["eigc"], self.streams["eigc"], self._emc)
+        self.tigc = TigcBox(specs["tigc"], self.streams["tigc"], self._texture, config.array.modules)
+        self.boxes = boxes or NodeBoxes.of(config)
+        self.tasics, self.emcs = self.boxes.tasics, self.boxes.emcs
+        self.netlist = Netlist("node") if netlist is None else netlist
+        self.boxes.join(self.netlist, self.eigc, self.tigc)
+        self.counts = WireCounts()
+        """Counts what goes over the wires; a watcher of the clock."""
+        self.counts.watch((self.eigc, self.tigc), self.tasics)
+        if netlist is None:
+            self.clock = Clock(self.netlist, watchers=(self.counts,), shuffle_seed=shuffle_seed)
+
+    def run(self) -> None:
+        """Run both streams to their end.
+
+        Raises MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
+        """
+        try:
+            self.clock.run()
+        except DeadlockError:
+            raise deadlock(self._program, list(self.streams.values()), self.clock.cycle) from None
+        finally:
+            self.flush()
+        self.settle()
+
+    def flush(self) -> None:
+        """Carry out what the EMC stream has put off."""
+        self._emc.flush()
+
+    def settle(self) -> None:
+        """Close the account of a run that has ended; raises InternalError where an SDRAM command broke a rule."""
+        for stream in self.streams.values():
+            stream.settle()
+        for tasic in self.tasics:
+            if tasic.sdrams is not None:
+                tasic.sdrams.verify()
+
+    def run_until(self, cycle: int) -> bool:
+        """Carry out what begins before ``cycle``; returns whether the run got there."""
+        for box in (self.eigc, self.tigc):
+            box.hold = cycle
+        try:
+            self.clock.run_until(cycle)
+        finally:
+            self._emc.flush()
+        for box in (self.eigc, self.tigc):
+            box.hold = None
+        return self.clock.next_cycle() is not None or max(s.cycle for s in self.streams.values()) >= cycle
+
+    def ledger(self) -> Ledger:
+        """Return the ledger of the run."""
+        return self.counts.ledger(self.streams.values(), self.emcs)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of streams, boxes, wires and ports; PE and texture data are not in it.
+
+        Raises InputError where every access is scheduled: the state of the SDRAMs themselves is not among it.
+        """
+        if any(tasic.sdrams is not None for tasic in self.tasics):
+            raise InputError(
+                "a run that schedules every access (a greedy controller, refresh or the command checker, sdram.*) "
+                "cannot be saved"
+            )
+        return {
+            "streams": {name: stream.snapshot() for name, stream in self.streams.items()},
+            "clock": self.clock.snapshot(),
+            "ports": {each.name: getattr(self._ports, each.name) for each in fields(self._ports)},
+            "counts": self.counts.snapshot(),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a run of the same program on the same machine."""
+        for name, stream in self.streams.items():
+            stream.restore(snapshot["streams"][name])
+        for name, value in snapshot["ports"].items():
+            setattr(self._ports, name, value)
+        self.counts.restore(snapshot["counts"])
+        self.clock.restore(snapshot["clock"])
+
+
+class _EmcWorker(ArrayWorker):
+    """The EMC stream's instructions, with an eye on the ports."""
+
+    def __init__(self, array: PeArray, program: Program, ports: _Ports) -> None:
+        super().__init__(array, program)
+        self._ports = ports
+
+    def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
+        program = stream.sequencer.program
+        self._ports.touch(program.instructions[issue], program.where(issue), cycle)
+
+
+class _TasicWorker:
+    """The texture stream's instructions."""
+
+    def __init__(self, texture: TextureUnit, program: Program, ports: _Ports) -> None:
+        self._texture = texture
+        self._ports = ports
+
+    def issue(self, stream: Stream, issue: Issue) -> Transfer | None:
+        instruction = stream.sequencer.program.instructions[issue]
+        if instruction.declaration.unit is not Unit.TASIC:
+            where = stream.sequencer.program.where(issue)
+            raise MachineFault(f"{where}: {instruction.text()}: not an instruction of the TASICs")
+        self._texture.transfer = None
+        instruction.declaration.meaning(self._texture, *instruction.operands)
+        return self._texture.transfer
+
+    def begin(self, transfer: Transfer, cycle: int) -> tuple[Command, ...]:
+        if transfer.uses_ports:
+            self._ports.begin(transfer, cycle)
+        self._texture.begin(transfer)
+        return self._texture.commands(transfer)
+
+    def end(self, transfer: Transfer, cycle: int) -> None:
+        self._texture.end()
+        if transfer.uses_ports:
+            self._ports.end(cycle)
+
+
+class _EmcTimer(MarkTracker):
+    """The EMC stream's instructions where only time passes, with an eye on the ports."""
+
+    def __init__(self, array: PeArray, program: Program, ports: _Ports) -> None:
+        super().__init__(program, array)
+        self._port_times = ports
+
+    def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
+        program = stream.sequencer.program
+        self._port_times.touch(program.instructions[issue], program.where(issue), cycle)
+
+
+class _TasicTimer(_TasicWorker):
+    """The texture stream's instructions where only time passes: rounds follow from the marks that the program sets."""
+
+    def __init__(
+        self, config: NodeConfig, texture: TextureUnit, program: Program, ports: _Ports, tracker: MarkTracker
+    ) -> None:
+        # A unit of its own takes the instructions: it sees marks instead of PEs, and never moves a byte.
+        own = TextureUnit(config, tracker, ())
+        own.gps_of, own.nodes = texture.gps_of, texture.nodes
+        super().__init__(own, program, ports)
+        self._sdram = config.sdram
+        self._tracker = tracker
+
+    def issue(self, stream: Stream, issue: Issue) -> Transfer | None:
+        self._tracker.asked_by = issue
+        return super().issue(stream, issue)
+
+    def begin(self, transfer: Transfer, cycle: int) -> tuple[Command, ...]:
+        if transfer.accesses and needs_addresses(self._sdram):
+            raise InputError(
+                "a timing-only run is not possible on this configuration: a greedy controller, refresh and the command "
+                "checker (sdram.*) ask for the address of every access, which depends on PE data"
+            )
+        if transfer.uses_ports:
+            self._ports.begin(transfer, cycle)
+        return self._texture.commands(transfer)
+
+    def end(self, transfer: Transfer, cycle: int) -> None:
+        if transfer.uses_ports:
+            self._ports.end(cycle)

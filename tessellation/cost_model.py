@@ -1,0 +1,130 @@
+"""Closed formulas of the thesis. Every number from here is a *formula*, never a measurement.
+
+Only reports and tests read this file; the machine counts what it executes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "ADDRESS_CYCLES",
+    "THESIS_CYCLES",
+    "Operations",
+    "RoutineCycles",
+    "address_cycles",
+    "bernstein_cycles",
+    "computation_cycles",
+    "cross_operations",
+    "derivative_operations",
+    "memory_bytes",
+    "pixcopy_cycles",
+    "point_operations",
+    "tasic_cycles",
+    "total_operations",
+]
+
+ADDRESS_CYCLES = 12
+"""Cycles to load one base address (table 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Float operations of one sample; a subtraction counts as an addition."""
+
+    multiplies: int = 0
+    adds: int = 0
+    roots: int = 0
+    divides: int = 0
+
+    def __add__(self, other: Operations) -> Operations:
+        return Operations(
+            self.multiplies + other.multiplies,
+            self.adds + other.adds,
+            self.roots + other.roots,
+            self.divides + other.divides,
+        )
+
+    def __mul__(self, times: int) -> Operations:
+        return Operations(self.multiplies * times, self.adds * times, self.roots * times, self.divides * times)
+
+    @property
+    def total(self) -> int:
+        """Operations of all kinds (section 5 prints 282 for a bicubic patch)."""
+        return self.multiplies + self.adds + self.roots + self.divides
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineCycles:
+    """Cycles of one float operation of each kind."""
+
+    multiply: int
+    add: int
+    root: int
+    divide: int
+
+    def of(self, operations: Operations) -> int:
+        """Return the cycles of so many operations."""
+        return (
+            operations.multiplies * self.multiply
+            + operations.adds * self.add
+            + operations.roots * self.root
+            + operations.divides * self.divide
+        )
+
+
+THESIS_CYCLES = RoutineCycles(multiply=253, add=390, root=698, divide=704)
+"""Table 1."""
+
+
+def address_cycles(patches: int) -> int:
+    """Return the cycles to load the base addresses of so many patches (table 3)."""
+    return ADDRESS_CYCLES * patches
+
+
+def bernstein_cycles(rows: int, columns: int, sizes: tuple[int, ...]) -> int:
+    """Return the cycles to load the Bernstein values for samples of those sizes (table 4: 5 (2n - 1) + 6 a column)."""
+    per_u, per_v = (5 * (2 * count - 1) + 6 for count in (rows, columns))
+    return sum(size * (per_u + per_v) for size in sizes)
+
+
+def point_operations(rows: int, columns: int) -> Operations:
+    """Return the operations for one coordinate of one point (4.1.3: mn + n and n(m-1) + n - 1)."""
+    return Operations(rows * columns + columns, columns * (rows - 1) + columns - 1)
+
+
+def derivative_operations(rows: int, columns: int) -> Operations:
+    """Return the operations for one coordinate of both derivatives (4.1.3: 2nm - m + n - 1 and 2nm - n - m - 2)."""
+    m, n = rows, columns
+    return Operations(2 * n * m - m + n - 1, 2 * n * m - n - m - 2)
+
+
+def cross_operations() -> Operations:
+    """Return the operations from the derivatives to the unit normal (4.1.3)."""
+    return Operations(9, 5, 1, 3)
+
+
+def total_operations(rows: int, columns: int) -> Operations:
+    """Return all operations of one sample: three coordinates and the normal."""
+    return (point_operations(rows, columns) + derivative_operations(rows, columns)) * 3 + cross_operations()
+
+
+def computation_cycles(rows: int, columns: int, routines: RoutineCycles = THESIS_CYCLES) -> int:
+    """Return the cycles of table 7, or what it would be with other routines."""
+    return routines.of(total_operations(rows, columns))
+
+
+def memory_bytes(n: int) -> int:
+    """Return the PE memory of table 8 for an n x n net: 166 for n = 4, 98 + 20 n above (decoded)."""
+    temporaries = 8 if n <= 4 else 4 * (n + 1)
+    return 48 + (16 * n - 8) + 36 + 4 + temporaries + 14
+
+
+def pixcopy_cycles(distance: int, size: int) -> int:
+    """Return the cycles of a PixCopy of ``size`` bytes over ``distance`` PEs: (N + 1) B + 2 (fitted to table 6)."""
+    return (distance + 1) * size + 2
+
+
+def tasic_cycles(sends: int) -> int:
+    """Return the TASIC cycles of one 32-byte transfer to every block (table 6: 128 reads of 12, 512 a send)."""
+    return 128 * 12 + 512 * sends

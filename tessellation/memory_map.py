@@ -1,0 +1,117 @@
+"""Which byte of a PE holds what during a tessellation (thesis 4.2, tables 8 and 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pixelflow.errors import Fault, InputError
+from tessellation.patch import MAX_COUNT, MIN_COUNT
+
+__all__ = ["AVAILABLE", "AXES", "BATCH_BYTES", "FLOAT_BYTES", "MemoryMap", "MemoryUse", "fitting_map", "memory_map"]
+
+FLOAT_BYTES = 4
+BATCH_BYTES = 32
+"""One transfer of control points: 8 floats (thesis 3.6)."""
+
+AVAILABLE = 320
+"""Bytes of a PE without its two local ports: 256 main and 64 image composition (thesis 3.6, footnote)."""
+
+AXES = "xyz"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """A named range of PE memory: ``size`` bytes from address ``start``."""
+
+    name: str
+    start: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """The first address behind the range."""
+        return self.start + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMap:
+    """The layout for control nets of ``rows`` x ``columns`` points (rows with u, columns with v).
+
+    ``ranges`` are in address order and do not overlap; for 4x4 they are table 9 to the byte. The bytes from ``used``
+    on are free.
+    """
+
+    rows: int
+    columns: int
+    ranges: tuple[MemoryUse, ...]
+    reordered: bool = False
+    """The Bernstein values of one surface at a time: those of the next take their place (thesis 4.2)."""
+
+    def __getitem__(self, name: str) -> MemoryUse:
+        for use in self.ranges:
+            if use.name == name:
+                return use
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[MemoryUse]:
+        return iter(self.ranges)
+
+    @property
+    def used(self) -> int:
+        """Bytes needed: the number of table 8."""
+        return max(use.end for use in self.ranges)
+
+    @property
+    def fits(self) -> bool:
+        """True where the layout leaves the two local ports alone."""
+        return self.used <= AVAILABLE
+
+
+def memory_map(
+    rows: int, columns: int, *, reordered: bool = False, extra: tuple[tuple[str, int], ...] = ()
+) -> MemoryMap:
+    """Return the layout for nets of ``rows`` x ``columns`` control points, 3 to 12 each.
+
+    Table 9's line "control patch (after local port)" has 36 bytes for a batch of 32; here the other 4 hold the base
+    address where control values come through the LEE (invented). The thesis needs two floats of temporaries for a
+    bicubic patch and n + 1 above (decoded from table 8); this program uses the first two. ``extra`` ranges follow.
+
+    Where ``reordered``, the values for points and for first differences share their place, as section 4.2 proposes
+    for nets of 12x12: the derivatives need both sets of a direction, but those in u and those in v one after the other.
+    """
+    for count in (rows, columns):
+        if not MIN_COUNT <= count <= MAX_COUNT:
+            raise InputError(
+                Fault(f"a control net of {rows}x{columns} points", hint=f"allowed: {MIN_COUNT} to {MAX_COUNT} a side")
+            )
+    widest = max(rows, columns)
+    sizes: list[tuple[str, int]] = []
+    for axis in AXES:
+        sizes += [(f"{axis}_point", 4), (f"{axis}_du", 4), (f"{axis}_dv", 4), (f"{axis}_normal", 4)]
+    for name, count in (("bernstein_u", rows), ("bernstein_v", columns)):
+        sizes.append((name, FLOAT_BYTES * count))
+        sizes.append((f"{name}_difference", 0 if reordered else FLOAT_BYTES * (count - 1)))
+    sizes += [
+        ("control_points", BATCH_BYTES),
+        ("base_address", FLOAT_BYTES),
+        ("administrative", 4),
+        ("temporaries", 8 if widest <= 4 else FLOAT_BYTES * (widest + 1)),
+        ("scratch", 14),
+        *extra,
+    ]
+    ranges = []
+    start = 0
+    for name, size in sizes:
+        if reordered and name.endswith("_difference"):
+            ranges.append(MemoryUse(name, ranges[-1].start, 0))
+            continue
+        ranges.append(MemoryUse(name, start, size))
+        start += size
+    return MemoryMap(rows, columns, tuple(ranges), reordered)
+
+
+def fitting_map(rows: int, columns: int, *, extra: tuple[tuple[str, int], ...] = ()) -> MemoryMap:
+    """Return the layout that fits a PE: the plain one where it can be, else the one of section 4.2."""
+    plain = memory_map(rows, columns, extra=extra)
+    return plain if plain.fits else memory_map(rows, columns, reordered=True, extra=extra)

@@ -1,0 +1,82 @@
+"""A Bezier patch: one control net and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pixelflow.errors import Fault, InputError
+
+__all__ = ["MAX_COUNT", "MIN_COUNT", "SMALLEST_NORMAL", "Patch", "flushes"]
+
+MIN_COUNT = 3
+"""Fewest control points along one direction of a net (thesis table 5 starts at 3)."""
+
+MAX_COUNT = 12
+"""Most control points along one direction of a net (thesis tables 7, 8 and 12 end at 12)."""
+
+SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
+"""The smallest normal binary32 number, 2^-126; what is smaller and not zero, the machine's microcode takes for zero."""
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Patch:
+    """A tensor product Bezier patch given by its control net.
+
+    ``points`` is float64 or float32, shape (m+1, n+1, 3), read-only, in the model's own length. The first index goes
+    with the parameter u and has degree m, the second goes with v and has degree n. Every coordinate is finite and
+    rounds to a finite binary32 number.
+    """
+
+    points: np.ndarray
+
+    def __post_init__(self) -> None:
+        points = np.array(self.points)
+        if points.dtype not in (np.float32, np.float64):
+            points = points.astype(np.float64)
+        if points.ndim != 3 or points.shape[2] != 3:
+            raise InputError(Fault(f"a control net has shape (m+1, n+1, 3), not {points.shape}"))
+        if min(points.shape[:2]) < 2:
+            raise InputError(Fault(f"a control net needs two points or more a side, not {points.shape[:2]}"))
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = points.astype(np.float32)
+        if not np.isfinite(rounded).all():
+            i, j, axis = (int(index) for index in np.argwhere(~np.isfinite(rounded))[0])
+            raise InputError(
+                Fault(
+                    f"control point ({i}, {j}) has {'xyz'[axis]} = {points[i, j, axis]}, not a finite binary32 number",
+                    hint=f"allowed: numbers up to {_LARGEST:.9g}",
+                )
+            )
+        points.setflags(write=False)
+        object.__setattr__(self, "points", points)
+
+    @property
+    def degrees(self) -> tuple[int, int]:
+        """Degree m in u (first index) and n in v (second index)."""
+        return self.points.shape[0] - 1, self.points.shape[1] - 1
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Control points along the first and the second index, as the thesis counts them (4x4 is bicubic)."""
+        return self.points.shape[0], self.points.shape[1]
+
+    @property
+    def points32(self) -> np.ndarray:
+        """The control points as the machine gets them: binary32, rounded to nearest even, a fresh array."""
+        return self.points.astype(np.float32)
+
+    def __repr__(self) -> str:
+        return f"Patch({self.counts[0]}x{self.counts[1]} points)"
+
+
+def flushes(points: np.ndarray) -> np.ndarray:
+    """Return True where a coordinate is not zero but too small for a normal binary32 number.
+
+    The float microcode takes such an operand for a zero of its sign.
+    """
+    rounded = np.abs(points.astype(np.float32))
+    return (points != 0) & (rounded < np.float32(SMALLEST_NORMAL))

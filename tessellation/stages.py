@@ -1,0 +1,25 @@
+"""The stages of a tessellation, as cycle reports name them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Stage"]
+
+
+class Stage(StrEnum):
+    """Names of the stages in cycle reports, in the order in which they first run."""
+
+    LEE = "LEE configuration"
+    ADDRESSES = "base addresses"
+    MARKS = "marks for reading"
+    BERNSTEIN = "Bernstein values"
+    FIRST_STALL = "wait for the first transfer"
+    STALL = "wait for later transfers"
+    COPY = "copy out of the port"
+    DISTRIBUTION = "distribution"
+    EXCHANGE = "exchange of columns"
+    CONTROL_POINTS = "control points"
+    POINTS = "points"
+    DERIVATIVES = "derivatives"
+    NORMALS = "normals"

@@ -1,0 +1,164 @@
+"""Tessellation of Bezier patches on the simulated machine: the function that a user calls, and what it returns."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.errors import Fault, InputError
+from pixelflow.node import Run
+from tessellation.libraries import library_for
+from tessellation.mesh import Mesh, build_mesh
+from tessellation.passes import Method
+from tessellation.patch import Patch
+from tessellation.reference import LIMIT, evaluate
+from tessellation.samples import PatchSamples, measure
+from tessellation.session import PassResult, Plan, Session, check_nets
+from tessellation.stages import Stage
+
+__all__ = ["Tessellation", "collect", "tessellate"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tessellation:
+    """The samples of all patches in the caller's order, and what it took to make them.
+
+    ``runs`` is the machine's account of each pass; every cycle in here is the sum of what was executed.
+    """
+
+    patches: tuple[PatchSamples, ...]
+    plans: tuple[Plan, ...]
+    runs: tuple[Run, ...]
+    library: str
+    engine: str
+    method: Method
+    config: NodeConfig
+    wall_seconds: float
+
+    @property
+    def cycles(self) -> int:
+        """EMC cycles of all passes."""
+        return sum(run.cycles for run in self.runs)
+
+    @property
+    def seconds_at_clock(self) -> float:
+        """Machine time of all passes in seconds."""
+        return self.config.seconds(self.cycles)
+
+    @property
+    def cycles_by_stage(self) -> dict[str, int]:
+        """Cycles of each stage over all passes, in the order in which the stages first run."""
+        total: Counter[str] = Counter()
+        for run in self.runs:
+            total.update(run.by_stage)
+        return {stage.value: total[stage.value] for stage in Stage if total[stage.value]}
+
+    @property
+    def cycles_in_thesis(self) -> int:
+        """Cycles of what the thesis counts: base addresses, Bernstein values, arithmetic (tables 3, 4 and 7)."""
+        inside = (Stage.ADDRESSES, Stage.BERNSTEIN, Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
+        return sum(self.cycles_by_stage.get(stage.value, 0) for stage in inside)
+
+    @property
+    def control_points(self) -> str:
+        """How the control points reached the PEs: ``texture`` or ``lee``."""
+        return self.method.control_points
+
+    @property
+    def samples(self) -> int:
+        """Samples of all patches."""
+        return sum(patch.samples**2 for patch in self.patches)
+
+    @property
+    def degenerate(self) -> int:
+        """Samples without a usable normal."""
+        return sum(int(patch.degenerate.sum()) for patch in self.patches)
+
+    @property
+    def lost_normals(self) -> int:
+        """Degenerate samples whose direction binary32 could have told: the squared length under- or overflowed."""
+        return sum(int((patch.degenerate & ~patch.undetermined).sum()) for patch in self.patches)
+
+    @property
+    def worst_point_error(self) -> float:
+        """Largest |point - reference| in units of 2^-24 magnitude; up to 8 is within the limit."""
+        return max(float(patch.point_errors.max()) for patch in self.patches)
+
+    @property
+    def worst_normal_error(self) -> float:
+        """Largest |normal - reference| in units of 2^-24 condition, degenerate samples left out; up to 8 is allowed."""
+        return max(float(np.nanmax(patch.normal_errors, initial=0.0)) for patch in self.patches)
+
+    @property
+    def within_limits(self) -> bool:
+        """True where every point and every normal that is not degenerate is within its limit."""
+        return max(self.worst_point_error, self.worst_normal_error) <= LIMIT
+
+    def mesh(self, *, weld: bool = False, outward: bool = False) -> Mesh:
+        """Return the triangles: one vertex per sample, or with ``weld`` one per shared sample; see build_mesh()."""
+        return build_mesh(self.patches, weld=weld, outward=outward)
+
+
+def tessellate(
+    patches: Sequence[Patch],
+    samples: int | Sequence[int] = 16,
+    *,
+    library: str | None = None,
+    engine: str = "rows",
+    config: NodeConfig = THESIS,
+    method: Method | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Tessellation:
+    """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
+
+    ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is
+    ``tuned``, ``tuned-finite`` or ``thesis``; None chooses ``tuned``, or ``tuned-finite`` for the overlapped schedule
+    where the control points are small enough that nothing can overflow. ``engine`` is ``rows`` or ``bit-serial``.
+    ``method`` says how control points reach the PEs, and in which order the work is done. ``progress`` is called with
+    a line of text before each pass. Raises InputError for a net or a sample count that the machine cannot do.
+    """
+    begin = time.perf_counter()
+    patches = list(patches)
+    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
+    if not patches:
+        raise InputError(Fault("there are no patches to tessellate"))
+    if len(counts) != len(patches):
+        raise InputError(Fault(f"{len(counts)} sample counts for {len(patches)} patches"))
+    method = Method() if method is None else method
+    floats = library_for(library, patches, finite=method.overlapped)
+    check_nets(patches)
+    session = Session(config, engine, floats, method)
+    for patch, k in zip(patches, counts, strict=True):
+        session.add(patch, k)
+    results = session.tessellate(dict(enumerate(counts)), progress)
+    found: dict[int, PatchSamples] = {}
+    for result in results:
+        found.update(collect(result, patches, config))
+    return Tessellation(
+        patches=tuple(found[index] for index in range(len(patches))),
+        plans=tuple(result.plan for result in results),
+        runs=tuple(result.run for result in results),
+        library=floats.name,
+        engine=session.node.engine,
+        method=method,
+        config=config,
+        wall_seconds=time.perf_counter() - begin,
+    )
+
+
+def collect(result: PassResult, patches: Sequence[Patch], config: NodeConfig) -> dict[int, PatchSamples]:
+    """Return the samples of each patch of a pass, compared with the reference."""
+    found: dict[int, PatchSamples] = {}
+    for k in result.plan.work.sizes:
+        placements = [placement for placement in result.plan.work.placements if placement.samples == k]
+        members = [patches[placement.patch] for placement in placements]
+        lanes = np.stack([placement.lanes(config.array) for placement in placements])
+        reference = evaluate(np.stack([patch.points for patch in members]), k)
+        measured = measure(members, result.points[lanes], result.normals[lanes], reference)
+        found.update({placement.patch: samples for placement, samples in zip(placements, measured, strict=True)})
+    return found

@@ -1,0 +1,128 @@
+"""The patch database in texture memory: where each patch lies, and its bytes (thesis 3.5, 4.1 and 4.3).
+
+A patch is a run of 32-byte batches, in the order of use: the 8 words of a batch lie at the same address of the 8 SDRAMs
+of a module, so that one access brings them all. Addresses here are *logical linear* ones of one module (figure 11): the
+word at linear address 32 b + 4 d is in SDRAM d at byte address 4 b. A patch begins at a multiple of the next power of
+two of its size, so that the address generator's offset only fills bits that are zero in the base (appendix B).
+
+How the bytes come into the SDRAMs is no concern of this file; `write` puts them there at once, and is the one place to
+replace by a load from GP memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pixelflow.config import SdramConfig
+from pixelflow.errors import Fault, InputError
+from pixelflow.node import Node
+from tessellation.memory_map import BATCH_BYTES
+
+__all__ = ["REPLICATIONS", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
+
+REPLICATIONS = (1, 2, 4)
+"""Modules that hold a patch: one, two as a compromise, or all four of a node (thesis 4.1)."""
+
+_DEVICE_SHIFT = 3
+"""A linear address divided by the 8 SDRAMs is the byte address in each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a patch is: its linear address in each module that has it."""
+
+    batches: int
+    addresses: dict[int, int]
+
+    def base(self, module: int) -> int:
+        """Return where the patch begins in each SDRAM of a module: what the PEs are loaded with, 21 bits."""
+        return self.addresses[module] >> _DEVICE_SHIFT
+
+
+def slot_bytes(batches: int) -> int:
+    """Return the bytes that a patch of so many batches takes: 512 for the 480 of a bicubic one."""
+    return BATCH_BYTES * (1 << (batches - 1).bit_length())
+
+
+class ModuleChoice:
+    """Deals patches out to the modules that store them: the least loaded ones, neighbours where there are several."""
+
+    def __init__(self, modules: int, replication: int = 1) -> None:
+        """Raises InputError for a replication that the thesis does not name or the node has no modules for."""
+        if replication not in REPLICATIONS or replication > modules:
+            allowed = ", ".join(str(number) for number in REPLICATIONS if number <= modules)
+            raise InputError(Fault(f"patches stored in {replication} modules", hint=f"allowed: {allowed}"))
+        firsts = range(0, modules - replication + 1, replication)
+        self._groups = [tuple(range(first, first + replication)) for first in firsts]
+        self._loads = [0] * len(self._groups)
+
+    def next(self, weight: int = 1) -> tuple[int, ...]:
+        """Return the modules of one more patch."""
+        least = self._loads.index(min(self._loads))
+        self._loads[least] += weight
+        return self._groups[least]
+
+
+class TextureDatabase:
+    """Addresses and contents of all patches in the texture memory of a node."""
+
+    def __init__(self, config: SdramConfig, modules: int) -> None:
+        self._size = config.devices_per_module * config.banks * config.rows * config.columns
+        self._free = [0] * modules
+        self._images: list[tuple[Stored, np.ndarray]] = []
+        self._written = 0
+
+    def store(self, values: np.ndarray, modules: Sequence[int]) -> Stored:
+        """Give a patch an address in each of ``modules``; ``values`` are its words in the order of use: uint32[n].
+
+        Raises InputError where a module has no room left.
+        """
+        batches = -(-len(values) * values.itemsize // BATCH_BYTES)
+        slot = slot_bytes(batches)
+        addresses = {}
+        for module in modules:
+            start = -(-self._free[module] // slot) * slot
+            if start + slot > self._size:
+                raise InputError(
+                    Fault(
+                        f"the texture memory of module {module} is full: no {slot} bytes are left of {self._size}",
+                        hint="fewer patches, or patches stored in fewer modules",
+                    )
+                )
+            addresses[module] = start
+            self._free[module] = start + slot
+        image = np.zeros(batches * BATCH_BYTES // 4, np.uint32)
+        image[: len(values)] = values
+        stored = Stored(batches, addresses)
+        self._images.append((stored, image))
+        return stored
+
+    @property
+    def used_bytes(self) -> tuple[int, ...]:
+        """Bytes taken in each module."""
+        return tuple(self._free)
+
+    def new_images(self) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Yield (module, linear address, words) of everything stored since the last call."""
+        for stored, image in self._images[self._written :]:
+            for module, address in stored.addresses.items():
+                yield module, address, image
+        self._written = len(self._images)
+
+
+def write(database: TextureDatabase, node: Node) -> int:
+    """Put what was stored since the last call into a node's texture memory; return the bytes written."""
+    total = 0
+    for module, address, image in database.new_images():
+        memory = node.texture_memory[module]
+        words = image.astype("<u4").view(np.uint8).reshape(-1, 4)
+        linear = address + 4 * np.arange(len(words))
+        device, place = linear // 4 % 8, linear // BATCH_BYTES * 4
+        line, column = divmod(place, memory.config.columns)
+        bank, row = divmod(line, memory.config.rows)
+        memory.write((device, bank, row, column), words)
+        total += words.size
+    return total

@@ -1,0 +1,281 @@
+"""`pixelflow run`: report, expectations, state in and out, and every kind of bad input."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pixelflow.config import TINY, leaves
+from pixelflow.isa import INSTRUCTIONS, Program
+
+CYCLES = 9
+"""Of the program in conftest.py: LEE load 2, routine 4, LEE compare 3."""
+
+
+def doubled() -> list[int]:
+    """What the program leaves in x on the tiny machine: 2 * (column + 3), figure 9 by hand."""
+    columns = [8 * (lane // 32 % 2) + lane % 32 // 4 for lane in range(256)]
+    return [2 * (column + 3) for column in columns]
+
+
+def test_the_report(pixelflow, folder: Path) -> None:
+    result = pixelflow("run", "prog.mc", "--preset", "tiny")
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("pixelflow run · prog.mc (")
+    assert lines[0].endswith(f"config tiny ({TINY.sha256[:6]}) · engine rows")
+    assert lines[1] == f"{CYCLES} cycles, 90 ns at 100 MHz, 11 instructions"
+    assert "load [x]" in result.out
+    flat = result.out.replace("\n", " ")
+    assert "guesses used: igc.control_cycles = 0 (invented)" in flat
+    assert "EMC_TreeIntoMem_Li, EMC_TreeLTZero_Li, START (fitted); 7 instructions (invented)" in flat
+
+
+def test_quiet_prints_results_only(pixelflow, folder: Path) -> None:
+    assert pixelflow("run", "prog.mc", "-q").out == ""
+    out = pixelflow("run", "prog.mc", "-q", "--preset", "tiny", "--range", "x", "--pe", "4").out
+    assert [line.split() for line in out.splitlines() if line.strip()][-1] == ["4", "0.0.0.4", "8"]
+
+
+@pytest.mark.parametrize("engine", ["rows", "bit-serial"])
+def test_json_is_the_same_on_every_engine(pixelflow, folder: Path, engine: str) -> None:
+    arguments = [
+        "run",
+        "prog.mc",
+        "--preset",
+        "tiny",
+        "--engine",
+        engine,
+        "--json",
+        "--range",
+        "x",
+        "--range",
+        "y:float",
+    ]
+    found = json.loads(pixelflow(*arguments, "--pe", "all").out)
+    assert found["schema"] == "pixelflow.run/1"
+    assert found["result"]["cycles"] == CYCLES
+    assert found["result"]["seconds_at_clock"] == CYCLES / 100e6
+    assert found["config"]["sha256"] == TINY.sha256
+    assert found["state"]["ranges"] == {"x": doubled(), "y": [1.5] * 256}
+    assert found["state"]["enabled"] == sum(value // 2 - 3 < 8 for value in doubled())
+    assert found["profile"]["stages"] == {"load [x]": 2, "double": 7}
+    assert found["profile"]["families"] == {
+        "start-up": 1,
+        "move": 2,
+        "arithmetic": 1,
+        "linear expression": 5,
+    }
+    assert found["not_modelled"]
+
+
+def test_source_object_file_and_standard_input_agree(
+    pixelflow, folder: Path, object_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from io import BytesIO, TextIOWrapper
+
+    def digest(*arguments: str) -> str:
+        result = pixelflow("run", *arguments, "--json", "--preset", "tiny")
+        return json.loads(result.out)["state"]["digest"]
+
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO((folder / "prog.mc").read_bytes())))
+    assert digest("prog.mc") == digest("prog.mco") == digest("-")
+    assert digest("prog.mc", "-P", "OFFSET=3") == digest("prog.mc")
+    assert digest("prog.mc", "-P", "OFFSET=0x4") != digest("prog.mc")
+
+
+def test_profile(pixelflow, folder: Path) -> None:
+    out = pixelflow("run", "prog.mc", "--profile").out
+    for expected in ("linear expression", "double", "(main)", "prog.mc:7", "EMC_TreeIntoMem_Li x, 1, 1, 0, OFFSET"):
+        assert expected in out
+
+
+def test_expectations(pixelflow, folder: Path) -> None:
+    assert pixelflow("run", "prog.mc", "--expect-cycles", CYCLES).code == 0
+    result = pixelflow("run", "prog.mc", "--expect-cycles", CYCLES + 1, "--output", "state.npz")
+    assert (result.code, result.err) == (1, f"error: expected {CYCLES + 1} cycles, the run took {CYCLES}\n")
+    assert (folder / "state.npz").exists()
+
+
+def test_the_cycle_limit(pixelflow, folder: Path) -> None:
+    assert pixelflow("run", "prog.mc", "--max-cycles", CYCLES).code == 0
+    result = pixelflow("run", "prog.mc", "--max-cycles", CYCLES - 1, "--output", "state.npz")
+    assert (result.code, result.out) == (5, "")
+    assert "cycle limit 8 reached at prog.mc:10" in result.err
+    assert not (folder / "state.npz").exists()
+
+
+def test_timing_only_counts_the_same_cycles(pixelflow, folder: Path) -> None:
+    found = json.loads(pixelflow("run", "prog.mc", "--timing-only", "--json").out)
+    assert found["result"]["cycles"] == CYCLES
+    assert found["state"] == {}
+    assert pixelflow("run", "prog.mc", "--timing-only", "--dump", "memory").code == 2
+
+
+def test_deadlock_and_machine_faults_have_codes_of_their_own(pixelflow, folder: Path) -> None:
+    (folder / "stuck.mc").write_text("LD R, #1\nWAIT 2\n")
+    result = pixelflow("run", "stuck.mc")
+    assert result.code == 4
+    assert "deadlock at cycle 1" in result.err and "stuck.mc:2" in result.err and "waits sem 2" in result.err
+    words = [word for name in ("EPOP", "HALT") for word in INSTRUCTIONS.make(name).encode()]
+    Program(tuple(words)).save(folder / "fault.mco")
+    result = pixelflow("run", "fault.mco")
+    assert result.code == 6
+    assert "EPOP without EPUSH" in result.err
+
+
+def test_state_out_and_in_again(pixelflow, folder: Path) -> None:
+    (folder / "next.mc").write_text("range x[1]\nLD R, x\nADD R, #1\nST x, R\n")
+    assert pixelflow("run", "prog.mc", "--preset", "tiny", "--output", "state.npz").code == 0
+    with np.load(folder / "state.npz", allow_pickle=False) as state:
+        assert state["memory"].shape == (384, 256) and state["memory"].dtype == np.uint8
+        assert state["memory"][0].tolist() == doubled()
+        assert json.loads(str(state["header"]))["cycles"] == CYCLES
+        assert state["E"].dtype == bool
+    arguments = ["run", "next.mc", "--preset", "tiny", "--memory", "state.npz", "--json", "--range", "x", "--pe", "all"]
+    found = json.loads(pixelflow(*arguments).out)
+    assert found["state"]["ranges"]["x"] == [value + 1 for value in doubled()]
+
+
+def test_the_same_run_writes_the_same_bytes(pixelflow, folder: Path) -> None:
+    for name in ("a.npz", "b.npz", "a.json", "b.json"):
+        pixelflow("run", "prog.mc", "--preset", "tiny", "--output", name)
+    assert (folder / "a.npz").read_bytes() == (folder / "b.npz").read_bytes()
+    assert (folder / "a.json").read_bytes() == (folder / "b.json").read_bytes()
+    state = json.loads((folder / "a.json").read_text())
+    assert state["memory"][4][:2] == f"{doubled()[4]:02x}"
+    assert state["registers"]["R"] == doubled()
+
+
+def test_initial_memory_by_range_names(pixelflow, folder: Path) -> None:
+    (folder / "show.mc").write_text("range a[1]\nrange f[4]\nrange b[3]\nLD R, a\n")
+    lanes = np.arange(256)
+    np.savez(
+        folder / "in.npz",
+        a=lanes.astype(np.uint8),
+        f=(lanes / 4).astype(">f4"),
+        b=np.stack([lanes, lanes + 1, lanes + 2]).astype(np.uint8),
+    )
+    arguments = ["run", "show.mc", "--preset", "tiny", "--memory", "in.npz", "--json", "--pe", "9"]
+    found = json.loads(pixelflow(*arguments, "--range", "a", "--range", "f:float", "--range", "b").out)
+    assert found["state"]["ranges"] == {"a": [9], "f": [2.25], "b": [0x0B0A09]}
+    out = pixelflow("run", "show.mc", "--preset", "tiny", "--memory", "in.npz", "--range", "b:bytes", "--pe", "9").out
+    assert "09 0a 0b" in out
+
+
+def test_dumps(pixelflow, folder: Path) -> None:
+    arguments = ["run", "prog.mc", "--preset", "tiny", "-q", "--pe", "0.0.1.4-5"]
+    out = pixelflow(*arguments, "--dump", "registers", "--dump", "enables", "--dump", "memory").out
+    rows = [line.split() for line in out.splitlines()]
+    assert ["36", "0.0.1.4", "9", "0", "18", "00", "00", "0", "0"] in rows
+    assert ["0", "128"] in rows
+    assert "enabled PEs: 128 of 256" in out
+    assert "memory of PE 37 (0.0.1.5)\n    0  18 00 00 c0 3f 00" in out
+
+
+def test_maps(pixelflow, folder: Path) -> None:
+    out = pixelflow("run", "prog.mc", "--preset", "tiny", "-q", "--show-map", "enable", "--show-map", "x").out
+    lines = out.splitlines()
+    assert lines[1] == "enable, 16 x 16 PEs, y downwards"
+    assert lines[2:6] == ["⣿⣿⣿⣿⠀⠀⠀⠀"] * 4
+    assert lines[7] == "x, 16 x 16 PEs, y downwards, ' ' 6 to '@' 36"
+    assert lines[8][0] == " " and lines[8][-1] == "@" and len(lines[8]) == 16
+    wide = pixelflow("run", "prog.mc", "-q", "--show-map", "y[3]", "--show-map", "R").out
+    assert "y[3], 128 x 64 PEs" in wide and max(map(len, wide.splitlines())) <= 80
+    flat = pixelflow("run", "prog.mc", "-D", "lee.arrangement=zero", "--show-map", "R")
+    assert flat.code == 0 and "R has no map: several PEs share a place" in flat.err
+
+
+BAD_ARGUMENTS = [
+    (["--pe", "0,x"], 2, "--pe 0,x: error: 'x' is not a number or a range of numbers"),
+    (["--pe", "8192"], 2, "8192 does not exist\n    allowed: PE 0 to 8191"),
+    (["--pe", "5-3"], 2, "5-3 does not exist"),
+    (["--pe", ""], 2, "is not a number"),
+    (["--pe", "4.0.0.0"], 2, "4 does not exist\n    allowed: module 0 to 3"),
+    (["--pe", "0.0.0.32"], 2, "allowed: PE 0 to 31"),
+    (["--pe", "1.2"], 2, "'1.2' is not a choice of PEs"),
+    (["--pe", "9" * 5000], 2, "does not exist"),
+    (["--range", "z"], 2, "the program has no memory range 'z'\n    ranges: x, y"),
+    (["--range", "y:flaot"], 2, "'flaot' is not a form\n    allowed: bytes, word, float"),
+    (["--range", "x:float"], 2, "x has 1 bytes"),
+    (["--show-map", "enabel"], 2, "nor a memory range\n    did you mean enable?"),
+    (["--show-map", "y[4]"], 2, "no such byte\n    allowed: y[0] to y[3]"),
+    (["--show-map", "y["], 2, "no such byte"),
+    (["--output", "state.txt"], 2, "the name must end in .npz or .json"),
+    (["--output", "-"], 2, "not text for standard output"),
+    (["--output", "none/state.npz"], 3, "the folder none does not exist"),
+    (["-P", "OFFSET"], 2, "expected NAME=NUMBER"),
+    (["-P", "OFFSET=three"], 2, "expected NAME=NUMBER"),
+    (["-P", "OFSET=3"], 3, "did you mean OFFSET?"),
+    (["-D", "array.modules=true"], 3, "expected a whole number, found true"),
+    (["--config", "none.toml"], 3, "none.toml: error: no such file"),
+    (["--memory", "none.npz"], 3, "none.npz: error: no such file"),
+    (["--memory", "prog.mc"], 3, "prog.mc: error: is not a numpy .npz archive"),
+    (["--memory", "."], 3, "cannot be read: Is a directory"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected"), BAD_ARGUMENTS, ids=[" ".join(a[0])[:40] for a in BAD_ARGUMENTS]
+)
+def test_bad_arguments(pixelflow, folder: Path, arguments: list[str], code: int, expected: str) -> None:
+    before = sorted(folder.rglob("*"))
+    result = pixelflow("run", "prog.mc", *arguments)
+    assert (result.code, result.out) == (code, "")
+    assert expected in result.err
+    assert "Traceback" not in result.err and "internal" not in result.err
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arrays", "expected"),
+    [
+        ({"z": np.zeros(256, np.uint8)}, "in.npz[z]: error: the program has no memory range of this name"),
+        ({"x": np.zeros(255, np.uint8)}, "found uint8[255]\n    expected uint8[1, 256], or 1-byte numbers [256]"),
+        ({"x": np.zeros(256, np.int64)}, "found int64[256]"),
+        ({"x": np.zeros((2, 256), np.uint8)}, "found uint8[2, 256]"),
+        ({"memory": np.zeros((385, 256), np.uint8)}, "expected uint8[384, 256]"),
+        ({"memory": np.zeros((384, 256), np.float32)}, "found float32[384, 256]"),
+        ({"x": np.array(["a"] * 256)}, "found <U1[256]"),
+        ({"x": np.array([None] * 256)}, "is not a numpy .npz archive of plain arrays"),
+    ],
+    ids=range(8),
+)
+def test_bad_memory_files(pixelflow, folder: Path, arrays: dict, expected: str) -> None:
+    np.savez(folder / "in.npz", **arrays)
+    result = pixelflow("run", "prog.mc", "--preset", "tiny", "--memory", "in.npz")
+    assert (result.code, result.out) == (3, "")
+    assert expected in result.err
+
+
+def test_a_damaged_memory_file(pixelflow, folder: Path) -> None:
+    np.savez(folder / "in.npz", x=np.zeros(256, np.uint8))
+    whole = (folder / "in.npz").read_bytes()
+    for cut in (0, 10, len(whole) // 2, len(whole) - 5):
+        (folder / "in.npz").write_bytes(whole[:cut])
+        assert pixelflow("run", "prog.mc", "--preset", "tiny", "--memory", "in.npz").code == 3
+    flipped = bytearray(whole)
+    flipped[150] ^= 1
+    (folder / "in.npz").write_bytes(flipped)
+    assert pixelflow("run", "prog.mc", "--preset", "tiny", "--memory", "in.npz").code == 3
+
+
+def test_unread_values_are_named(pixelflow, folder: Path) -> None:
+    unread = [(key, value) for key, about, value, _ in leaves(TINY) if about.read_by is None]
+    for key, value in unread[:1]:
+        assert pixelflow("run", "prog.mc", "-D", f"{key}={value}", "-q").err == ""
+        result = pixelflow("run", "prog.mc", "-D", f"{key}={value}")
+        assert result.err == f"note: {key} is set, but no part of the model reads it yet\n"
+    assert pixelflow("run", "prog.mc", "-D", "igc.call_depth=8").err == ""
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b"\x00\xff", b'{"schema": "pixelflow.program/0"}', b"[" * 100_000]
+)
+def test_bad_object_files(pixelflow, folder: Path, content: bytes) -> None:
+    (folder / "bad.mco").write_bytes(content)
+    result = pixelflow("run", "bad.mco")
+    assert (result.code, result.out) == (3, "")
+    assert "bad.mco: error: " in result.err

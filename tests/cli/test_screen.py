@@ -1,0 +1,92 @@
+"""Tables and objects: no lost digit at any width, program text as it is, colour only where it is wanted."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pixelflow.cli.screen import Column, Screen, number
+
+HOSTILE = ["mem[p]", "[red]x[/red]", "[/x]", "sem[0]", "a\tb", "\x1b[2J", ":smile:", "漢字漢字", "[link=x]y"]
+
+
+def screen(width: int = 80, *, color: bool = False) -> Screen:
+    return Screen(width=width, color=color, quiet=False, verbose=False, json=False)
+
+
+@given(
+    st.integers(20, 120),
+    st.lists(st.lists(st.integers(0, 10**12), min_size=4, max_size=4), min_size=1, max_size=5),
+)
+def test_no_digit_is_lost(width: int, rows: list[list[int]]) -> None:
+    shown = drawn(width, [[number(value) for value in row] for row in rows])
+    for row in rows:
+        for value in row:
+            assert re.search(rf"(?<![\d,]){re.escape(number(value))}(?![\d,])", shown)
+
+
+def drawn(width: int, rows: list[list[str]]) -> str:
+    import io
+    from contextlib import redirect_stdout
+
+    columns = [Column(f"column {index}", numbers=True) for index in range(len(rows[0]))]
+    with redirect_stdout(io.StringIO()) as out:
+        screen(width).table(columns, rows)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("width", [24, 80])
+def test_program_text_is_shown_as_it_is(capsys: pytest.CaptureFixture[str], text: str, width: int) -> None:
+    screen(width).table([Column("n", numbers=True), Column("source")], [["1", text]], title=text)
+    out = capsys.readouterr().out
+    expected = text.replace("\x1b", "\\x1b").replace("\t", "\\x09")
+    assert out.count(expected) == 2
+    assert "\x1b" not in out
+
+
+def test_lines_fit_the_width(capsys: pytest.CaptureFixture[str]) -> None:
+    row = ["1,234", "a long text that has to be folded somewhere " * 3, "97,476"]
+    for width in (40, 80, 132):
+        screen(width).table([Column("n", numbers=True), Column("text"), Column("cycles", numbers=True)], [row])
+        assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= width
+
+
+def test_a_narrow_screen_gets_records(capsys: pytest.CaptureFixture[str]) -> None:
+    screen(20).table([Column("cycles", numbers=True), Column("line", fixed=True)], [["97,476", "program.mc:1234"]])
+    assert capsys.readouterr().out == "cycles  97,476\nline    program.mc:1234\n\n"
+
+
+def test_colour_is_in_the_text_only_when_asked_for(pixelflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[" not in pixelflow("config", "show").out
+    assert "\x1b[" in pixelflow("config", "show", "--color", "always").out
+    assert "\x1b[" in pixelflow("--color", "always", "config", "show").out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in pixelflow("config", "show").out
+
+
+def test_eighty_columns_are_the_design_size(pixelflow) -> None:
+    for arguments in (["config", "show"], ["isa"], ["about", "--model"], ["about"], ["isa", "EMC_PixCopy"]):
+        lines = pixelflow(*arguments).out.splitlines()
+        assert max(map(len, lines)) <= 80, max(lines, key=len)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "schema"),
+    [
+        (["config", "show"], "pixelflow.config/1"),
+        (["isa"], "pixelflow.isa/1"),
+        (["isa", "LD"], "pixelflow.isa/1"),
+        (["about"], "pixelflow.about/1"),
+    ],
+)
+def test_json_is_one_object(pixelflow, arguments: list[str], schema: str) -> None:
+    result = pixelflow(*arguments, "--json")
+    found = json.loads(result.out)
+    assert found["schema"] == schema
+    assert found["tool"]["name"] == "pixelflow-sim"
+    assert list(found) == sorted(found)
+    assert result.out == pixelflow("--json", *arguments).out

@@ -1,0 +1,183 @@
+"""The frame around all commands: help, imports, usage errors, exit codes, pipes, interrupts."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pixelflow import __version__
+from pixelflow.cli import main as main_file
+from pixelflow.cli.registry import COMMANDS, Command
+
+HEAVY = ("numpy", "rich", "lark", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
+
+
+ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", env=ENVIRONMENT, timeout=60
+    )
+
+
+def imported(*arguments: str) -> set[str]:
+    result = command("-X", "importtime", "-m", "pixelflow.cli.main", *arguments)
+    assert result.returncode == 0, result.stderr
+    return {match[1] for match in re.finditer(r"\|\s+(\S+)$", result.stderr, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], []])
+def test_help_and_version_import_nothing_heavy(arguments: list[str]) -> None:
+    names = imported(*arguments)
+    assert "argparse" in names
+    assert not [name for name in names for heavy in HEAVY if name == heavy or name.startswith(heavy + ".")]
+
+
+def test_a_command_imports_only_its_own_needs() -> None:
+    names = imported("config", "check", os.devnull)
+    assert "pixelflow.config" in names
+    assert not {"numpy", "lark", "rich", "microcode", "tessellation"} & names
+
+
+def test_version(pixelflow) -> None:
+    assert pixelflow("--version").out == f"pixelflow-sim {__version__}\n"
+
+
+def test_help_names_every_command_and_exit_code(pixelflow) -> None:
+    result = pixelflow("--help")
+    assert result.code == 0
+    for each in COMMANDS.values():
+        assert f"  {each.name:<12}{each.summary}" in result.out
+    for code in (0, 1, 2, 3, 4, 5, 6, 70, 130):
+        assert re.search(rf"\b{code} ", result.out)
+    assert pixelflow().out == result.out
+    assert max(map(len, result.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(pixelflow, name: str) -> None:
+    result = pixelflow(name, "--help")
+    assert result.code == 0
+    assert f"usage: pixelflow {name}" in result.out
+    assert "--json" in result.out
+
+
+USAGE_ERRORS = [
+    (["rnu"], "unknown command 'rnu'; did you mean run?"),
+    (["xyzzy"], "unknown command 'xyzzy'; commands: "),
+    (["--jsn", "isa"], "unknown option --jsn; did you mean --json?"),
+    (["isa", "--jsn"], "unknown option --jsn; did you mean --json?"),
+    (["run", "prog.mc", "--max-cylces", "3"], "unknown option --max-cylces; did you mean --max-cycles?"),
+    (["run"], "the following arguments are required: PROG"),
+    (["run", "prog.mc", "more"], "unexpected argument 'more'"),
+    (["run", "prog.mc", "--engine", "row"], "did you mean rows?"),
+    (["run", "prog.mc", "--max-cycles", "0"], "expected a whole number above 0, found '0'"),
+    (["run", "prog.mc", "--max-cycles", "1e3"], "expected a whole number above 0, found '1e3'"),
+    (["run", "prog.mc", "--expect-cycles", "many"], "invalid int value: 'many'"),
+    (["run", "prog.mc", "--width", "5"], "expected 20 to 1000 columns"),
+    (["run", "prog.mc", "--color", "allways"], "did you mean always?"),
+    (["run", "prog.mc", "--dump", "register"], "did you mean registers?"),
+    (["run", "prog.mc", "--max"], "unknown option --max"),
+    (["config"], "the following arguments are required: show|check"),
+    (["config", "shwo"], "did you mean show?"),
+    (["config", "show", "--presett", "tiny"], "unknown option --presett; did you mean --preset?"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), USAGE_ERRORS, ids=[" ".join(each[0]) for each in USAGE_ERRORS])
+def test_usage_errors(pixelflow, folder: Path, arguments: list[str], expected: str) -> None:
+    result = pixelflow(*arguments)
+    assert result.code == 2
+    assert result.out == ""
+    assert expected in result.err
+    assert "see: pixelflow" in result.err
+    assert "Traceback" not in result.err
+
+
+def failing(error: BaseException):
+    class Failing:
+        @staticmethod
+        def add_arguments(parser) -> None:
+            pass
+
+        @staticmethod
+        def run(args) -> int:
+            raise error
+
+    class FailingCommand(Command):
+        def load(self):
+            return Failing
+
+    return {"fail": FailingCommand("fail", "fails", "fail")}
+
+
+def test_a_defect_is_reported_without_a_traceback(pixelflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main_file, "COMMANDS", failing(RuntimeError("the lanes are bent")))
+    result = pixelflow("fail")
+    assert result.code == 70
+    assert result.err.startswith("internal error: RuntimeError: the lanes are bent\n")
+    assert "Please send" in result.err
+    assert "Traceback" not in result.err
+    assert "Traceback" in pixelflow("fail", "-v").err
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (MemoryError(), 70), (BrokenPipeError(), 141)])
+def test_what_ends_a_command(pixelflow, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
+    monkeypatch.setattr(main_file, "COMMANDS", failing(error))
+    monkeypatch.setattr(main_file, "_forget_standard_output", lambda: None)
+    result = pixelflow("fail")
+    assert result.code == code
+    assert "Traceback" not in result.err
+
+
+def test_a_reader_that_goes_away() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pixelflow.cli.main", "isa", "--md"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    process.stdout.close()
+    assert process.wait(timeout=60) == 141
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_disk_behind_standard_output() -> None:
+    with open("/dev/full", "w") as full:
+        arguments = [sys.executable, "-m", "pixelflow.cli.main", "about"]
+        result = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60)
+    assert result.returncode == 3
+    assert b"standard output: error: cannot be written: No space left on device" in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
+    (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pixelflow.cli.main", "run", "endless.mc", "-v"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, b"")
+    assert err == b"interrupted\n"
+
+
+def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
+    arguments = [sys.executable, "-m", "pixelflow.cli.main", "config", "show"]
+    result = subprocess.run(arguments, capture_output=True, env=environment, timeout=60)
+    assert result.returncode == 0, result.stderr
+    assert b"pixelflow config ? preset thesis" in result.stdout

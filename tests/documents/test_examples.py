@@ -1,0 +1,88 @@
+"""Do the example programs compute what they say, in the cycles that their table prints, on every engine?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microcode import assemble
+from pixelflow.config import THESIS
+from pixelflow.lanes import ENGINES
+from pixelflow.node import Node
+
+EXAMPLES = Path(__file__).parents[2] / "microcode" / "examples"
+PRINTED = {
+    name: int(cycles.replace(",", ""))
+    for name, cycles in re.findall(r"^\| `(\w+\.mc)` .*\| ([\d,]+) \|$", (EXAMPLES / "README.md").read_text(), re.M)
+}
+
+
+@pytest.fixture(params=ENGINES)
+def node(request: pytest.FixtureRequest) -> Node:
+    return Node(THESIS, engine=request.param)
+
+
+def _run(node: Node, name: str) -> dict[str, int]:
+    program = assemble(EXAMPLES / name)
+    node.load(program)
+    assert node.run(program).cycles == PRINTED[name]
+    return {found.name: found.start for found in program.ranges}
+
+
+def test_the_table_lists_every_example() -> None:
+    assert set(PRINTED) == {path.name for path in EXAMPLES.glob("*.mc")}
+
+
+def test_vector_add(node: Node) -> None:
+    at = _run(node, "vector_add.mc")
+    assert np.array_equal(node.read_word(at["c"], 4), np.arange(node.lanes) + 1_000_000)
+
+
+def test_triangle(node: Node) -> None:
+    at = _run(node, "triangle.mc")
+    x, y = node.coordinates()
+
+    def inner(x0: int, y0: int, x1: int, y1: int) -> np.ndarray:
+        return (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) > 0
+
+    inside = inner(10, 5, 110, 20) & inner(110, 20, 40, 60) & inner(40, 60, 10, 5)
+    assert 1000 < inside.sum() < 4000
+    assert np.array_equal(node.memory[at["colour"]], np.where(inside, 200, 0))
+    assert np.array_equal(node.read_word(at["depth"], 2), np.where(inside, 40 * x + 15 * y + 1000, 0))
+
+
+def test_texture_copy(node: Node) -> None:
+    at = _run(node, "texture_copy.mc")
+    x, y = node.coordinates()
+    entry = 31 - x % 32
+    written = entry % 8 + 1000 * (y // 16 * 16 + 4 * (entry // 8))
+    assert np.array_equal(node.read_word(at["got"], 4), written)
+    assert np.array_equal(node.read_word(at["sum"], 4), x + written)
+
+
+def test_panel_sum(node: Node) -> None:
+    at = _run(node, "panel_sum.mc")
+    panels = np.arange(node.lanes).reshape(-1, 32)
+    assert np.array_equal(
+        node.read_word(at["total"], 4).reshape(-1, 32), np.broadcast_to(panels.sum(1)[:, None], panels.shape)
+    )
+
+
+def test_mandelbrot(node: Node) -> None:
+    at = _run(node, "mandelbrot.mc")
+    x, y = node.coordinates()
+    scale = np.float32(0.0234375)
+    cr, ci = (x - 96).astype(np.float32) * scale, (y - 32).astype(np.float32) * scale
+    zr, zi = np.zeros_like(cr), np.zeros_like(ci)
+    count, alive = np.zeros(node.lanes, int), np.ones(node.lanes, bool)
+    for _ in range(24):
+        rr, ii = zr * zr, zi * zi
+        alive &= rr + ii < 4
+        t = zr * zi
+        zi = np.where(alive, (t + t) + ci, zi)
+        zr = np.where(alive, (rr - ii) + cr, zr)
+        count += alive
+    assert np.array_equal(node.memory[at["count"]], count)

@@ -1,0 +1,138 @@
+"""Do the routines take the cycles they are meant to take: published, reached by the study, and always the same?"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from microcode import Totals, assemble, check
+from microcode.catalogue import FLOATS, INTEGERS, ORDERS, Entry, Kind, Library, Operation, find, shifts
+from pixelflow.config import TINY
+from pixelflow.node import Node
+
+TABLE_1 = {
+    Operation.FROM_INTEGER: 157,
+    Operation.ADD: 390,
+    Operation.SUBTRACT: 390,
+    Operation.MULTIPLY: 253,
+    Operation.DIVIDE: 704,
+    Operation.SQUARE_ROOT: 698,
+}
+"""Thesis table 1; it has no subtraction, which is held to the addition."""
+FINITE = {
+    Operation.ADD: 300,
+    Operation.SUBTRACT: 300,
+    Operation.MULTIPLY: 197,
+    Operation.DIVIDE: 460,
+    Operation.SQUARE_ROOT: 676,
+}
+"""What the feasibility study of the instruction set reached without infinities and NaNs."""
+TABLE_7_BICUBIC = 89_036
+"""Thesis table 7, 4 x 4: the arithmetic of one bicubic pass."""
+LISTED = {
+    "thesis": (153, 390, 392, 255, 740, 703),
+    "tuned": (124, 282, 285, 194, 445, 489),
+    "finite": (124, 263, 266, 167, 408, 479),
+}
+"""The counts that the library's README prints, in the order of TABLE_1."""
+FIXED = {
+    Operation.INTEGER_ADD: {2: 7, 4: 13},
+    Operation.INTEGER_SUBTRACT: {2: 7, 4: 13},
+    Operation.INTEGER_MULTIPLY: {2: 50, 4: 200},
+    Operation.INTEGER_DIVIDE: {2: 160, 4: 640},
+    Operation.INTEGER_SQUARE_ROOT: {2: 122, 4: 333},
+}
+"""Fixed-point counts quoted for the machine's later library; sums exactly, the others at most."""
+
+
+@cache
+def _library_cycles(include: str) -> dict[str, int]:
+    """Return the executed cycles of one call of each routine of a library file, which must be the listing's."""
+    named = [entry for entry in (*FLOATS, *ORDERS, *INTEGERS, *shifts(4, 7)) if entry.include == include]
+    calls = [f"CALL {entry.name}, {', '.join(f'[{32 * i}]' for i in range(len(entry.parameters)))}" for entry in named]
+    program = assemble("\n".join([include, *calls]))
+    run = Node(TINY).run(program, function=False)
+    totals = Totals(program)
+    executed = {routine.name: run.by_routine[routine.name].total_cycles for routine in program.routines}
+    assert executed == {routine.name: totals.at(routine.entry).total for routine in program.routines}
+    assert run.cycles == sum(executed.values())
+    return executed
+
+
+def _executed(entry: Entry) -> int:
+    return _library_cycles(entry.include)[entry.name]
+
+
+def _float_cycles(library: Library, kind: Kind) -> dict[Operation, int]:
+    entries = [entry for entry in FLOATS if (entry.library, entry.kind, entry.size) == (library, kind, 3)]
+    return {entry.operation: _executed(entry) for entry in entries}
+
+
+def test_thesis_library_is_within_6_percent_of_every_row_of_table_1() -> None:
+    for operation, cycles in _float_cycles(Library.THESIS, Kind.COMPLETE).items():
+        assert abs(cycles / TABLE_1[operation] - 1) <= 0.06, operation
+
+
+def test_thesis_library_rebuilds_the_bicubic_row_of_table_7() -> None:
+    """162 multiplications, 116 additions, one root and three divisions make the published number exactly."""
+    counts = {Operation.MULTIPLY: 162, Operation.ADD: 116, Operation.SQUARE_ROOT: 1, Operation.DIVIDE: 3}
+    assert sum(count * TABLE_1[operation] for operation, count in counts.items()) == TABLE_7_BICUBIC
+    cycles = _float_cycles(Library.THESIS, Kind.COMPLETE)
+    total = sum(count * cycles[operation] for operation, count in counts.items())
+    assert abs(total / TABLE_7_BICUBIC - 1) <= 0.025
+
+
+def test_tuned_library_is_at_or_below_every_published_row() -> None:
+    for operation, cycles in _float_cycles(Library.TUNED, Kind.COMPLETE).items():
+        assert cycles <= TABLE_1[operation], operation
+    assert _executed(find(Library.TUNED, Operation.FROM_INTEGER)) <= 135
+
+
+def test_finite_entries_are_at_or_below_what_the_study_reached() -> None:
+    for operation, cycles in _float_cycles(Library.TUNED, Kind.FINITE).items():
+        assert cycles <= FINITE[operation], operation
+
+
+def test_the_counts_are_those_that_the_readme_prints() -> None:
+    finite = _float_cycles(Library.TUNED, Kind.COMPLETE) | _float_cycles(Library.TUNED, Kind.FINITE)
+    found = {
+        "thesis": _float_cycles(Library.THESIS, Kind.COMPLETE),
+        "tuned": _float_cycles(Library.TUNED, Kind.COMPLETE),
+        "finite": finite,
+    }
+    assert {name: tuple(cycles[operation] for operation in TABLE_1) for name, cycles in found.items()} == LISTED
+
+
+def test_fixed_point_sums_take_three_cycles_a_byte_and_one() -> None:
+    for entry in INTEGERS:
+        if entry.operation in (Operation.INTEGER_ADD, Operation.INTEGER_SUBTRACT):
+            assert _executed(entry) == 3 * entry.size + 1
+
+
+@pytest.mark.parametrize("operation", FIXED)
+def test_fixed_point_routines_are_at_or_below_the_given_figures(operation: Operation) -> None:
+    for size, given in FIXED[operation].items():
+        assert _executed(find(Library.INTEGER, operation, size)) <= given
+
+
+@pytest.mark.parametrize("entry", [e for e in FLOATS if e.size > 3], ids=lambda e: f"{e.library.value}-{e.name}")
+def test_wider_routines_execute_what_the_listing_says(entry: Entry) -> None:
+    narrower = find(entry.library, entry.operation, entry.size - 1, entry.kind)
+    assert _executed(entry) > _executed(narrower)
+
+
+def test_other_routines_execute_what_the_listing_says() -> None:
+    for entry in (*ORDERS, *INTEGERS, *shifts(4, 7)):
+        assert _executed(entry) > entry.size
+
+
+@pytest.mark.parametrize(
+    "include",
+    [
+        pytest.param(include, marks=[] if "BYTES = 3" in include or "BYTES = 4" in include else pytest.mark.slow)
+        for include in sorted({entry.include for entry in (*FLOATS, *INTEGERS)})
+    ],
+)
+def test_the_static_checks_find_nothing(include: str) -> None:
+    assert not check(assemble(f"{include}\nHALT\n"))

@@ -1,0 +1,76 @@
+"""Deadlocks: every one is found, with every blocked box and its reason, and nothing else is called one."""
+
+import random
+from time import perf_counter
+
+import pytest
+
+from pixelflow.errors import DeadlockError
+from pixelflow.sim import Clock, Netlist
+from tests.sim import graphs
+from tests.sim.parts import Metronome, Worker
+
+GRAPHS = 500
+
+
+def test_two_that_wait_for_each_other() -> None:
+    machine = Netlist("embrace")
+    a = machine.add(Worker("eigc", [("work", 3), ("receive", "b"), ("send", "a")], ["b"], ["a"]))
+    b = machine.add(Worker("b", [("receive", "a"), ("send", "b")], ["a"], ["b"]))
+    machine.connect("ab", (a, "a"), (b, "a"))
+    machine.connect("ba", (b, "b"), (a, "b"))
+    machine.add(Metronome("refresh", 2))
+    with pytest.raises(DeadlockError) as caught:
+        Clock(machine).run()
+    assert str(caught.value).splitlines() == [
+        "deadlock at cycle 3: no box can advance",
+        "  eigc  step 1: receive b, since cycle 3",
+        "  b     step 0: receive a, since cycle 0",
+    ]
+    assert caught.value.exit_code == 4
+
+
+def test_what_lies_unread_is_listed() -> None:
+    machine = Netlist("crossed")
+    a = machine.add(Worker("a", [("send", "x")], [], ["x", "y"]))
+    b = machine.add(Worker("b", [("receive", "y"), ("receive", "x")], ["x", "y"], []))
+    machine.connect("x", (a, "x"), (b, "x"), latency=9)
+    machine.connect("y", (a, "y"), (b, "y"))
+    with pytest.raises(DeadlockError, match=r"(?s)deadlock at cycle 9: .*since cycle 0\n  unread on wire x: a#0"):
+        Clock(machine).run()
+
+
+def test_an_item_on_its_way_is_no_deadlock() -> None:
+    machine = Netlist("far")
+    a = machine.add(Worker("a", [("send", "x")], [], ["x"]))
+    b = machine.add(Worker("b", [("receive", "x")], ["x"], []))
+    machine.connect("x", (a, "x"), (b, "x"), latency=10_000)
+    assert Clock(machine).run() == 10_000
+
+
+def test_no_correct_graph_is_called_a_deadlock() -> None:
+    for seed in range(GRAPHS):
+        graph = graphs.correct(random.Random(seed))
+        assert not graphs.stuck(graph), seed
+        machine = graphs.netlist(graph)
+        Clock(machine, shuffle_seed=seed).run(max_cycles=100_000)
+        finished = [box.state.step for box in machine.boxes if isinstance(box, Worker)]
+        assert finished == [len(script) for script in graph.scripts], seed
+
+
+def test_every_deadlock_is_found_and_explained() -> None:
+    slowest = 0.0
+    for seed in range(GRAPHS):
+        graph = graphs.deadlocking(random.Random(seed))
+        clock = Clock(graphs.netlist(graph), shuffle_seed=seed)
+        before = perf_counter()
+        with pytest.raises(DeadlockError) as caught:
+            clock.run(max_cycles=100_000)
+        slowest = max(slowest, perf_counter() - before)
+        told = {}
+        for line in str(caught.value).splitlines()[1:]:
+            if line.startswith("  w"):
+                name, _, step = line.split(":")[0].split()
+                told[int(name[1:])] = int(step)
+        assert told == graphs.stuck(graph), f"seed {seed}\n{caught.value}"
+    assert slowest < 2

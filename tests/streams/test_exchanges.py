@@ -1,0 +1,195 @@
+"""Do timing-only runs, shuffled ticks and other engines give what the full run gives, where streams exchange data?"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import microcode
+from pixelflow.config import NodeConfig, load_config
+from pixelflow.errors import InputError, InternalError, MachineFault
+from pixelflow.isa import Program
+from pixelflow.node import Node, Run
+from tests.streams import exchanges
+
+PROGRAMS = 60
+"""The seed of a program is its number."""
+
+SMALL = load_config(None, ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"], "tiny")
+"""Several modules and EMCs, of 128 PEs each."""
+
+
+def _account(run: Run) -> tuple:
+    """Everything of a run that time decides."""
+    both = [run, run.beside]
+    each = [(r.cycles, r.waits, r.stages, r.stage_waits, r.executed, r.routine_cycles) for r in both if r]
+    return each, run.tasic_cycles, run.ledger
+
+
+def _full(program: Program, config: NodeConfig = SMALL, **options) -> tuple[Run, Node]:
+    node = Node(config, engine=options.pop("engine", "rows"))
+    node.load(program)
+    return node.run(program, **options), node
+
+
+def test_timing_only_is_exact_where_marks_follow_from_the_program() -> None:
+    waited = 0
+    for seed in range(PROGRAMS):
+        program = microcode.assemble(exchanges.program(seed))
+        run, _ = _full(program)
+        timed = Node(SMALL).run(program, function=False, shuffle_seed=seed)
+        assert _account(timed) == _account(run), seed
+        waited += sum(run.waits.values())
+    assert waited > 10_000
+
+
+def test_the_order_of_ticks_changes_nothing() -> None:
+    for seed in range(PROGRAMS):
+        program = microcode.assemble(exchanges.program(seed))
+        run, node = _full(program)
+        shuffled, other = _full(program, shuffle_seed=seed)
+        assert _account(shuffled) == _account(run), seed
+        assert other.digest() == node.digest(), seed
+        pairs = zip(node.texture_memory, other.texture_memory, strict=True)
+        assert all(a.digest() == b.digest() for a, b in pairs), seed
+
+
+def test_engines_agree() -> None:
+    for seed in range(6):
+        program = microcode.assemble(exchanges.program(seed))
+        run, node = _full(program)
+        slow, other = _full(program, engine="bit-serial")
+        assert _account(slow) == _account(run) and other.digest() == node.digest(), seed
+
+
+def test_timing_only_changes_no_data() -> None:
+    program = microcode.assemble(exchanges.program(3))
+    node = Node(SMALL)
+    node.set_register("R", np.arange(256).astype(np.uint8))
+    before = node.digest()
+    node.run(program, function=False)
+    assert node.digest() == before
+    assert not any(memory.pages for memory in node.texture_memory)
+
+
+def test_marks_from_a_run_before_are_known() -> None:
+    node = Node(SMALL)
+    node.run(
+        microcode.assemble("LD R, #9\nCMP R, #3\nEC\nEMC_TreeEQZero_Li 0, 1, 0, 64, 0\nEMC_MarkRead\nEMC_SetEnab\n")
+    )
+    program = microcode.assemble("SIGNAL 0\nstream tigc\nWAIT 0\nTAS_MemRdBlock4 2\n")
+    timed = node.run(program, function=False)
+    assert _account(timed) == _account(node.run(program))
+    assert timed.ledger.outbound.asked == 32 * 64
+
+
+UNKNOWN = """\
+range t[4]
+LD R, t
+CMP R, #3
+EC
+EPUSH
+EMC_TreeEQZero_Li 0, 1, 0, 64, 0
+EPOP
+EMC_MarkRead
+EMC_SetEnab
+SIGNAL 0
+stream tigc
+WAIT 0
+TAS_MemRdBlock4 2
+"""
+
+
+def test_marks_that_depend_on_data_are_refused() -> None:
+    node = Node(SMALL)
+    program = microcode.assemble(UNKNOWN)
+    assert node.run(program).beside.cycles
+    with pytest.raises(InputError) as caught:
+        node.run(program, function=False)
+    text = re.sub(r"\s+", " ", str(caught.value))
+    assert ":13: error: a timing-only run cannot go on at TAS_MemRdBlock4 2" in text
+    assert "the marks MR depend on PE data, by EC at" in text and ":4" in text
+
+
+def test_marks_that_no_transfer_reads_may_depend_on_data() -> None:
+    text = UNKNOWN.replace("SIGNAL 0\n", "EMC_TreeEQZero_Li 0, 1, 0, 64, 0\nEMC_MarkRead\nSIGNAL 0\n")
+    program = microcode.assemble(text)
+    assert _account(Node(SMALL).run(program, function=False)) == _account(Node(SMALL).run(program))
+
+
+def test_a_greedy_controller_is_refused() -> None:
+    config = load_config(None, ["sdram.equal_slots=false"], "tiny")
+    with pytest.raises(InputError, match="ask for the address of every access, which depends on PE data"):
+        Node(config).run(microcode.assemble(exchanges.program(0)), function=False)
+
+
+def test_the_lee_of_a_timing_only_run_is_its_own() -> None:
+    text = """\
+repeat emc in 0 .. 1
+    repeat index in 0 .. 7
+        EMC_SetLEE 0, emc, 3, index, index * 3
+    end
+end
+EMC_TreeLTZero_Li 0, 2, 0, 1, -9
+EMC_MarkRead
+EMC_SetEnab
+SIGNAL 0
+stream tigc
+WAIT 0
+TAS_MemRdBlock4 2
+"""
+    program = microcode.assemble(text)
+    node = Node(SMALL)
+    before = node.array.lee.version
+    timed = node.run(program, function=False)
+    assert node.array.lee.version == before
+    assert _account(timed) == _account(node.run(program))
+
+
+@pytest.mark.parametrize("function", [True, False])
+def test_a_port_conflict_is_found_in_both(function: bool) -> None:
+    text = (
+        "EMC_MarkRead\nSIGNAL 0\nLD R, #1\nLD R, #1\nLD R, #1\nCALL f, [320]\nstream tigc\nWAIT 0\nTAS_MemRdBlock4 2\n"
+    )
+    text += "proc f(d)\nLD R, d\nLD S, d[1]\nend\n"
+    with pytest.raises(MachineFault, match=r"port conflict in cycle 4: LD R, \[P0\] at .*:11"):
+        Node(SMALL).run(microcode.assemble(text), function=function)
+
+
+def test_the_ledger_of_a_transfer() -> None:
+    text = "EMC_MarkWrite\nEMC_MarkRead\nSIGNAL 0\nWAIT 1\n"
+    text += "stream tigc\nWAIT 0\nTAS_MemWrBlock4 2\nTAS_MemRdBlock4 2\nSIGNAL 1\n"
+    run = Node(SMALL).run(microcode.assemble(text))
+    assert run.ledger.commands == run.ledger.dones == 2 * SMALL.array.modules
+    data = 32 * SMALL.lanes
+    assert run.ledger.inbound.asked == run.ledger.inbound.carried == run.ledger.inbound.counted == data
+    assert run.ledger.outbound.counted == data
+    assert [run.ledger.signals[n].taken for n in (0, 1)] == [1, 1]
+
+
+def test_an_imbalance_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pixelflow.node.semaphores import Semaphores
+
+    program = microcode.assemble("SIGNAL 0\nSIGNAL 0\nstream tigc\nWAIT 0\nTAS_SetStep 1\n")
+    monkeypatch.setattr(Semaphores, "take", lambda self, semaphore: True)
+    with pytest.raises(InternalError, match="the ledger of the run does not balance: semaphore 0"):
+        Node(SMALL).run(program)
+
+
+def test_cycles_that_are_neither_busy_nor_waited_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pixelflow.node.igc import Stream
+
+    monkeypatch.setattr(Stream, "busy", property(lambda self: 7))
+    with pytest.raises(InternalError, match=r"EIGC: 7 cycles busy \+ 0 waiting are not 1"):
+        Node(SMALL).run(microcode.assemble("LD R, #1\n"))
+
+
+def test_waits_of_stages() -> None:
+    text = 'MARK "a"\nLD R, #1\nWAIT 0\nMARK "b"\nLD R, #1\nMARK "a"\nWAIT 0\n'
+    text += "stream tigc\nTAS_SetStep 1\nTAS_SetStep 1\nTAS_SetStep 1\nSIGNAL 0\nloop 6\nTAS_SetStep 1\nend\nSIGNAL 0\n"
+    run = Node(SMALL).run(microcode.assemble(text))
+    assert run.waits_by_stage == {"a": {"sem 0": 3 + 5}}
+    assert run.by_stage == {"a": 4 + 5, "b": 1}
+    assert run.busy + sum(run.waits.values()) == run.cycles == 10

@@ -1,0 +1,144 @@
+"""Does ``pixelflow tessellate`` write the files, print the figures, and refuse bad input without leaving traces?"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pixelflow.cli.main import main
+
+ON_TINY = ["--preset", "tiny", "--samples", "4"]
+
+
+def run(capsys, *arguments) -> tuple[int, str, str]:
+    code = main(["tessellate", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_teapot_to_obj(capsys, tmp_path):
+    target = tmp_path / "teapot.obj"
+    code, out, err = run(capsys, "teapot", *ON_TINY, "-o", target, "--weld", "--width", "80")
+    assert code == 0
+    for part in (
+        "32 patches of 4x4 control points; 32 at 4x4 samples",
+        "512 samples in 2 passes, 100.0 % of 256 PEs",
+        "base addresses",
+        "Bernstein values",
+        "what the thesis counts",
+        "wait for the first transfer",
+        "distribution",
+        "machine time",
+        "worst point error",
+        "worst normal error",
+        "degenerate samples  32",
+        "0 cracks",
+        f"wrote               {target}",
+        "wall time",
+    ):
+        assert part in out, part
+    assert "pass 2 of 2" in err and "pass" not in out.split("wall time")[1]
+    lines = target.read_text().splitlines()
+    assert sum(line.startswith("f ") for line in lines) == 552
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_json_is_one_object_and_nothing_else(capsys, tmp_path):
+    code, out, _ = run(capsys, "enneper", *ON_TINY, "--json", "-o", tmp_path / "e.npz", "-q")
+    found = json.loads(out)
+    assert code == 0 and found["schema"] == "pixelflow.tessellate/1"
+    result = found["result"]
+    assert result["within_limits"] is True and 0 < result["worst_point_error"] < 8
+    assert result["cycles"] == sum(result["by_stage"].values()) == found["passes"][0]["cycles"]
+    assert result["by_stage"]["base addresses"] == 48 and result["by_stage"]["Bernstein values"] == 328
+    assert found["mesh"]["triangles"] == len(np.load(tmp_path / "e.npz")["triangles"]) == 72
+    assert "wall" not in out
+
+
+def test_preview(capsys, tmp_path):
+    pytest.importorskip("PIL", reason="pillow (extra: image) is not installed")
+    target = tmp_path / "enneper.png"
+    assert run(capsys, "enneper", *ON_TINY, "--preview", target, "-q")[0] == 0
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_with_mixed_samples(capsys, tmp_path):
+    source = tmp_path / "net.bpt"
+    code, out, _ = run(capsys, "teapot", "--preset", "tiny", "--samples", "4,8,3", "-o", tmp_path / "a.ply")
+    assert code == 0 and "11 at 4x4 + 11 at 8x8 + 10 at 3x3 samples" in out and "between different samples" in out
+    points = "".join(f"{i} {j} {i * j}e-41\n" for i in range(3) for j in range(3))
+    source.write_text("1\n3 3\n" + points)
+    code, _, err = run(capsys, source, *ON_TINY)
+    assert code == 0 and "machine takes them for zero" in err and "numbers of points, not degrees" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "part"),
+    [
+        (["teapto"], 3, "did you mean the built-in teapot"),
+        (["missing.bpt"], 3, "no such patch file"),
+        (["teapot", "--samples", "1"], 2, "expected 2 to 16"),
+        (["teapot", "--samples", "4,,8"], 2, "expected 2 to 16"),
+        (["teapot", "--samples", "4.5"], 2, "expected 2 to 16"),
+        (["teapot", "--library", "tuned-finit"], 2, "did you mean tuned-finite"),
+        (["teapot", "--engine", "row"], 2, "did you mean rows"),
+        (["teapot", "--wled"], 2, "did you mean --weld"),
+        (["teapot", "-o", "teapot.ojb"], 3, "did you mean .obj"),
+        (["teapot", "-o", "missing/teapot.obj"], 3, "does not exist"),
+        (["teapot", "-o", "-"], 2, "standard output"),
+        (["teapot", "--preview", "teapot.jpg"], 2, "PNG"),
+        (["teapot", "-D", "array.moduls=1"], 3, "modules"),
+        (["bad.bpt"], 3, "bad.bpt:3:1: error: not a number: x"),
+        (["teapot", "--samples", "16", "-D", "array.panels_per_emc=4"], 3, "allowed: 2 to 8"),
+    ],
+)
+def test_bad_input(arguments, code, part, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.bpt").write_text("1\n2 2\n" + "x 0 0\n" * 9)
+    output = [] if "-o" in arguments else ["-o", "out.obj"]
+    found, out, err = run(capsys, *arguments, *output)
+    assert found == code, err
+    assert part in err and "Traceback" not in err and out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.bpt"]
+
+
+def test_a_read_only_folder(capsys, tmp_path):
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    folder.chmod(0o500)
+    try:
+        (folder / "probe").touch()
+    except PermissionError:
+        code, _, err = run(capsys, "enneper", *ON_TINY, "-o", folder / "a.obj")
+        assert code == 3 and "read-only" in err
+    else:
+        pytest.skip("this user may write everywhere")
+    finally:
+        folder.chmod(0o700)
+
+
+def test_the_patch_file_is_not_overwritten(capsys, tmp_path):
+    source = tmp_path / "net.obj"
+    source.write_text("1\n2 2\n" + "0 0 0\n" * 9)
+    code, _, err = run(capsys, source, *ON_TINY, "-o", source)
+    assert code == 3 and "will not be overwritten" in err and source.read_text().startswith("1\n")
+
+
+def test_normals_that_overflow_are_reported_and_never_written(capsys, tmp_path):
+    source = tmp_path / "huge.bpt"
+    # First differences overflow binary32, so that no normal comes out; the points are right.
+    rows = [f"{s}3e38 {j} 0\n" for s in ("-", "", "-") for j in range(3)]
+    source.write_text("1\n2 2\n" + "".join(rows))
+    code, out, err = run(capsys, source, *ON_TINY, "-o", tmp_path / "huge.obj")
+    assert code == 0, err
+    assert "left the range of binary32" in out
+    assert (tmp_path / "huge.obj").exists() and "nan" not in (tmp_path / "huge.obj").read_text()
+
+
+def test_a_result_beyond_the_limits_is_an_expectation_that_failed(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tessellation.tessellator.LIMIT", 0.25)
+    code, out, err = run(capsys, "enneper", *ON_TINY, "-o", tmp_path / "e.obj")
+    assert code == 1 and "from the reference" in err
+    assert "worst point error" in out and (tmp_path / "e.obj").exists()

@@ -1,0 +1,78 @@
+"""Does the application's interface keep patches, tessellate what is marked, and update the handles?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pixelflow.config import ArrayConfig, NodeConfig
+from pixelflow.errors import InputError
+from tessellation import Method, Patch, PatchManager, tessellate
+from tessellation.stages import Stage
+
+SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
+
+
+@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+def test_marked_patches_are_tessellated_and_the_others_left(schedule, teapot):
+    manager = PatchManager({3: 40}, config=SMALL, method=Method(schedule=schedule))
+    handles = [manager.add(patch) for patch in teapot]
+    expected = tessellate(teapot, 4, config=SMALL, method=Method(control_points="lee"))
+    marked = [2, 3, 11, 30]
+    for number in marked:
+        handles[number].mark(8)
+        handles[number].mark(4)
+    assert manager.tessellate() == tuple(handles[number] for number in marked)
+    for number, handle in enumerate(handles):
+        assert (handle.result is not None) == (number in marked)
+        if handle.result is not None:
+            assert handle.result.points.tobytes() == expected.patches[number].points.tobytes()
+    assert len(manager.runs) == 1 and Stage.LEE.value in manager.runs[0].by_stage
+    handles[0].mark(3)
+    assert manager.tessellate() == (handles[0],) and handles[0].result.samples == 3
+    assert Stage.LEE.value not in manager.runs[0].by_stage, "the LEE is configured once a session"
+    assert manager.tessellate() == () and manager.cycles == 0
+
+
+def test_several_passes_where_a_module_has_too_many(teapot):
+    manager = PatchManager({3: 40}, config=SMALL)
+    handles = [manager.add(patch) for patch in teapot[:12]]
+    for handle in handles[::2]:
+        handle.mark(16)
+    manager.tessellate()
+    assert len(manager.plans) == 3, "every second patch lies in module 0, which has two EMCs"
+    assert {place.module for plan in manager.plans for place in plan.work.placements} == {0}
+    replicated = PatchManager({3: 40}, config=SMALL, method=Method(replication=2))
+    again = [replicated.add(patch) for patch in teapot[:12]]
+    for handle in again[::2]:
+        handle.mark(16)
+    replicated.tessellate()
+    assert len(replicated.plans) == 2, "stored twice, the patches go to both modules"
+    assert all((a.result.points == b.result.points).all() for a, b in zip(handles[::2], again[::2], strict=True))
+
+
+def test_large_patches_are_placed_first(teapot):
+    manager = PatchManager({3: 40}, config=SMALL)
+    handles = [manager.add(patch) for patch in teapot[:8]]
+    for handle, samples in zip(handles, [4, 4, 8, 4, 16, 16, 5, 2], strict=True):
+        handle.mark(samples)
+    manager.tessellate()
+    (plan,) = manager.plans
+    for module in range(2):
+        places = sorted((p for p in plan.work.placements if p.module == module), key=lambda p: (p.emc, p.y, p.x))
+        assert places[0].samples == 16
+    assert all(handle.result.points.shape[0] == handle.result.samples for handle in handles)
+
+
+def test_the_maximum_per_degree_is_kept(teapot):
+    manager = PatchManager({3: 1, (2, 4): 1}, config=SMALL)
+    manager.add(teapot[0])
+    manager.add(Patch(np.zeros((3, 5, 3))))
+    for patch in (teapot[1], Patch(np.zeros((5, 3, 3)))):
+        with pytest.raises(InputError, match="storage of"):
+            manager.add(patch)
+    with pytest.raises(InputError, match="allowed: 2 to 16"):
+        manager.handles[0].mark(17)
+    for maximum in ({12: 1}, {3: -1}):
+        with pytest.raises(InputError, match="degrees 2 to 11"):
+            PatchManager(maximum)

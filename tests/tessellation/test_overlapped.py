@@ -1,0 +1,63 @@
+"""Does this project's schedule give the bits of the thesis's, in the cycles that the README states?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pixelflow.config import ArrayConfig, NodeConfig
+from tessellation import Method, Patch, load, tessellate
+from tessellation.stages import Stage
+from tests.tessellation.models import shared_model
+from tests.tessellation.test_texture_path import bicubic_pass, same_bits
+
+OURS = Method(schedule="overlapped")
+LEE = Method(control_points="lee")
+SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
+
+
+def test_a_bicubic_pass_of_512_patches():
+    ours, thesis = bicubic_pass("overlapped", None), bicubic_pass()
+    assert ours.library == "tuned-finite" and len(ours.plans) == 1
+    stages = ours.cycles_by_stage
+    counted = ours.cycles - stages[Stage.LEE.value]
+    print(f"overlapped: {counted} cycles for 512 bicubic patches, {stages}")
+    assert counted < 36_000, "the promise is to stay below 80,000"
+    assert sum(stages.values()) == ours.cycles and ours.within_limits
+    (run,) = ours.runs
+    uses = {name: use.calls for name, use in run.by_routine.items()}
+    assert uses["fmul_finite"] == 75 and uses["fadd_finite"] + uses["fsub_finite"] == 53
+    for a, b in zip(ours.patches, thesis.patches, strict=True):
+        assert a.points.tobytes() == b.points.tobytes()
+        assert (a.normals == b.normals)[~a.degenerate].all() and (a.degenerate == b.degenerate).all()
+
+
+@pytest.mark.parametrize("k", [3, 4, 7, 8, 12, 16])
+def test_addresses_are_computed_for_any_one_size(k, teapot):
+    ours, lee = (tessellate(teapot[:6], k, library="tuned", config=SMALL, method=method) for method in (OURS, LEE))
+    assert same_bits(ours, lee)
+    assert all(run.by_stage[Stage.ADDRESSES.value] <= 40 for run in ours.runs)
+
+
+def test_mixed_sizes_and_nets_load_their_addresses(teapot):
+    generator = np.random.default_rng(5)
+    patches = [*teapot[:4], Patch(generator.normal(size=(3, 6, 3))), Patch(generator.normal(size=(6, 5, 3)))]
+    samples = [4, 16, 7, 4, 8, 5]
+    ours, lee = (tessellate(patches, samples, library="tuned", config=SMALL, method=m) for m in (OURS, LEE))
+    assert same_bits(ours, lee)
+    assert ours.runs[1].by_stage[Stage.ADDRESSES.value] == 4 * 12 or len(ours.runs) > 3
+
+
+def test_the_finite_library_is_taken_only_where_nothing_can_overflow():
+    net = load("enneper").patches[0].points
+    for scale, library in ((1.0, "tuned-finite"), (2.0**29, "tuned-finite"), (2.0**31, "tuned")):
+        patches = [Patch(net / np.abs(net).max() * scale)]
+        assert tessellate(patches, 4, config=SMALL, method=OURS).library == library
+
+
+@pytest.mark.slow
+def test_real_patches_of_degree_7_take_fewer_cycles_too():
+    patches = load(shared_model("teapot_deg7.bpt")).patches
+    ours = tessellate(patches, 16, method=OURS)
+    thesis = tessellate(patches, 16, library="thesis")
+    assert ours.within_limits and 3 * ours.cycles < thesis.cycles

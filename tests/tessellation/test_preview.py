@@ -1,0 +1,79 @@
+"""Does the picture show the surface, and does the rasterizer cover each pixel once?"""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+
+from pixelflow.errors import InputError
+from tessellation import Patch, build_mesh
+from tessellation.preview import View, picture, png
+from tessellation.raster import rasterize
+from tests.tessellation.models import ideal_samples
+
+SMALL = View(width=160, height=120)
+
+
+def test_two_triangles_of_a_square_cover_it_without_a_gap():
+    square = np.array([[2.0, 3.0, 1.0], [12.0, 3.0, 1.0], [12.0, 11.0, 1.0], [2.0, 11.0, 1.0]])
+    seen = rasterize(square[[[0, 1, 2], [0, 2, 3]]], 16, 14)
+    assert (seen.triangle[3:11, 2:12] >= 0).all()
+    assert (seen.triangle >= 0).sum() == 80
+    assert np.isinf(seen.depth[seen.triangle < 0]).all()
+    assert np.allclose(seen.weights[seen.triangle >= 0].sum(axis=1), 1.0)
+
+
+def test_the_nearer_triangle_wins_in_either_order():
+    near = np.array([[0.0, 0.0, 1.0], [16.0, 0.0, 1.0], [0.0, 16.0, 1.0]])
+    far = near + np.array([0.0, 0.0, 1.0])
+    for order in ([near, far], [far, near]):
+        seen = rasterize(np.array(order), 8, 8)
+        assert (seen.depth == 1.0).all()
+
+
+def test_a_triangle_across_the_border_is_cut():
+    seen = rasterize(np.array([[[-50.0, -50.0, 1.0], [50.0, -50.0, 1.0], [0.0, 90.0, 1.0]]]), 6, 6)
+    assert (seen.triangle == 0).all()
+
+
+def test_the_teapot_fills_its_frame(teapot):
+    image = picture(build_mesh(ideal_samples(list(teapot), [8] * 32), weld=True), SMALL)
+    assert image.shape == (120, 160, 3) and image.dtype == np.uint8
+    clay = image[..., 0].astype(int) > image[..., 2].astype(int) + 25
+    rows, columns = np.flatnonzero(clay.any(axis=1)), np.flatnonzero(clay.any(axis=0))
+    assert 0.7 < np.ptp(columns) / 160 < 0.95 and columns[0] > 5 and columns[-1] < 154
+    assert abs((columns[0] + columns[-1]) / 2 - 80) < 4 and rows[0] > 5 and rows[-1] < 114
+    assert 0.25 < clay.mean() < 0.6
+
+
+def test_both_sides_are_shaded_alike(teapot):
+    samples = ideal_samples(list(teapot), [4] * 32)
+    inside, outside = (picture(build_mesh(samples, weld=True, outward=flag), SMALL) for flag in (False, True))
+    assert np.abs(inside.astype(int) - outside).mean() < 1.0
+
+
+def test_png_is_a_png(enneper):
+    pytest.importorskip("PIL", reason="pillow (extra: image) is not installed")
+    data = png(build_mesh(ideal_samples(list(enneper), [4] * 4), weld=True), SMALL)
+    assert data.startswith(b"\x89PNG\r\n")
+
+
+def test_without_pillow_the_message_says_what_to_install(enneper, monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *args, **known):
+        if name.startswith("PIL"):
+            raise ImportError(name)
+        return real(name, *args, **known)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(InputError, match=r"pixelflow-sim\[image\]"):
+        png(build_mesh(ideal_samples(list(enneper), [4] * 4), weld=True), SMALL)
+
+
+def test_nothing_to_draw_is_an_input_error():
+    mesh = build_mesh(ideal_samples([Patch(np.ones((3, 3, 3)))], [4]), weld=True)
+    with pytest.raises(InputError, match="nothing to draw"):
+        picture(mesh, SMALL)
