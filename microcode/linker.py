@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -9,9 +10,11 @@ from microcode.sections import Pending, Section
 from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.isa import Instruction, Program, Routine, SourceLine
 from pixelflow.isa.control import CALL, ENDL, HALT, LOOP
+from pixelflow.isa.declare import Unit
 
 if TYPE_CHECKING:
     from microcode.builder import Builder
+    from microcode.source import Line
 
 __all__ = ["link", "link_faults"]
 
@@ -59,8 +62,11 @@ def link(builder: Builder) -> Program:
 
 
 def link_faults(builder: Builder, attempted: Collection[str] = ()) -> list[Fault]:
-    """Return a fault for each label that is missing (and not ``attempted``), and each loop that is not closed."""
-    faults = []
+    """Return a fault for each label that is missing (and not ``attempted``), and each loop that is not closed.
+
+    Also for each line that gives a stream an instruction of the other one.
+    """
+    faults = _strangers(builder)
     for section in (*builder.streams.values(), *builder.routines):
         faults += _open_loops(section, builder)
         for pending in section.pending:
@@ -71,6 +77,51 @@ def link_faults(builder: Builder, attempted: Collection[str] = ()) -> list[Fault
             elif label is not None and label.index == 0 and label.section in builder.routines:
                 faults += _miscounted(pending, section, label.section, builder)
     return faults
+
+
+def _strangers(builder: Builder) -> list[Fault]:
+    """Return a fault for each line by which a stream, or a routine that it calls, gets the other's instruction."""
+    lines = list(builder.lines)
+    found: dict[tuple[str, int, str], Fault] = {}
+    for stream, main in builder.streams.items():
+        other = _OTHER_STREAM[stream]
+        for section in _called_from(main, builder):
+            for instruction, number in zip(section.instructions, section.lines, strict=True):
+                declaration = instruction.declaration
+                key = (stream, number, declaration.mnemonic)
+                if declaration.unit not in _UNITS_OF_OTHERS[stream] or key in found:
+                    continue
+                whose = "" if section is main else f", which calls {section.name}"
+                message = f"{declaration.mnemonic} is not an instruction of stream {stream}{whose}"
+                place = _word_place(lines[number], instruction.mnemonic) if number >= 0 else None
+                found[key] = Fault(message, place, f"it belongs after `stream {other}`")
+    return list(found.values())
+
+
+_OTHER_STREAM = {"eigc": "tigc", "tigc": "eigc"}
+_UNITS_OF_OTHERS = {"eigc": {Unit.TASIC}, "tigc": {Unit.PE, Unit.LEE}}
+
+
+def _called_from(main: Section, builder: Builder) -> list[Section]:
+    """Return the main code of a stream and the routines that calls in it lead to."""
+    found = {id(main): main}
+    ahead = [main]
+    while ahead:
+        for pending in ahead.pop().pending:
+            label = pending.scope.find(pending.reference.name)
+            routine = label.section if label is not None else main
+            if routine in builder.routines and id(routine) not in found:
+                found[id(routine)] = routine
+                ahead.append(routine)
+    return list(found.values())
+
+
+def _word_place(line: Line, word: str) -> Place:
+    """Return the place of a mnemonic in its line; of the first word where a macro or a routine made it."""
+    match = re.search(rf"\b{re.escape(word)}(?![\w.])", line.text.partition(";")[0])
+    at = match.start() if match else len(line.text) - len(line.text.lstrip())
+    length = len(word) if match else 1
+    return line.place(at + 1, length)
 
 
 def _code(section: Section, builder: Builder) -> list[Instruction]:

@@ -33,6 +33,7 @@ _GIVE_UP = 1000
 """After so many faults a file is not read on."""
 
 _MAX_BYTES = 1 << 26
+_NO_COMMAS = "numbers are separated by blanks, not commas"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
 
@@ -142,6 +143,8 @@ class _Reader:
         self.faults: list[Fault] = []
         self.fault_count = 0
         self.notes: list[str] = []
+        self.lost = False
+        """Whether lines were passed over in search of a header, so that patches may be missing for that reason."""
         self.convention = _convention(lines)
 
     def fault(self, message: str, line: _Line | None = None, word: int | None = None, hint: str | None = None) -> None:
@@ -206,9 +209,9 @@ class _Reader:
         """Compare the patches found with the number in the first line; anything left over is a fault."""
         if declared is None:
             return
-        if found != declared:
+        if found != declared and not self.lost:
             self.fault(f"the file says {declared} patches and holds {found}", self.lines[0], 0)
-        if self.at < len(self.lines):
+        elif self.at < len(self.lines):
             left = len(self.lines) - self.at
             self.fault(f"text after the last patch ({left} line{'s' * (left > 1)})", self.lines[self.at])
 
@@ -218,7 +221,9 @@ class _Reader:
         line = self.lines[self.at]
         header = line.header
         if header is None:
-            self.fault(f"expected the header of patch {index + 1}: two whole numbers", line, hint=self.header_hint())
+            self.fault(
+                f"expected the header of patch {index + 1}: two whole numbers", line, hint=self.header_hint(index)
+            )
             self.skip_to_header()
             return None
         self.at += 1
@@ -268,7 +273,7 @@ class _Reader:
     def point(self, line: _Line) -> tuple[float, ...]:
         """Take the three coordinates of one line; a fault gives zeros in their place."""
         if len(line.words) != 3:
-            hint = "numbers are separated by blanks, not commas" if "," in line.text else None
+            hint = _NO_COMMAS if "," in line.text else None
             self.fault(f"expected three numbers, found {len(line.words)}", line, hint=hint)
             return (0.0, 0.0, 0.0)
         return tuple(self.coordinate(line, word) for word in range(3))
@@ -277,7 +282,7 @@ class _Reader:
         """Take one coordinate: a finite decimal number that binary32 can hold."""
         text = line.words[word]
         if not _NUMBER.match(text):
-            hint = "numbers are separated by blanks, not commas" if "," in text else "allowed: finite decimal numbers"
+            hint = _NO_COMMAS if "," in text else "allowed: finite decimal numbers"
             self.fault(f"not a number: {text[:40]}", line, word, hint)
             return 0.0
         value = float(text)
@@ -295,15 +300,18 @@ class _Reader:
         following = _triples_after(self.lines, at)
         return following == counts[0] * counts[1]
 
-    def header_hint(self) -> str | None:
-        """A hint for a line that stands where a header should."""
-        words = self.lines[self.at].words
-        if len(words) == 3:
+    def header_hint(self, index: int) -> str | None:
+        """A hint for a line that stands where the header of patch ``index`` should."""
+        line = self.lines[self.at]
+        if "," in line.text:
+            return _NO_COMMAS
+        if len(line.words) == 3 and index > 0:
             return "more control points than the header before says?"
         return None
 
     def skip_to_header(self) -> None:
         """Go on at the next line that could be a header."""
+        self.lost = True
         while self.at < len(self.lines) and self.lines[self.at].header is None:
             self.at += 1
 

@@ -12,6 +12,7 @@ __all__ = [
     "THESIS_CYCLES",
     "Operations",
     "RoutineCycles",
+    "access_cycles",
     "address_cycles",
     "bernstein_cycles",
     "computation_cycles",
@@ -22,6 +23,7 @@ __all__ = [
     "point_operations",
     "tasic_cycles",
     "total_operations",
+    "write_back_cycles",
 ]
 
 ADDRESS_CYCLES = 12
@@ -128,3 +130,13 @@ def pixcopy_cycles(distance: int, size: int) -> int:
 def tasic_cycles(sends: int) -> int:
     """Return the TASIC cycles of one 32-byte transfer to every block (table 6: 128 reads of 12, 512 a send)."""
     return 128 * 12 + 512 * sends
+
+
+def access_cycles(size: int, *, alternate: bool) -> int:
+    """Return the cycles of one SDRAM access of ``size`` bytes (table 2: 7 and one a byte, half in alternate banks)."""
+    return -(-(7 + size) // 2) if alternate else 7 + size
+
+
+def write_back_cycles(size: int, lanes: int = 8192) -> int:
+    """Return the cycles in which ``size`` bytes of every PE go to a GP (4.1.4: 2 bytes a cycle)."""
+    return size * lanes // 2

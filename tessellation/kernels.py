@@ -18,8 +18,9 @@ from tessellation.control_points import ControlPointSource, enable_quadrant
 from tessellation.lee_setup import REGISTERS, lee_writes
 from tessellation.libraries import FloatLibrary
 from tessellation.mapping import Pass
-from tessellation.memory_map import AXES, FLOAT_BYTES, MemoryMap
-from tessellation.schedule import BATCH_VALUES, Surface, SurfaceWork, surface_order
+from tessellation.memory_map import AXES, MemoryMap
+from tessellation.precision import SINGLE, StoredFormat
+from tessellation.schedule import Surface, SurfaceWork, surface_order
 from tessellation.stages import Stage
 
 __all__ = ["Evaluation", "emit_addresses", "emit_bernstein", "emit_lee", "emit_normals", "emit_surfaces"]
@@ -89,14 +90,13 @@ def emit_bernstein(
         for direction, sets in loads:
             name, count = ("bernstein_v", memory.columns) if direction else ("bernstein_u", memory.rows)
             # Where there is room for both sets they follow each other.
-            tables = [bernstein_bits(count - 1 - difference, samples) for difference in sets]
+            size = memory.value_bytes
+            tables = [bernstein_bits(count - 1 - difference, samples, size - 1) for difference in sets]
             for index in range(samples):
                 select(direction, samples, index)
                 values = [bits for table in tables for bits in table[index]]
                 for at, bits in enumerate(values):
-                    builder.emit(
-                        "EMC_TreeIntoMem_Li", Mem(memory[name].start + at * FLOAT_BYTES), FLOAT_BYTES, 0, 0, bits
-                    )
+                    builder.emit("EMC_TreeIntoMem_Li", Mem(memory[name].start + at * size), size, 0, 0, bits)
 
 
 FIRST_LOADS = {False: ((0, (False, True)), (1, (False, True))), True: ((0, (False,)), (1, (False,)))}
@@ -113,6 +113,7 @@ class Evaluation:
     work: Pass
     library: FloatLibrary
     select: Selector
+    stored: StoredFormat = SINGLE
 
     def surfaces(self) -> Iterator[SurfaceWork]:
         """Yield the evaluations in their order."""
@@ -144,23 +145,26 @@ def emit_surfaces(builder: Builder, evaluation: Evaluation, source: ControlPoint
 
 def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPointSource, work: SurfaceWork) -> None:
     """Emit one coordinate of one surface: mn + n multiplications and n (m - 1) + n - 1 additions."""
-    memory, library = evaluation.memory, evaluation.library
-    column, product = (Mem(memory["temporaries"].start + offset) for offset in (0, FLOAT_BYTES))
+    memory, library, stored = evaluation.memory, evaluation.library, evaluation.stored
+    size = memory.value_bytes
+    column, product, longer = (Mem(memory["temporaries"].start + index * size) for index in range(3))
     result = Mem(memory[work.result].start)
     in_u, in_v = (memory[name].start for name in work.surface.bernstein)
     control = memory["control_points"].start
     number = work.first
     for j in range(work.columns):
         for i in range(work.rows):
-            if number % BATCH_VALUES == 0:
-                source.emit_batch(builder, number // BATCH_VALUES)
+            batch, place = divmod(number, stored.batch_values)
+            if place == 0:
+                source.emit_batch(builder, batch)
                 builder.mark(stage_of(work).value)
-            value = Mem(control + number % BATCH_VALUES * FLOAT_BYTES)
-            weight = Mem(in_u + i * FLOAT_BYTES)
-            library.multiply_add(builder, column, weight, value, product, first=i == 0)
+            value = Mem(control + place * stored.value_bytes)
+            if stored.value_bytes != size:
+                builder.call("widen", longer, value)
+                value = longer
+            library.multiply_add(builder, column, Mem(in_u + i * size), value, product, first=i == 0)
             number += 1
-        weight = Mem(in_v + j * FLOAT_BYTES)
-        library.multiply_add(builder, result, weight, column, product, first=j == 0)
+        library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)
 
 
 def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> None:
@@ -169,7 +173,7 @@ def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> 
     The length stays in the second temporary; where it is zero the normal is what the division makes of 0 / 0.
     """
     builder.mark(Stage.NORMALS.value)
-    length, product = (Mem(memory["temporaries"].start + offset) for offset in (0, FLOAT_BYTES))
+    length, product = (Mem(memory["temporaries"].start + index * memory.value_bytes) for index in range(2))
     du, dv, normal = ([Mem(memory[f"{axis}_{what}"].start) for axis in AXES] for what in ("du", "dv", "normal"))
     for axis in range(3):
         after, last = (axis + 1) % 3, (axis + 2) % 3

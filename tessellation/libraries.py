@@ -22,30 +22,35 @@ class FloatLibrary:
     source: str
     ending: str
     summary: str
+    mantissa_bytes: int = 3
 
     def include(self, builder: Builder, scratch: int) -> None:
         """Make the routines known to a program; ``scratch`` is the first of their bytes of scratch memory."""
-        builder.include(self.source, SCRATCH=scratch)
+        builder.include(self.source, SCRATCH=scratch, BYTES=self.mantissa_bytes)
+
+    def _call(self, builder: Builder, operation: str, *operands: Mem) -> None:
+        size = "" if self.mantissa_bytes == 3 else str(self.mantissa_bytes)
+        builder.call(f"{operation}{size}{self.ending}", *operands)
 
     def multiply(self, builder: Builder, result: Mem, a: Mem, b: Mem) -> None:
         """Emit result = a * b."""
-        builder.call(f"fmul{self.ending}", result, a, b)
+        self._call(builder, "fmul", result, a, b)
 
     def add(self, builder: Builder, result: Mem, a: Mem, b: Mem) -> None:
         """Emit result = a + b."""
-        builder.call(f"fadd{self.ending}", result, a, b)
+        self._call(builder, "fadd", result, a, b)
 
     def subtract(self, builder: Builder, result: Mem, a: Mem, b: Mem) -> None:
         """Emit result = a - b."""
-        builder.call(f"fsub{self.ending}", result, a, b)
+        self._call(builder, "fsub", result, a, b)
 
     def divide(self, builder: Builder, result: Mem, a: Mem, b: Mem) -> None:
         """Emit result = a / b."""
-        builder.call(f"fdiv{self.ending}", result, a, b)
+        self._call(builder, "fdiv", result, a, b)
 
     def root(self, builder: Builder, result: Mem, a: Mem) -> None:
         """Emit result = square root of a."""
-        builder.call(f"fsqrt{self.ending}", result, a)
+        self._call(builder, "fsqrt", result, a)
 
     def multiply_add(self, builder: Builder, total: Mem, a: Mem, b: Mem, product: Mem, *, first: bool) -> None:
         """Emit total = a * b for the first term of a sum, total = total + a * b for the others (via ``product``)."""

@@ -105,7 +105,7 @@ class PatchManager:
         self.runs = tuple(result.run for result in results)
         patches = [handle.patch for handle in self.handles]
         for result in results:
-            for number, samples in collect(result, patches, self.session.config).items():
+            for number, samples in collect(result, patches, self.session.config, self.session.method).items():
                 self.handles[number].result = samples
         done = tuple(self.handles[number] for number in sorted(self._marks))
         self._marks = {}

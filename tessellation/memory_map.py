@@ -47,6 +47,8 @@ class MemoryMap:
     ranges: tuple[MemoryUse, ...]
     reordered: bool = False
     """The Bernstein values of one surface at a time: those of the next take their place (thesis 4.2)."""
+    value_bytes: int = FLOAT_BYTES
+    """Bytes of a float in the computation."""
 
     def __getitem__(self, name: str) -> MemoryUse:
         for use in self.ranges:
@@ -69,7 +71,12 @@ class MemoryMap:
 
 
 def memory_map(
-    rows: int, columns: int, *, reordered: bool = False, extra: tuple[tuple[str, int], ...] = ()
+    rows: int,
+    columns: int,
+    *,
+    reordered: bool = False,
+    extra: tuple[tuple[str, int], ...] = (),
+    value_bytes: int = FLOAT_BYTES,
 ) -> MemoryMap:
     """Return the layout for nets of ``rows`` x ``columns`` control points, 3 to 12 each.
 
@@ -79,6 +86,7 @@ def memory_map(
 
     Where ``reordered``, the values for points and for first differences share their place, as section 4.2 proposes
     for nets of 12x12: the derivatives need both sets of a direction, but those in u and those in v one after the other.
+    Floats of more than 4 bytes (appendix A) take three temporaries, one of them for a value that is made longer.
     """
     for count in (rows, columns):
         if not MIN_COUNT <= count <= MAX_COUNT:
@@ -88,16 +96,17 @@ def memory_map(
     widest = max(rows, columns)
     sizes: list[tuple[str, int]] = []
     for axis in AXES:
-        sizes += [(f"{axis}_point", 4), (f"{axis}_du", 4), (f"{axis}_dv", 4), (f"{axis}_normal", 4)]
+        sizes += [(f"{axis}_{what}", value_bytes) for what in ("point", "du", "dv", "normal")]
     for name, count in (("bernstein_u", rows), ("bernstein_v", columns)):
-        sizes.append((name, FLOAT_BYTES * count))
-        sizes.append((f"{name}_difference", 0 if reordered else FLOAT_BYTES * (count - 1)))
+        sizes.append((name, value_bytes * count))
+        sizes.append((f"{name}_difference", 0 if reordered else value_bytes * (count - 1)))
+    temporaries = 8 if widest <= 4 else FLOAT_BYTES * (widest + 1)
     sizes += [
         ("control_points", BATCH_BYTES),
         ("base_address", FLOAT_BYTES),
         ("administrative", 4),
-        ("temporaries", 8 if widest <= 4 else FLOAT_BYTES * (widest + 1)),
-        ("scratch", 14),
+        ("temporaries", temporaries if value_bytes == FLOAT_BYTES else 3 * value_bytes),
+        ("scratch", 14 if value_bytes == FLOAT_BYTES else 3 * value_bytes),
         *extra,
     ]
     ranges = []
@@ -108,10 +117,21 @@ def memory_map(
             continue
         ranges.append(MemoryUse(name, start, size))
         start += size
-    return MemoryMap(rows, columns, tuple(ranges), reordered)
+    return MemoryMap(rows, columns, tuple(ranges), reordered, value_bytes)
 
 
-def fitting_map(rows: int, columns: int, *, extra: tuple[tuple[str, int], ...] = ()) -> MemoryMap:
-    """Return the layout that fits a PE: the plain one where it can be, else the one of section 4.2."""
-    plain = memory_map(rows, columns, extra=extra)
-    return plain if plain.fits else memory_map(rows, columns, reordered=True, extra=extra)
+def fitting_map(
+    rows: int, columns: int, *, extra: tuple[tuple[str, int], ...] = (), value_bytes: int = FLOAT_BYTES
+) -> MemoryMap:
+    """Return the layout that fits a PE: the plain one where it can be, else the one of section 4.2.
+
+    Raises InputError where neither fits, which happens only for floats of more than 4 bytes.
+    """
+    plain = memory_map(rows, columns, extra=extra, value_bytes=value_bytes)
+    if plain.fits:
+        return plain
+    found = memory_map(rows, columns, reordered=True, extra=extra, value_bytes=value_bytes)
+    if not found.fits:
+        message = f"a net of {rows}x{columns} points needs {found.used} bytes with floats of {value_bytes} bytes"
+        raise InputError(Fault(message, hint=f"a PE has {AVAILABLE}: take shorter mantissas"))
+    return found

@@ -66,9 +66,12 @@ def bernstein_weights(degree: int, samples: int) -> np.ndarray:
     return weights
 
 
-def evaluate(nets: np.ndarray, samples: int) -> Reference:
-    """Return the reference of control nets [patch, m+1, n+1, 3] at ``samples`` x ``samples`` parameters (2 or more)."""
-    nets = np.where(flushes(nets), 0.0, nets.astype(np.float32).astype(np.float64))
+def evaluate(nets: np.ndarray, samples: int, *, single: bool = True) -> Reference:
+    """Return the reference of control nets [patch, m+1, n+1, 3] at ``samples`` x ``samples`` parameters (2 or more).
+
+    ``single`` is False for a database with longer mantissas, whose points are not rounded to binary32.
+    """
+    nets = np.where(flushes(nets), 0.0, nets.astype(np.float32 if single else np.float64).astype(np.float64))
     m, n = nets.shape[1] - 1, nets.shape[2] - 1
     u, v = bernstein_weights(m, samples), bernstein_weights(n, samples)
     u1, v1 = bernstein_weights(m - 1, samples), bernstein_weights(n - 1, samples)

@@ -102,18 +102,20 @@ def value_count(rows: int, columns: int) -> int:
     return sum(work.rows * work.columns for work in surface_order(rows, columns))
 
 
-def batch_count(rows: int, columns: int) -> int:
-    """Return the batches of 8 values of one patch: 15 for a bicubic one."""
-    return -(-value_count(rows, columns) // BATCH_VALUES)
+def batch_count(rows: int, columns: int, batch_values: int = BATCH_VALUES) -> int:
+    """Return the batches of one patch: 15 for a bicubic one whose values have 4 bytes, 8 in a batch."""
+    return -(-value_count(rows, columns) // batch_values)
 
 
-def control_values(patch: Patch) -> np.ndarray:
+def control_values(patch: Patch, *, reordered: bool | None = None) -> np.ndarray:
     """Return the stream of control values of a patch as binary32 patterns: uint32[value_count].
 
-    First differences are formed in binary32, rounded to nearest even; one that overflows becomes an infinity.
+    First differences are formed in binary32, rounded to nearest even; one that overflows becomes an infinity. Without
+    ``reordered`` the order is that of the layout for binary32.
     """
     points = patch.points32
-    reordered = fitting_map(*patch.counts).reordered
+    if reordered is None:
+        reordered = fitting_map(*patch.counts).reordered
     with np.errstate(over="ignore"):
         order = surface_order(*patch.counts, reordered=reordered)
         nets = [work.surface.net(points)[..., work.axis] for work in order]

@@ -11,9 +11,10 @@ from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
+from tessellation.gp_traffic import COARSE, FINE, load, received
 from tessellation.libraries import FloatLibrary
 from tessellation.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
-from tessellation.memory_map import AXES, MemoryMap, fitting_map
+from tessellation.memory_map import AXES, MemoryMap
 from tessellation.passes import Method, PassWork, pass_program
 from tessellation.patch import MAX_COUNT, MIN_COUNT, Patch
 from tessellation.schedule import BATCH_VALUES
@@ -40,6 +41,8 @@ class PassResult:
 
     plan: Plan
     run: Run
+    load: Run | None
+    """The load of the database from the GPs before this pass, where there was one."""
     points: np.ndarray
     normals: np.ndarray
 
@@ -62,7 +65,7 @@ class Session:
         self.node = Node(config, engine)
         self.library = library
         self.method = method
-        self._database = TextureDatabase(config.sdram, config.array.modules)
+        self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
         self._choices: dict[tuple[int, int], ModuleChoice] = {}
         self._patches: list[_Registered] = []
         self._configured = False
@@ -100,7 +103,7 @@ class Session:
             by_net.setdefault(self._patches[number].patch.counts, []).append(number)
         for counts in sorted(by_net):
             members = sorted(by_net[counts])
-            memory = fitting_map(*counts, extra=self.method.extra_memory)
+            memory = self.method.layout(counts)
             for work in self._allocate(members, marked):
                 plans.append(Plan(memory, work, first=not plans and not self._configured))
         return tuple(plans)
@@ -125,15 +128,23 @@ class Session:
         return pass_program(work, self.library, self.config, self.method)
 
     def run(self, plan: Plan) -> PassResult:
-        """Run one pass and read points and normals of all PEs: float32[lanes, xyz]."""
-        write(self._database, self.node)
+        """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet."""
+        loaded = None
+        if self.method.load == "gp":
+            loaded = load(self._database, self.node)
+        else:
+            write(self._database, self.node)
         run = self.node.run(self.program(plan))
         self._configured = True
-        points, normals = (
-            np.stack([self.node.read_float(plan.memory[f"{axis}_{what}"].start) for axis in AXES], axis=-1)
-            for what in ("point", "normal")
-        )
-        return PassResult(plan, run, points, normals)
+        if self.method.results != "direct":
+            parts = FINE if self.method.results == "gp-fine" else COARSE
+            points, normals = received(self.node, plan.work, parts)
+        else:
+            points, normals = (
+                np.stack([self.node.read_float(plan.memory[f"{axis}_{what}"].start) for axis in AXES], axis=-1)
+                for what in ("point", "normal")
+            )
+        return PassResult(plan, run, loaded, points, normals)
 
     def tessellate(
         self, marked: Mapping[int, int], progress: Callable[[str], None] | None = None

@@ -10,6 +10,7 @@ __all__ = ["Stage"]
 class Stage(StrEnum):
     """Names of the stages in cycle reports, in the order in which they first run."""
 
+    LOAD = "database load"
     LEE = "LEE configuration"
     ADDRESSES = "base addresses"
     MARKS = "marks for reading"
@@ -23,3 +24,5 @@ class Stage(StrEnum):
     POINTS = "points"
     DERIVATIVES = "derivatives"
     NORMALS = "normals"
+    ROUNDING = "rounding to binary32"
+    RETURN = "results to the GPs"

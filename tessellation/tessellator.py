@@ -39,6 +39,8 @@ class Tessellation:
     method: Method
     config: NodeConfig
     wall_seconds: float
+    loads: tuple[Run, ...] = ()
+    """The machine's account of the load of the database from the GPs, once a session."""
 
     @property
     def cycles(self) -> int:
@@ -59,6 +61,16 @@ class Tessellation:
         return {stage.value: total[stage.value] for stage in Stage if total[stage.value]}
 
     @property
+    def load_cycles(self) -> int:
+        """Cycles of the load of the database from the GPs, which ``cycles`` leaves out; 0 where it is not executed."""
+        return sum(run.cycles for run in self.loads)
+
+    @property
+    def return_cycles(self) -> int:
+        """Cycles in which results went into GP memory, hidden or not; 2 bytes of them a cycle on the thesis machine."""
+        return sum(sum(cycles for name, cycles in run.gni_cycles.items() if "store" in name) for run in self.runs)
+
+    @property
     def cycles_in_thesis(self) -> int:
         """Cycles of what the thesis counts: base addresses, Bernstein values, arithmetic (tables 3, 4 and 7)."""
         inside = (Stage.ADDRESSES, Stage.BERNSTEIN, Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
@@ -68,6 +80,11 @@ class Tessellation:
     def control_points(self) -> str:
         """How the control points reached the PEs: ``texture`` or ``lee``."""
         return self.method.control_points
+
+    @property
+    def not_counted(self) -> tuple[str, ...]:
+        """What happened outside the counted runs, in words."""
+        return self.method.not_counted
 
     @property
     def samples(self) -> int:
@@ -138,7 +155,7 @@ def tessellate(
     results = session.tessellate(dict(enumerate(counts)), progress)
     found: dict[int, PatchSamples] = {}
     for result in results:
-        found.update(collect(result, patches, config))
+        found.update(collect(result, patches, config, method))
     return Tessellation(
         patches=tuple(found[index] for index in range(len(patches))),
         plans=tuple(result.plan for result in results),
@@ -148,17 +165,21 @@ def tessellate(
         method=method,
         config=config,
         wall_seconds=time.perf_counter() - begin,
+        loads=tuple(result.load for result in results if result.load is not None),
     )
 
 
-def collect(result: PassResult, patches: Sequence[Patch], config: NodeConfig) -> dict[int, PatchSamples]:
+def collect(
+    result: PassResult, patches: Sequence[Patch], config: NodeConfig, method: Method
+) -> dict[int, PatchSamples]:
     """Return the samples of each patch of a pass, compared with the reference."""
     found: dict[int, PatchSamples] = {}
     for k in result.plan.work.sizes:
         placements = [placement for placement in result.plan.work.placements if placement.samples == k]
         members = [patches[placement.patch] for placement in placements]
         lanes = np.stack([placement.lanes(config.array) for placement in placements])
-        reference = evaluate(np.stack([patch.points for patch in members]), k)
+        nets = np.stack([patch.points for patch in members])
+        reference = evaluate(nets, k, single=method.single_database)
         measured = measure(members, result.points[lanes], result.normals[lanes], reference)
         found.update({placement.patch: samples for placement, samples in zip(placements, measured, strict=True)})
     return found

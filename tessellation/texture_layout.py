@@ -5,8 +5,7 @@ of a module, so that one access brings them all. Addresses here are *logical lin
 word at linear address 32 b + 4 d is in SDRAM d at byte address 4 b. A patch begins at a multiple of the next power of
 two of its size, so that the address generator's offset only fills bits that are zero in the base (appendix B).
 
-How the bytes come into the SDRAMs is no concern of this file; `write` puts them there at once, and is the one place to
-replace by a load from GP memory.
+`write` puts the bytes there at once, for no cycles; `gp_traffic.load` has the node load them from GP memory.
 """
 
 from __future__ import annotations
@@ -21,10 +20,13 @@ from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node
 from tessellation.memory_map import BATCH_BYTES
 
-__all__ = ["REPLICATIONS", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
+__all__ = ["REPLICATIONS", "Image", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
 
 REPLICATIONS = (1, 2, 4)
 """Modules that hold a patch: one, two as a compromise, or all four of a node (thesis 4.1)."""
+
+Image = tuple[int, int, np.ndarray]
+"""What is to be in texture memory: module, linear address, words."""
 
 _DEVICE_SHIFT = 3
 """A linear address divided by the 8 SDRAMs is the byte address in each of them."""
@@ -67,10 +69,18 @@ class ModuleChoice:
 
 
 class TextureDatabase:
-    """Addresses and contents of all patches in the texture memory of a node."""
+    """Addresses and contents of all patches in the texture memory of a node.
 
-    def __init__(self, config: SdramConfig, modules: int) -> None:
+    With ``both_banks`` every patch is there twice, at the same row and column of either bank, so that accesses can
+    alternate between the banks (thesis 3.5); that takes twice the room.
+    """
+
+    def __init__(self, config: SdramConfig, modules: int, *, both_banks: bool = False) -> None:
         self._size = config.devices_per_module * config.banks * config.rows * config.columns
+        if both_banks:
+            # The bank is the uppermost bit of a linear address (figure 11).
+            self._size //= config.banks
+        self._copies = (0, self._size) if both_banks else (0,)
         self._free = [0] * modules
         self._images: list[tuple[Stored, np.ndarray]] = []
         self._written = 0
@@ -102,14 +112,15 @@ class TextureDatabase:
 
     @property
     def used_bytes(self) -> tuple[int, ...]:
-        """Bytes taken in each module."""
-        return tuple(self._free)
+        """Bytes taken in each module, copies in another bank included."""
+        return tuple(free * len(self._copies) for free in self._free)
 
-    def new_images(self) -> Iterator[tuple[int, int, np.ndarray]]:
+    def new_images(self) -> Iterator[Image]:
         """Yield (module, linear address, words) of everything stored since the last call."""
         for stored, image in self._images[self._written :]:
             for module, address in stored.addresses.items():
-                yield module, address, image
+                for offset in self._copies:
+                    yield module, address + offset, image
         self._written = len(self._images)
 
 

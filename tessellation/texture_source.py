@@ -11,6 +11,8 @@ there: over 8, 4, 2 and 1 PEs for one send, only over 2 and 1 for the thesis's f
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from microcode import Builder, Mem, Register
 from pixelflow.errors import Fault, InputError
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
@@ -18,7 +20,16 @@ from tessellation.mapping import Pass
 from tessellation.memory_map import BATCH_BYTES, MemoryMap
 from tessellation.stages import Stage
 
-__all__ = ["ADDRESS_PLACE", "ARRIVED", "FREE", "SENDS", "TextureControlPoints", "copy_distances", "emit_cleared_ports"]
+__all__ = [
+    "ADDRESS_PLACE",
+    "ARRIVED",
+    "FREE",
+    "SENDS",
+    "Beside",
+    "TextureControlPoints",
+    "copy_distances",
+    "emit_cleared_ports",
+]
 
 FREE, ARRIVED = 0, 1
 """Semaphores: the ports may be used by the TASICs; a batch is in the ports."""
@@ -84,27 +95,54 @@ def emit_copy_out(builder: Builder, size: int) -> None:
             builder.emit("ST", to[index], Register.R)
 
 
+class Beside(Protocol):
+    """What leaves the PEs while batches come in; all of it uses the time in which the TASICs have the ports."""
+
+    rest: bool
+    """Whether something leaves after the last batch."""
+
+    def emit_start(self, builder: Builder) -> None:
+        """Emit the marks of the PEs that send."""
+
+    def emit_read(self, builder: Builder, batch: int, sends: int) -> bool:
+        """Emit the read of a batch in the TIGC's stream if something leaves beside it, else return False."""
+
+    def emit_into_port(self, builder: Builder, batch: int) -> None:
+        """Emit copies into the output port, once a batch has been taken out of the input port."""
+
+    def emit_rest(self, builder: Builder) -> None:
+        """Emit what leaves after the last batch, in the TIGC's stream."""
+
+
 class TextureControlPoints:
     """Batches of 32 bytes by TAS_MemRdRepeat4, spread by PixCopy (table 6)."""
 
-    def __init__(self, memory: MemoryMap, batches: int, sends: int = 4) -> None:
+    def __init__(self, memory: MemoryMap, batches: int, sends: int = 4, beside: Beside | None = None) -> None:
         if sends not in SENDS:
             raise InputError(Fault(f"{sends} sends per block", hint=f"allowed: {', '.join(map(str, SENDS))}"))
         self._place = memory["control_points"].start
         self._batches = batches
         self._sends = sends
+        self._beside = beside
 
     def emit_start(self, builder: Builder) -> None:
         """Emit marks, the routine that empties the ports, and the whole stream of the TIGC."""
         emit_copy_out(builder, BATCH_BYTES)
         emit_marks(builder, self._sends)
+        if self._beside is not None:
+            self._beside.emit_start(builder)
         builder.emit("SIGNAL", FREE)
         builder.stream("tigc")
         emit_crossbar(builder, self._batches)
         for batch in range(self._batches):
             builder.emit("TAS_SetCounter", batch)
             builder.emit("WAIT", FREE)
-            builder.emit("TAS_MemRdRepeat4", self._sends, BASE_ADDRESSING)
+            if self._beside is None or not self._beside.emit_read(builder, batch, self._sends):
+                builder.emit("TAS_MemRdRepeat4", self._sends, BASE_ADDRESSING)
+            builder.emit("SIGNAL", ARRIVED)
+        if self._beside is not None and self._beside.rest:
+            builder.emit("WAIT", FREE)
+            self._beside.emit_rest(builder)
             builder.emit("SIGNAL", ARRIVED)
         builder.stream("eigc")
 
@@ -116,7 +154,11 @@ class TextureControlPoints:
         if batch == 0:
             builder.emit("EMC_SetEnab")
         builder.call("copy_out", Mem(self._place))
-        if batch + 1 < self._batches:
+        rest = False
+        if self._beside is not None:
+            self._beside.emit_into_port(builder, batch)
+            rest = self._beside.rest
+        if batch + 1 < self._batches or rest:
             builder.emit("SIGNAL", FREE)
         builder.mark(Stage.DISTRIBUTION.value)
         place = Mem(self._place)

@@ -9,7 +9,15 @@ from typing import Any, NoReturn
 
 from pixelflow.errors import Fault, InputError, Place, nearest
 
-__all__ = ["Parser", "UsageError", "add_common_options", "add_config_options", "count", "screen_width"]
+__all__ = [
+    "Parser",
+    "UsageError",
+    "add_common_options",
+    "add_config_options",
+    "count",
+    "count_or_zero",
+    "screen_width",
+]
 
 
 class Parser(argparse.ArgumentParser):
@@ -69,9 +77,21 @@ def _unknown_text(unknown: Sequence[str], options: Sequence[str]) -> str:
                 lines.append(f"unexpected argument {word[:60]!r}")
             continue
         name = word.partition("=")[0]
-        found = nearest(name, options)
+        found = _near_option(name, options)
         lines.append(f"unknown option {name}" + (f"; did you mean {found}?" if found else ""))
     return "\n    ".join(lines)
+
+
+def _near_option(name: str, options: Sequence[str]) -> str | None:
+    """Return the option that was most likely meant, or None: one letter in four may be wrong, and case and dashes."""
+    import difflib
+
+    def bare(option: str) -> str:
+        return option.lower().strip("-").replace("_", "-")
+
+    by_name = {bare(option): option for option in options if len(bare(option)) > 1}
+    found = difflib.get_close_matches(bare(name), list(by_name), n=1, cutoff=0.75)
+    return by_name[found[0]] if found else None
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
@@ -103,6 +123,17 @@ def count(text: str) -> int:
         value = 0
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text[:40]!r}")
+    return value
+
+
+def count_or_zero(text: str) -> int:
+    """Parse a whole number from 0 on for argparse; underscores between digits are allowed."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, found {text[:40]!r}")
     return value
 
 

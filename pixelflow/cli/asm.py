@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.cli.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_overwrite
+from pixelflow.cli.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object, refuse_overwrite
 from pixelflow.cli.screen import Screen, counted
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Assemble; write what was asked for."""
     screen = Screen.of(args)
+    refuse_object(args.program)
     target = args.output or _default_output(args)
     outputs = [path for path in (target, args.listing, args.symbols) if path is not None]
     for path in outputs:

@@ -53,7 +53,7 @@ def _engines(args: argparse.Namespace) -> int:
     from time import perf_counter
 
     from pixelflow.cli.bench_mix import MIX_NAME, mix_program
-    from pixelflow.cli.screen import Column, Screen, number
+    from pixelflow.cli.screen import Column, Screen, counted, number
     from pixelflow.config import THESIS
     from pixelflow.lanes import ENGINES
     from pixelflow.node import Node
@@ -96,8 +96,8 @@ def _engines(args: argparse.Namespace) -> int:
         )  # fmt: skip
         return 0
     columns = [Column("engine", fixed=True), *(Column(n, numbers=True) for n in (
-        "instr/s", "G PE-instr/s", "x slower than 100 MHz", "ms [min..max]"))]  # fmt: skip
-    screen.text(f"{MIX_NAME} on {THESIS.lanes} PEs, {args.rounds} interleaved rounds, medians")
+        "instr/s", "G PE-instr/s", "x slower than 100 MHz", "us per instr [min..max]"))]  # fmt: skip
+    screen.text(f"{MIX_NAME} on {THESIS.lanes:,} PEs, {counted(args.rounds, 'interleaved round')}, medians")
     screen.table(
         columns,
         [
@@ -106,7 +106,9 @@ def _engines(args: argparse.Namespace) -> int:
                 number(round(r["microinstructions_per_second"])),
                 f"{r['pe_instructions_per_second'] / 1e9:.3f}",
                 number(round(r["slowdown_against_machine"])),
-                "{:.1f} [{:.1f}..{:.1f}]".format(*(1000 * r["seconds"][k] for k in ("median", "min", "max"))),
+                "{:.1f} [{:.1f}..{:.1f}]".format(
+                    *(1e6 * r["seconds"][k] / r["microinstructions"] for k in ("median", "min", "max"))
+                ),
             )
             for r in results
         ],

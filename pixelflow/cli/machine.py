@@ -6,9 +6,8 @@ import argparse
 
 from pixelflow.cli.screen import Screen
 from pixelflow.config import Effective, NodeConfig, leaves, load_effective
-from pixelflow.units import Standing
 
-__all__ = ["config_object", "configuration", "guesses", "unread_keys"]
+__all__ = ["config_object", "configuration", "unread_keys"]
 
 
 def configuration(args: argparse.Namespace, screen: Screen) -> Effective:
@@ -24,15 +23,6 @@ def config_object(effective: Effective) -> dict[str, object]:
     """Return the configuration as every JSON report carries it."""
     config = effective.config
     return {"preset": effective.preset, "sha256": config.sha256, "values": config.values}
-
-
-def guesses(config: NodeConfig) -> list[str]:
-    """Return ``key = value (standing)`` for every fitted or invented value that the model reads."""
-    found = []
-    for key, about, value, _ in leaves(config):
-        if about.read_by is not None and about.standing in (Standing.FITTED, Standing.INVENTED):
-            found.append(f"{key} = {value} ({about.standing})")
-    return found
 
 
 def unread_keys(config: NodeConfig) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SHADES", "flag_map", "grid", "value_map"]
+__all__ = ["SHADES", "flag_map", "grid", "pes_of_character", "value_map"]
 
 SHADES = " .:-=+*#%@"
 """From the least value of a byte's map to its greatest."""
@@ -38,9 +38,17 @@ def flag_map(plane: NDArray[np.bool_]) -> list[str]:
     return ["".join(chr(_EMPTY_BRAILLE + code) for code in row) for row in codes]
 
 
+def pes_of_character(plane: NDArray, columns: int) -> tuple[int, int]:
+    """Return how many PEs along x and along y one character of a map stands for."""
+    if plane.dtype == np.bool_:
+        return 2, 4
+    step = max(1, -(-plane.shape[1] // columns))
+    return step, 2 * step
+
+
 def value_map(plane: NDArray[np.uint8], columns: int) -> list[str]:
     """Return the lines of a byte's map, at most ``columns`` wide."""
-    step = max(1, -(-plane.shape[1] // columns))
+    step, _ = pes_of_character(plane, columns)
     padded = _padded(plane, 2 * step, step)
     height, width = padded.shape
     cells = padded.reshape(height // (2 * step), 2 * step, width // step, step).mean(axis=(1, 3))

@@ -55,6 +55,8 @@ def _numbers(part: str, size: int, name: str, text: str) -> range:
         raise UsageError(f"--pe {text}", f"{part!r} is not a number or a range of numbers", _FORMS)
     low = int(first[:9])
     high = int(last[:9]) if dash else low
-    if not low <= high < size:
+    if high < low:
+        raise UsageError(f"--pe {text}", f"{part}: the upper end is below the lower", f"write: {high}-{low}")
+    if high >= size:
         raise UsageError(f"--pe {text}", f"{part} does not exist", f"allowed: {name} 0 to {size - 1}")
     return range(low, high + 1)

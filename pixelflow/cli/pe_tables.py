@@ -11,7 +11,7 @@ import numpy as np
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.pe_files import STATE_FLAGS, STATE_REGISTERS
-from pixelflow.cli.pe_map import SHADES, flag_map, grid, value_map
+from pixelflow.cli.pe_map import SHADES, flag_map, grid, pes_of_character, value_map
 from pixelflow.cli.pe_selection import position
 from pixelflow.cli.screen import Column, Screen
 from pixelflow.errors import nearest
@@ -202,9 +202,12 @@ def show_map(screen: Screen, node: Node, view: MapView) -> None:
         screen.note(f"note: {view.text} has no map: several PEs share a place in the plane, or it is very sparse")
         return
     heading = f"{view.text}, {plane.shape[1]} x {plane.shape[0]} PEs, y downwards"
+    wide, high = pes_of_character(plane, screen.width)
+    scale = f"one character: {wide} x {high} PEs"
     if plane.dtype == np.bool_:
-        screen.text(heading)
+        screen.text(f"{heading}, {scale}, a dot each")
         screen.text("\n".join(flag_map(plane)))
         return
     screen.text(f"{heading}, '{SHADES[0]}' {int(plane.min())} to '{SHADES[-1]}' {int(plane.max())}")
+    screen.text(f"{scale}, their mean")
     screen.text("\n".join(value_map(plane, screen.width)))

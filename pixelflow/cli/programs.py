@@ -13,7 +13,14 @@ from pixelflow.cli.output import STANDARD_STREAM
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
 
-__all__ = ["OBJECT_SUFFIX", "add_parameter_option", "assemble_file", "read_program", "refuse_overwrite"]
+__all__ = [
+    "OBJECT_SUFFIX",
+    "add_parameter_option",
+    "assemble_file",
+    "read_program",
+    "refuse_object",
+    "refuse_overwrite",
+]
 
 OBJECT_SUFFIX = ".mco"
 
@@ -42,9 +49,21 @@ def read_program(path: str, parameters: Iterable[str]) -> Program:
 
 def assemble_file(path: str, parameters: Iterable[str]) -> Program:
     """Assemble a source file, or standard input for ``-``."""
+    values = _numbers(parameters)
+    try:
+        return _assembled(path, values)
+    except InputError as error:
+        missing = {f"the file has no param {name}": name for name in values}
+        for fault in error.faults:
+            if fault.place is None and fault.message in missing and len(error.faults) == 1:
+                name = missing[fault.message]
+                raise UsageError(f"-P {name}={values[name]}", fault.message, fault.hint) from None
+        raise
+
+
+def _assembled(path: str, values: dict[str, int | float]) -> Program:
     from microcode import assemble
 
-    values = _numbers(parameters)
     if path != STANDARD_STREAM:
         return assemble(Path(path), **values)
     try:
@@ -52,6 +71,13 @@ def assemble_file(path: str, parameters: Iterable[str]) -> Program:
     except UnicodeDecodeError:
         raise InputError(Fault("is not UTF-8 text", Place("standard input"))) from None
     return assemble(text + "\n", **values)
+
+
+def refuse_object(path: str) -> None:
+    """Raise InputError where an object file stands in the place of a source."""
+    if path.endswith(OBJECT_SUFFIX) and os.path.isfile(path):
+        hint = f"run it: pixelflow run {path}; read it: pixelflow dis {path}"
+        raise InputError(Fault("is an object file already, not a source file", Place(path), hint))
 
 
 def refuse_overwrite(source: str, target: str | None) -> None:

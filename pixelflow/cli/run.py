@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from pixelflow.cli.arguments import UsageError, add_config_options, count
-from pixelflow.cli.machine import config_object, configuration, guesses
+from pixelflow.cli.arguments import UsageError, add_config_options, count, count_or_zero
+from pixelflow.cli.machine import config_object, configuration
 from pixelflow.cli.model_rules import NOT_MODELLED
 from pixelflow.cli.output import STANDARD_STREAM, check_writable
 from pixelflow.cli.programs import add_parameter_option, read_program, refuse_overwrite
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
     add("--timing-only", action="store_true", help="count cycles without touching PE data")
     add("--max-cycles", type=count, metavar="N", help="stop with exit code 5 after N cycles")
-    add("--expect-cycles", type=int, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
+    add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
     add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
     saved = parser.add_argument_group("stop and go on")
@@ -112,7 +112,8 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective, account: Run) -> None:
-    from pixelflow.cli.run_report import show_guesses, show_run
+    from pixelflow.cli.guesses import guesses
+    from pixelflow.cli.run_report import show_run
 
     config = effective.config
     program = account.program
@@ -121,7 +122,7 @@ def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective,
         f" · engine {account.engine}"
     )
     show_run(screen, account, config, profile=args.profile)
-    show_guesses(screen, account, config)
+    guesses([account], config).show(screen)
 
 
 def _show_state(screen: Screen, args: argparse.Namespace, node: Node, views: list, maps: list, few: list[int]) -> None:
@@ -152,7 +153,8 @@ def _show_object(
     views: list,
     few: list[int],
 ) -> None:
-    from pixelflow.cli.run_report import guessed_instructions, profile_object, streams_object
+    from pixelflow.cli.guesses import guesses
+    from pixelflow.cli.run_report import profile_object, streams_object
 
     state: dict[str, Any] = {}
     if not args.timing_only:
@@ -174,12 +176,7 @@ def _show_object(
         "ledger": account.ledger.as_object(),
         "profile": profile_object(account, lines=args.profile),
         "state": state,
-        "guesses": {
-            "values": guesses(effective.config),
-            "instructions": {
-                standing.value: mnemonics for standing, mnemonics in guessed_instructions(account).items()
-            },
-        },
+        "guesses": guesses([account], effective.config).as_object(),
         "not_modelled": list(NOT_MODELLED),
     }
     screen.object("pixelflow.run/1", **values)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pixelflow.cli.machine import guesses
 from pixelflow.cli.screen import Column, Screen, counted, number
 from pixelflow.config import NodeConfig
 from pixelflow.node import Run
-from pixelflow.units import Standing
 
 __all__ = [
-    "guessed_instructions",
     "machine_time",
     "profile_object",
     "show_cycles",
-    "show_guesses",
     "show_run",
     "streams_object",
 ]
@@ -38,7 +34,7 @@ def show_run(screen: Screen, account: Run, config: NodeConfig, *, profile: bool)
         return
     total = account.total_cycles
     screen.text(
-        f"{total:,} cycles, {machine_time(config.seconds(total))} at {config.clock_mhz} MHz, "
+        f"{counted(total, 'cycle')}, {machine_time(config.seconds(total))} at {config.clock_mhz} MHz, "
         f"{sum(each.instructions for each in account.streams):,} instructions in 2 streams"
     )
     screen.text()
@@ -81,8 +77,8 @@ def _stage_rows(account: Run) -> list[tuple[str, int]]:
 def show_cycles(screen: Screen, account: Run, config: NodeConfig, *, profile: bool) -> None:
     """Print executed cycles; with ``profile`` also where they went."""
     screen.text(
-        f"{account.cycles:,} cycles, {machine_time(account.seconds_at_clock)} at {config.clock_mhz} MHz, "
-        f"{account.instructions:,} instructions"
+        f"{counted(account.cycles, 'cycle')}, {machine_time(account.seconds_at_clock)} at {config.clock_mhz} MHz, "
+        f"{counted(account.instructions, 'instruction')}"
     )
     if account.stages:
         _show(screen, account, "stage", _stage_rows(account))
@@ -96,29 +92,6 @@ def _show_profile(screen: Screen, account: Run, whose: str) -> None:
     _show(screen, account, f"family{whose}", families)
     _show_routines(screen, account, whose)
     _show_lines(screen, account, whose)
-
-
-def guessed_instructions(account: Run) -> dict[Standing, list[str]]:
-    """Return the executed mnemonics whose existence or cost the thesis does not print, by standing."""
-    found: dict[Standing, dict[str, None]] = {Standing.FITTED: {}, Standing.INVENTED: {}}
-    for each in account.streams:
-        for instruction, times in zip(each.program.instructions, each.executed, strict=True):
-            declaration = instruction.declaration
-            if times and declaration.standing in found:
-                found[declaration.standing][declaration.mnemonic] = None
-    return {standing: list(mnemonics) for standing, mnemonics in found.items() if mnemonics}
-
-
-def show_guesses(screen: Screen, account: Run, config: NodeConfig) -> None:
-    """Print the fitted and invented values and instructions that a run used."""
-    parts = guesses(config)
-    for standing, mnemonics in guessed_instructions(account).items():
-        # There are few fitted instructions and many invented ones; the manual has them all.
-        named = ", ".join(mnemonics) if standing is Standing.FITTED else counted(len(mnemonics), "instruction")
-        parts.append(f"{named} ({standing})")
-    if parts:
-        screen.text()
-        screen.paragraph("guesses used: " + "; ".join(parts) + "; see: pixelflow about --model")
 
 
 def _share(cycles: int, account: Run) -> str:
@@ -158,7 +131,7 @@ def _show_lines(screen: Screen, account: Run, whose: str) -> None:
     screen.table(columns, rows)
     rest = sum(1 for _, cycles in spent[_MOST_LINES:] if cycles)
     if rest:
-        screen.text(f"and {rest:,} more lines; all of them: --json --profile")
+        screen.text(f"and {counted(rest, 'more line')}; all of them: --json --profile")
 
 
 def streams_object(account: Run, *, lines: bool) -> dict[str, Any]:

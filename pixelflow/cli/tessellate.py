@@ -9,11 +9,11 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.arguments import UsageError, add_config_options
-from pixelflow.cli.machine import config_object, configuration, guesses
+from pixelflow.cli.machine import config_object, configuration
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import refuse_overwrite
-from pixelflow.cli.screen import Column, Screen, number
-from pixelflow.errors import ExpectationError
+from pixelflow.cli.screen import Column, Screen, counted, number
+from pixelflow.errors import ExpectationError, InputError
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
@@ -24,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add model, sampling, machine and outputs."""
     from pixelflow.lanes import ENGINES
     from tessellation.libraries import LIBRARIES
-    from tessellation.passes import CONTROL_POINTS, SCHEDULES
+    from tessellation.passes import CONTROL_POINTS, GP_WAYS, RESULT_WAYS, SCHEDULES
+    from tessellation.precision import MANTISSAS
     from tessellation.texture_layout import REPLICATIONS
     from tessellation.texture_source import SENDS
 
@@ -38,10 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
     add("--schedule", choices=SCHEDULES, default=SCHEDULES[0],
         help="order of work: the thesis's (default), or overlapped, which takes far fewer cycles")  # fmt: skip
-    add("--sends", type=int, choices=SENDS, default=4, metavar="S",
+    add("--sends", type=int, choices=SENDS, default=None, metavar="S",
         help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
+    add("--mantissa-bytes", type=int, choices=MANTISSAS, default=3, metavar="N",
+        help="mantissa of all arithmetic: 3 (binary32, default) to 6; results are rounded to binary32")  # fmt: skip
+    add("--hybrid", action="store_true", help="with longer mantissas: keep the control points binary32")
     add("--replication", type=int, choices=REPLICATIONS, default=1, metavar="N",
         help="modules that hold each patch: 1 (default), 2 or 4")  # fmt: skip
+    add("--load", choices=GP_WAYS, default=GP_WAYS[0],
+        help="how the database gets into texture memory: at once (default), or loaded from GP memory")  # fmt: skip
+    add("--results", choices=RESULT_WAYS, default=RESULT_WAYS[0],
+        help="way of the results: read at once (default), to GP memory after a pass, or points during one")  # fmt: skip
     add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
     add_config_options(parser)
     group = parser.add_argument_group("outputs")
@@ -58,10 +66,21 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen.of(args)
     effective = configuration(args, screen)
     _check_outputs(args)
+    if args.sends is None:
+        args.sends = 4
+    elif args.control_points == "lee":
+        raise UsageError(
+            "--sends",
+            "sends are reads of texture memory, and the LEE reads none",
+            "leave out --sends or --control-points",
+        )
 
     from tessellation import LIMIT, Method, check, load, tessellate
 
-    method = Method(args.control_points, args.schedule, args.sends, args.replication)
+    method = Method(
+        args.control_points, args.schedule, args.sends, args.replication, args.mantissa_bytes,
+        hybrid=args.hybrid, load=args.load, results=args.results,
+    )  # fmt: skip
     file = load(args.patches)
     for note in file.notes:
         screen.note(f"note: {file.name}: {note}")
@@ -133,8 +152,13 @@ def _write(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[str]:
         written.append(args.output)
     if args.preview is not None:
         screen.note("drawing the preview")
+        try:
+            picture = png(mesh)
+        except InputError as error:  # the mesh and the report are no worse for it
+            screen.note(f"note: no preview: {error.faults[0].message}")
+            return written
         with output_file(args.preview, binary=True) as stream:
-            stream.write(png(mesh))
+            stream.write(picture)
         written.append(args.preview)
     return written
 
@@ -149,10 +173,11 @@ def _report(
     checked: Any,
     written: list[str],
 ) -> None:
+    from pixelflow.cli.guesses import guesses
     from tessellation import LIMIT
 
     config = effective.config
-    screen.text(
+    screen.paragraph(
         f"pixelflow tessellate · {file.name} · config {effective.preset} ({config.sha256[:6]})"
         f" · library {result.library} · {_method_text(result)} · engine {result.engine}"
     )
@@ -171,13 +196,12 @@ def _report(
         ("patch edges", _edges_text(mesh)),
         ("", _gap_text(mesh, checked)),
     ]
+    rows += [("not counted", text) for text in result.not_counted]
     rows += [("wrote", path) for path in written]
     rows.append(("wall time", f"{result.wall_seconds:.2f} s for the simulation"))
     for name, text in rows:
         screen.text(f"{name:<20}{text}")
-    found = guesses(config)
-    if found:
-        screen.paragraph("guessed values used: " + "; ".join(found) + "; see: pixelflow about --model")
+    guesses(result.runs, config).show(screen)
 
 
 def _method_text(result: Tessellation) -> str:
@@ -185,7 +209,8 @@ def _method_text(result: Tessellation) -> str:
     if not method.from_texture:
         return "control points by LEE"
     sends = "" if method.overlapped else f", {method.sends} sends"
-    return f"schedule {method.schedule}{sends}"
+    mantissa = f", mantissas of {method.mantissa_bytes} bytes{' (hybrid)' * method.hybrid}" * method.long
+    return f"schedule {method.schedule}{sends}{mantissa}"
 
 
 def _work_lines(result: Tessellation) -> tuple[str, str]:
@@ -199,16 +224,21 @@ def _work_lines(result: Tessellation) -> tuple[str, str]:
     passes = len(result.plans)
     used = result.samples / (passes * result.config.lanes)
     return (
-        f"{_listed(nets, 'patches of', 'control points')}; {_listed(sizes, 'at', 'samples')}",
-        f"{number(result.samples)} samples in {passes} pass{'es' * (passes != 1)}, "
+        f"{_listed(nets, 'control points', 'patch')}; {_listed(sizes, 'samples')}",
+        f"{counted(result.samples, 'sample')} in {passes} pass{'es' * (passes != 1)}, "
         f"{100 * used:.1f} % of {number(result.config.lanes)} PEs",
     )
 
 
-def _listed(counts: dict[str, int], middle: str, last: str) -> str:
+def _listed(counts: dict[str, int], last: str, noun: str = "") -> str:
+    def of(count: int, size: str) -> str:
+        if not noun:
+            return f"{count} at {size}"
+        return f"{count} {noun}{'es' * (count != 1)} of {size}"
+
     if len(counts) > 4:
-        return f"{sum(counts.values())} {middle} {len(counts)} sizes"
-    return " + ".join(f"{count} {middle} {size}" for size, count in counts.items()) + f" {last}"
+        return of(sum(counts.values()), f"{len(counts)} sizes")
+    return " + ".join(of(count, size) for size, count in counts.items()) + f" {last}"
 
 
 def _stage_table(screen: Screen, result: Tessellation) -> None:
@@ -235,6 +265,7 @@ def _stage_table(screen: Screen, result: Tessellation) -> None:
     inside = result.cycles_in_thesis
     rows.append([number(inside), share(inside), "= what the thesis counts", ""])
     outside = {
+        Stage.ROUNDING: "appendix A",
         Stage.MARKS: "not counted",
         Stage.FIRST_STALL: "not counted (4.1.3)",
         Stage.STALL: "none (4.1.3)",
@@ -243,6 +274,7 @@ def _stage_table(screen: Screen, result: Tessellation) -> None:
         Stage.EXCHANGE: "not the thesis's",
         Stage.CONTROL_POINTS: "not counted (3.2)",
         Stage.LEE: "not counted (figure 9)",
+        Stage.RETURN: f"4.1.4; path busy {number(result.return_cycles)}",
     }
     rows += [
         [number(by_stage[stage]), share(by_stage[stage]), _outside_name(stage, result), text]
@@ -250,6 +282,8 @@ def _stage_table(screen: Screen, result: Tessellation) -> None:
         if stage in by_stage
     ]
     rows.append([number(result.cycles), share(result.cycles), "= all", ""])
+    if result.load_cycles:
+        rows.append([number(result.load_cycles), "", f"{Stage.LOAD.value}, before that", "not counted"])
     screen.table(columns, rows)
 
 
@@ -267,9 +301,10 @@ def _degenerate_text(result: Tessellation) -> str:
 
 
 def _mesh_text(mesh: Mesh) -> str:
-    text = f"{number(len(mesh.points))} vertices, {number(len(mesh.triangles))} triangles"
+    text = f"{number(len(mesh.points))} vertices, {counted(len(mesh.triangles), 'triangle')}"
     if mesh.report.turned_patches:
-        text += f", {mesh.report.turned_patches} patches turned over to face the same way"
+        turned = mesh.report.turned_patches
+        text += f", {turned} patch{'es' * (turned != 1)} turned over to face the same way"
     return text
 
 
@@ -282,7 +317,7 @@ def _edges_text(mesh: Mesh) -> str:
 def _gap_text(mesh: Mesh, checked: Any) -> str:
     gap = f"{mesh.report.largest_gap:.3f} (2^-24 x magnitude)"
     if checked is not None:
-        return f"welded over gaps up to {gap}; {checked.cracks} cracks"
+        return f"welded over gaps up to {gap}; {counted(checked.cracks, 'crack')}"
     uneven = ", and between different samples" if mesh.report.uneven_edges else ""
     return f"gaps up to {gap}{uneven}; --weld closes them"
 
@@ -296,6 +331,7 @@ def _object(
     checked: Any,
     written: list[str],
 ) -> dict[str, Any]:
+    from pixelflow.cli.guesses import guesses
     from tessellation import LIMIT
 
     report = mesh.report
@@ -309,6 +345,11 @@ def _object(
         "schedule": result.method.schedule,
         "sends": result.method.sends,
         "replication": result.method.replication,
+        "mantissa_bytes": result.method.mantissa_bytes,
+        "hybrid": result.method.hybrid,
+        "load": result.method.load,
+        "results": result.method.results,
+        "not_counted": list(result.not_counted),
         "passes": [
             {
                 "patches": len(plan.work.placements),
@@ -324,6 +365,8 @@ def _object(
         "result": {
             "cycles": result.cycles,
             "cycles_in_thesis": result.cycles_in_thesis,
+            "load_cycles": result.load_cycles,
+            "return_cycles": result.return_cycles,
             "by_stage": result.cycles_by_stage,
             "seconds_at_clock": result.seconds_at_clock,
             "error_limit": LIMIT,
@@ -346,6 +389,7 @@ def _object(
             "repaired_normals": report.repaired_normals,
             "cracks": None if checked is None else checked.cracks,
         },
+        "guesses": guesses(result.runs, effective.config).as_object(),
         "written": written,
     }
 

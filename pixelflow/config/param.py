@@ -38,6 +38,8 @@ class Param:
     high: int | None = None
     allowed: tuple[Value, ...] | None = None
     read_by: str | None = None
+    because: str = ""
+    """Why no other values are allowed, for the message about them."""
 
     def range_text(self) -> str:
         """Return the permitted values in words."""
@@ -100,4 +102,5 @@ def shorten(value: Any) -> str:
 
 def _allowed_hint(known: Param) -> str:
     unit = f" {known.unit}" if known.unit else ""
-    return f"allowed: {known.range_text()}{unit}"
+    because = f" ({known.because})" if known.because else ""
+    return f"allowed: {known.range_text()}{unit}{because}"

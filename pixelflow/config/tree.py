@@ -20,7 +20,6 @@ __all__ = [
     "GniConfig",
     "IgcConfig",
     "LeeConfig",
-    "NetworkConfig",
     "NodeConfig",
     "SdramConfig",
     "TasicConfig",
@@ -30,6 +29,15 @@ THESIS, DERIVED, FITTED, INVENTED = Standing.THESIS, Standing.DERIVED, Standing.
 
 BLOCK_PES = 16
 """PEs of a block, the unit of patch mapping (thesis 3.2, figure 8); fixed, because figure 8 has no other size."""
+
+ADDRESS_BITS = 21
+"""Bits of an address inside one SDRAM, by the instruction set (bank 1, row 11, column 9: thesis 2.2.6)."""
+
+COORDINATE_BITS = 16
+"""Bits of x and y of a PE: what the sum of a linear expression is counted with (derived, thesis 2.2.9)."""
+
+_FIXED = "the instruction set fixes it"
+_VALUE = "the instruction set fixes it: EMC_SetLEE carries values of 8 bits"
 
 _ARRAY = "pixelflow/node/pe_array.py"
 _LEE = "pixelflow/node/lee.py"
@@ -56,11 +64,14 @@ class ArrayConfig:
         source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
     pes_per_panel: int = param(32, "PEs of a panel", unit="PEs", allowed=(32,),
         source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
-    main_bytes: int = param(256, "main memory of a PE, from address 0", unit="bytes", low=32, high=256,
+    main_bytes: int = param(256, "main memory of a PE, from address 0", unit="bytes", allowed=(256,),
+        because=_FIXED,
         source="thesis 3.6", standing=THESIS, read_by=_ARRAY)
-    composition_bytes: int = param(64, "image composition memory, behind main memory", unit="bytes", low=0, high=64,
+    composition_bytes: int = param(64, "image composition memory, behind main memory", unit="bytes", allowed=(64,),
+        because=_FIXED,
         source="thesis 3.6; its place in the address map is invented", standing=THESIS, read_by=_ARRAY)
-    port_bytes: int = param(32, "each of the two local ports (input, then output)", unit="bytes", low=4, high=64,
+    port_bytes: int = param(32, "each of the two local ports (input, then output)", unit="bytes", allowed=(32,),
+        because=_FIXED,
         source="thesis 2.2.1; their place in the address map is invented", standing=THESIS, read_by=_ARRAY)
 
     @property
@@ -116,17 +127,21 @@ class LeeConfig:
     arrangement: str = param("figure9", "values of the registers when a run starts", unit="",
         allowed=("figure9", "zero"), source="thesis 3.2; figure 9 is missing from the text", standing=DERIVED,
         read_by=_LEE)
-    xe_bits: int = param(2, "register xe of an EMC", unit="bits", low=1, high=16,
+    xe_bits: int = param(2, "register xe of an EMC", unit="bits", low=1, high=4,
         source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
-    ye_bits: int = param(2, "register ye of an EMC", unit="bits", low=1, high=16,
+    ye_bits: int = param(2, "register ye of an EMC", unit="bits", low=1, high=4,
         source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
-    xp_bits: int = param(8, "registers xp", unit="bits", low=1, high=16,
+    xp_bits: int = param(8, "registers xp", unit="bits", low=1, high=8,
+        because=_VALUE,
         source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
-    yp_bits: int = param(7, "registers yp", unit="bits", low=1, high=16,
+    yp_bits: int = param(7, "registers yp", unit="bits", low=1, high=8,
+        because=_VALUE,
         source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
-    xs_bits: int = param(4, "registers xs", unit="bits", low=1, high=16,
+    xs_bits: int = param(4, "registers xs", unit="bits", low=1, high=8,
+        because=_VALUE,
         source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
-    ys_bits: int = param(4, "registers ys", unit="bits", low=1, high=16,
+    ys_bits: int = param(4, "registers ys", unit="bits", low=1, high=8,
+        because=_VALUE,
         source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
 
 
@@ -157,13 +172,14 @@ class TasicConfig:
 class SdramConfig:
     """Texture memory: size of the synchronous DRAMs and their times, in clocks of 10 ns."""
 
-    devices_per_module: int = param(8, "SDRAMs of a module, addressed in parallel", unit="devices", low=1, high=16,
+    devices_per_module: int = param(8, "SDRAMs of a module, one for each word of a port", unit="devices", allowed=(8,),
+        because=_FIXED,
         source="thesis 2.2.1", standing=THESIS, read_by=_TEXTURE)
     banks: int = param(2, "banks of an SDRAM", unit="banks", allowed=(2, 4),
         source="thesis 2.2.6", standing=THESIS, read_by=_TEXTURE)
-    rows: int = param(2048, "rows of a bank", unit="rows", low=1, high=65536,
+    rows: int = param(2048, "rows of a bank", unit="rows", low=1, high=131072,
         source="thesis 2.2.6", standing=THESIS, read_by=_TEXTURE)
-    columns: int = param(512, "columns (bytes) of a row", unit="bytes", low=8, high=65536,
+    columns: int = param(512, "columns (bytes) of a row", unit="bytes", low=8, high=131072,
         source="thesis 2.2.6; 2.2.7 halves the total by mistake", standing=THESIS, read_by=_TEXTURE)
     trcd_cycles: int = param(3, "ACT to READ or WRITE", unit="cycles", low=1, high=255,
         source="fits table 2", standing=FITTED, read_by=_SDRAM)
@@ -204,14 +220,6 @@ class GniConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NetworkConfig:
-    """Nodes that the geometry network and the image composition network join."""
-
-    nodes: int = param(1, "nodes of the machine", unit="nodes", low=1, high=40,
-        source="the model steps one node; a machine had up to 40", standing=INVENTED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeConfig:
     """One PixelFlow node.
 
@@ -226,7 +234,6 @@ class NodeConfig:
     tasic: TasicConfig = section(TasicConfig)
     sdram: SdramConfig = section(SdramConfig)
     gni: GniConfig = section(GniConfig)
-    network: NetworkConfig = section(NetworkConfig)
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -275,6 +282,7 @@ def combination_faults(config: NodeConfig) -> list[Fault]:
     """Return what is wrong with values that are right one by one."""
     faults = []
     sdram, lee, array = config.sdram, config.lee, config.array
+    faults += _size_faults(sdram) + _coordinate_faults(lee) + _bandwidth_faults(config)
     if sdram.trc_cycles < sdram.tras_cycles + sdram.trp_cycles:
         faults.append(
             Fault(
@@ -298,3 +306,50 @@ def combination_faults(config: NodeConfig) -> list[Fault]:
                     )
                 )
     return faults
+
+
+def _size_faults(sdram: SdramConfig) -> list[Fault]:
+    faults = [
+        Fault(f"sdram.{name}: {size} is not a power of two", hint="addresses are taken apart bit by bit")
+        for name, size in (("rows", sdram.rows), ("columns", sdram.columns))
+        if size & (size - 1)
+    ]
+    if sdram.banks * sdram.rows * sdram.columns > 1 << ADDRESS_BITS:
+        faults.append(
+            Fault(
+                f"sdram.rows: {sdram.banks} banks of {sdram.rows} rows of {sdram.columns} bytes are more than "
+                f"{ADDRESS_BITS} address bits reach",
+                hint=f"{_FIXED}: banks * rows * columns is at most {1 << ADDRESS_BITS}",
+            )
+        )
+    return faults
+
+
+def _coordinate_faults(lee: LeeConfig) -> list[Fault]:
+    """Every value of the registers must give a coordinate that all lane engines can hold."""
+    faults = []
+    for axis, shift, panel, step in (
+        ("x", lee.xe_bits, lee.xp_bits, lee.xs_bits),
+        ("y", lee.ye_bits, lee.yp_bits, lee.ys_bits),
+    ):
+        most = ((1 << panel) - 1 << (1 << shift) - 1) + (1 << step) - 1
+        if most >> COORDINATE_BITS:
+            faults.append(
+                Fault(
+                    f"lee.{axis}e_bits: {axis} could reach {most} with {shift} bits of {axis}e, {panel} of {axis}p and "
+                    f"{step} of {axis}s",
+                    hint=f"a coordinate has {COORDINATE_BITS} bits: at most {(1 << COORDINATE_BITS) - 1}",
+                )
+            )
+    return faults
+
+
+def _bandwidth_faults(config: NodeConfig) -> list[Fault]:
+    return [
+        Fault(
+            f"gni.{name}: {value} MB/s are no whole number of bytes a cycle at {config.clock_mhz} MHz",
+            hint=f"allowed: multiples of {config.clock_mhz}, the clock (clock_mhz)",
+        )
+        for name in ("mb_per_second", "gp_memory_mb_per_second")
+        if (value := getattr(config.gni, name)) % config.clock_mhz
+    ]

@@ -106,7 +106,18 @@ class Declaration:
             text += f"[{comma}{spec.name}]" if spec.optional else f"{comma}{spec.name}"
         return f"{self.mnemonic}{'[.E]' if self.gateable else ''}{text}"
 
+    @cached_property
+    def memory_operands(self) -> tuple[tuple[int, int | None], ...]:
+        """Positions of the operands that may name memory, each with that of the operand that holds its size."""
+        position = {spec.name: at for at, spec in enumerate(self.operands)}
+        return tuple(
+            (position[spec.name], position[spec.sized_by] if spec.sized_by else None)
+            for spec in self.operands
+            if spec.kind in (Kind.MEMORY, Kind.SOURCE)
+        )
+
     def arguments(self, operands: tuple[Operand, ...]) -> dict[str, Operand]:
+        """Return the operand values by their names in the manual."""
         return {spec.name: operand for spec, operand in zip(self.operands, operands, strict=True)}
 
     def __hash__(self) -> int:
@@ -132,14 +143,17 @@ class Instruction:
 
     @property
     def mnemonic(self) -> str:
+        """The mnemonic as it is written, with ``.E`` where the instruction is gated."""
         return self.declaration.mnemonic + (".E" if self.gated else "")
 
     @property
     def words(self) -> int:
+        """Length in 32-bit words."""
         return self.declaration.words
 
     @property
     def steps(self) -> tuple[Step, ...]:
+        """The clock cycles of one execution, one `Step` each."""
         return self.declaration.steps(*self.operands)
 
     @property
@@ -155,11 +169,11 @@ class Instruction:
     @property
     def touches(self) -> tuple[tuple[Mem, int], ...]:
         """The memory that the operands name: (first byte, number of bytes) each."""
-        values = self.declaration.arguments(self.operands)
+        operands = self.operands
         return tuple(
-            (values[spec.name], values[spec.sized_by] if spec.sized_by else 1)
-            for spec in self.declaration.operands
-            if spec.kind in (Kind.MEMORY, Kind.SOURCE) and isinstance(values[spec.name], Mem)
+            (operands[at], 1 if size_at is None else operands[size_at])
+            for at, size_at in self.declaration.memory_operands
+            if isinstance(operands[at], Mem)
         )
 
     @property
@@ -286,6 +300,7 @@ class InstructionSet:
         return tuple(self._by_mnemonic.values())
 
     def get(self, mnemonic: str) -> Declaration | None:
+        """Return the declaration of a mnemonic, or None where there is none."""
         return self._by_mnemonic.get(mnemonic)
 
     def find(self, mnemonic: str) -> Declaration:

@@ -42,6 +42,7 @@ class Field:
 
     @property
     def bits(self) -> range:
+        """The positions of its bits in the whole instruction."""
         return range(self.start, self.start + self.width)
 
 
@@ -85,6 +86,7 @@ class Layout:
     fields: tuple[Field, ...]
 
     def of(self, operand: str) -> Iterator[Field]:
+        """Yield the fields of one operand, in order."""
         return (field for field in self.fields if field.operand == operand)
 
 

@@ -91,6 +91,11 @@ class Program:
         return tuple(found)
 
     @cached_property
+    def cycles(self) -> tuple[int, ...]:
+        """The clock cycles of one execution of each instruction, by its declaration."""
+        return tuple(instruction.cycles for instruction in self.instructions)
+
+    @cached_property
     def addresses(self) -> tuple[int, ...]:
         """The word address of each instruction."""
         addresses, at = [], 0

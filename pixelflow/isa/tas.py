@@ -9,13 +9,15 @@ they follow from the marks, the wires and the SDRAM banks (:mod:`pixelflow.node.
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from pixelflow.isa.declare import Family, Step, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import Kind, OperandSpec
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.units import Standing
 
-__all__ = ["ADDRESS_BITS", "BASE", "COUNTER_BITS", "EXPLICIT", "GENERATED", "HELD", "MODULES"]
+__all__ = ["ADDRESS_BITS", "COUNTER_BITS", "MODULES", "Addressing"]
 
 ADDRESS_BITS = 21
 """Bits of an address inside one SDRAM: bank 1, row 11, column 9 (thesis 2.2.6)."""
@@ -23,16 +25,34 @@ ADDRESS_BITS = 21
 COUNTER_BITS = 16
 """Bits of the address generator's counter (invented)."""
 
-EXPLICIT, BASE, GENERATED, HELD = range(4)
-"""Where a transfer's addresses come from: eight of each PE, one of each PE plus the generator's, the generator's
-alone, or what the address corner turner still holds."""
+
+class Addressing(IntEnum):
+    """Where a transfer's addresses come from."""
+
+    EXPLICIT = 0
+    """Eight of each PE, one for each SDRAM."""
+    BASE = 1
+    """One of each PE, plus the generator's."""
+    GENERATED = 2
+    """The generator's alone."""
+    HELD = 3
+    """What the address corner turner still holds."""
+
 
 MODULES = 8
 """Modules that a mask of modules can name: the most that a node may have."""
 
-_addressing = OperandSpec("addressing", Kind.COUNT, EXPLICIT, HELD)
-_stored = OperandSpec("addressing", Kind.COUNT, GENERATED, HELD, choices=(GENERATED, HELD))
-_sent = OperandSpec("addressing", Kind.COUNT, EXPLICIT, GENERATED, choices=(EXPLICIT, BASE, GENERATED))
+_addressing = OperandSpec("addressing", Kind.COUNT, Addressing.EXPLICIT, Addressing.HELD)
+_stored = OperandSpec(
+    "addressing", Kind.COUNT, Addressing.GENERATED, Addressing.HELD, choices=(Addressing.GENERATED, Addressing.HELD)
+)
+_sent = OperandSpec(
+    "addressing",
+    Kind.COUNT,
+    Addressing.EXPLICIT,
+    Addressing.GENERATED,
+    choices=(Addressing.EXPLICIT, Addressing.BASE, Addressing.GENERATED),
+)
 _sends = OperandSpec("sends", Kind.COUNT, 1, 16, choices=(1, 2, 4, 8, 16))
 _group = OperandSpec("count", Kind.COUNT, 1, 15)
 _modules = OperandSpec("modules", Kind.COUNT, 1, (1 << MODULES) - 1)
@@ -200,7 +220,7 @@ def mem_wr_half4(tasic, half: int) -> None:
     The output port holds four addresses, then four words of data; half 0 are SDRAMs 0 to 3, half 1 the others. Eight
     words with an address each need two passes, because both leave a PE by the same port.
     """
-    tasic.write(size=4, addressing=EXPLICIT, held=False, half=half)
+    tasic.write(size=4, addressing=Addressing.EXPLICIT, held=False, half=half)
 
 
 @_transfer("TAS_LoopBack", 0x9C, source="2.2.8, loop-back mode; name invented")
@@ -219,7 +239,7 @@ def mem_wr_base4(tasic, count: int) -> None:
     That one gives a base address (4 bytes at the start of its output port, 24 bits are used) for the others. To the
     base the generator's address is added; the counter starts anew for each base and grows by its step after each PE.
     """
-    tasic.write(size=4, addressing=BASE, held=False, group=count)
+    tasic.write(size=4, addressing=Addressing.BASE, held=False, group=count)
 
 
 @_transfer("TAS_MemWrBase8", 0x9E, _group, source="as TAS_MemWrBase4, with the 8-byte accesses of table 2; invented")
@@ -228,7 +248,7 @@ def mem_wr_base8(tasic, count: int) -> None:
 
     One PE with a base is followed by count pairs.
     """
-    tasic.write(size=8, addressing=BASE, held=False, group=count)
+    tasic.write(size=8, addressing=Addressing.BASE, held=False, group=count)
 
 
 @_transfer(
@@ -257,7 +277,7 @@ def mem_rd_gp4(tasic, sends: int, modules: int, start: int, size: int) -> None:
     The base is in the first 4 bytes of the output port; what goes to the GP lies behind it. For fine-grain overlap: the
     X of one module leaves while control points come in.
     """
-    tasic.read(size=4, sends=sends, addressing=BASE)
+    tasic.read(size=4, sends=sends, addressing=Addressing.BASE)
     tasic.give(modules=modules, start=start, size=size)
 
 

@@ -221,15 +221,24 @@ def _drop_unread(operations: list[Operation]) -> list[Operation]:
 
 
 def _save_overwritten(operations: list[Operation]) -> list[Operation]:
-    """Copy a row of state before it is overwritten, where a view taken earlier is still read afterwards."""
+    """Copy a row of state before it is overwritten, where a view taken earlier is still read afterwards.
+
+    Readers before the overwriting operation, and that operation itself, keep the view; later ones read the copy.
+    """
     position = {operation: index for index, operation in enumerate(operations)}
+    copy_of: dict[Value, Value] = {}
     copies: dict[Operation, list[Operation]] = {}
     for index, operation in enumerate(operations):
+        inputs = []
         for value in operation.inputs:
             by = value.overwritten_by
-            if value.place is not None and by is not None and position[by] < index:
-                copies.setdefault(by, []).append(Operation("copy", (Value(value.form, value.place),), value))
-                value.place = None
+            if value.place is not None and by is not None and position.get(by, index) < index:
+                if value not in copy_of:
+                    copy_of[value] = Value(value.form)
+                    copies.setdefault(by, []).append(Operation("copy", (value,), copy_of[value]))
+                value = copy_of[value]
+            inputs.append(value)
+        operation.inputs = tuple(inputs)
     return [op for operation in operations for op in (*copies.get(operation, ()), operation)]
 
 

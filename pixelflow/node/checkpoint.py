@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,12 @@ from pixelflow.node.saved_values import pack, unpack
 __all__ = ["SCHEMA", "Checkpoint"]
 
 SCHEMA = "pixelflow.checkpoint/1"
+
+_UNREADABLE = (
+    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
+)
+"""What numpy, zipfile and json raise for contents that no run has written."""
 
 _MARK = b"pixelflow sha256 "
 _HASH = 64
@@ -104,18 +112,31 @@ class Checkpoint:
                 arrays = [archive[f"array{at}"] for at in range(len(archive.files) - 1)]
             state = unpack(header["state"], arrays)
             return cls(header["program_sha256"], header["config_sha256"], header["cycle"], header["entry"], state, file)
-        except (KeyError, TypeError, ValueError, IndexError, EOFError, zipfile.BadZipFile):
+        except _UNREADABLE:
             raise refuse("is damaged: a part of it is missing or of the wrong kind") from None
 
     def save(self, path: str | Path) -> None:
-        """Write the file."""
-        Path(path).write_bytes(self.to_bytes())
+        """Write the file: beside its place first, so that no half of it ever has its name."""
+        final = Path(path).resolve()
+        data = self.to_bytes()
+        if final.exists() and not final.is_file():  # a device, or a folder, which is an error
+            final.write_bytes(data)
+            return
+        beside = final.with_name(f".{final.name}.{os.getpid()}.part")
+        try:
+            beside.write_bytes(data)
+            beside.replace(final)
+        finally:
+            beside.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | Path) -> Checkpoint:
         """Read a file; raises InputError where it cannot be read or is not a checkpoint of this version."""
+        file = Path(path)
+        if file.exists() and not file.is_file():
+            raise InputError(Fault("is not a file", Place(str(path))))
         try:
-            data = Path(path).read_bytes()
+            data = file.read_bytes()
         except OSError as error:
             raise InputError(Fault(f"cannot be read: {error.strerror or error}", Place(str(path)))) from None
         return cls.from_bytes(data, str(path))

@@ -19,8 +19,8 @@ __all__ = ["GniBox", "GniSpec", "bytes_per_cycle"]
 
 
 def bytes_per_cycle(mb_per_second: int, clock_mhz: int) -> int:
-    """Return the width of a path in whole bytes a cycle, at least one."""
-    return max(1, mb_per_second // clock_mhz)
+    """Return the width of a path in bytes a cycle, which the configuration makes a whole number."""
+    return mb_per_second // clock_mhz
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,7 @@ class GniState:
     to_gps_bytes: int = 0
     to_network_bytes: int = 0
     from_network_bytes: int = 0
+    from_gps_bytes: int = 0
     to_modules_bytes: int = 0
 
 
@@ -181,6 +182,7 @@ class GniBox(Box[GniSpec, GniState]):
         for _, request in self._all("load_request", spec.modules, cycle):
             state.load, state.asked, state.parts_asked, state.acknowledged = request, 0, 0, 0
         for _, part in self._all("give", spec.gps, cycle):
+            state.from_gps_bytes += part.size
             for module in range(spec.modules):
                 if part.modules >> module & 1:
                     state.queues.setdefault(f"from_gni{module}", []).append(part)

@@ -26,10 +26,6 @@ class GpState:
     give_free: int = 0
     stored_bytes: int = 0
     given_bytes: int = 0
-    first_cycle: int | None = None
-    """The cycle in which the first stored parcel had arrived."""
-    last_cycle: int = 0
-    """The cycle in which the last stored parcel had arrived."""
 
 
 class GpBox(Box[GpSpec, GpState]):
@@ -48,8 +44,6 @@ class GpBox(Box[GpSpec, GpState]):
         state = self.state
         for parcel in self.wires["store"].take_all(cycle):
             state.stored_bytes += parcel.size
-            state.first_cycle = cycle if state.first_cycle is None else state.first_cycle
-            state.last_cycle = cycle
             self.wires["stored"].send(cycle, parcel)
         state.waiting += self.wires["ask"].take_all(cycle)
         if state.waiting and state.give_free <= cycle:

@@ -28,7 +28,7 @@ class GpMemory:
 
     def read(self, start: int, size: int) -> NDArray[np.uint8]:
         """Return a copy of ``size`` bytes from ``start`` on; what was never written is 0."""
-        self._check(start, size)
+        self.check(start, size)
         found = np.zeros(size, np.uint8)
         held = self._bytes[start : start + size]
         found[: len(held)] = held
@@ -40,7 +40,7 @@ class GpMemory:
         if values.ndim != 1 or values.dtype != np.uint8:
             raise InputError(f"GP memory takes a row of bytes, found {values.dtype}{list(values.shape)}")
         end = start + len(values)
-        self._check(start, len(values))
+        self.check(start, len(values))
         if end > len(self._bytes):
             grown = np.zeros(max(end, 2 * len(self._bytes)), np.uint8)
             grown[: self.used] = self._bytes[: self.used]
@@ -48,7 +48,8 @@ class GpMemory:
         self._bytes[start:end] = values
         self.used = max(self.used, end)
 
-    def _check(self, start: int, size: int) -> None:
+    def check(self, start: int, size: int) -> None:
+        """Raise MachineFault where a part of these bytes is outside the memory."""
         if start < 0 or start + size > GP_MEMORY_BYTES:
             raise MachineFault(f"GP memory: bytes {start}..{start + size - 1} are outside 0..{GP_MEMORY_BYTES - 1}")
 

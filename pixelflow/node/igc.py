@@ -14,6 +14,7 @@ from typing import Any
 from pixelflow.config import IgcConfig
 from pixelflow.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.isa import Family, Mem, Program, Unit
+from pixelflow.isa.control import ENDL, LOOP
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.semaphores import Semaphores
 from pixelflow.node.stretches import Stretch, Stretches
@@ -59,7 +60,7 @@ class Sequencer:
         instructions = program.instructions
         self.control = [i if i.declaration.unit is Unit.SEQUENCER else None for i in instructions]
         self.cycles = [
-            config.control_cycles if c else i.cycles for i, c in zip(instructions, self.control, strict=True)
+            config.control_cycles if c else cycles for c, cycles in zip(self.control, program.cycles, strict=True)
         ]
         # Instructions that change the depth of a stack are rare; the stream looks only at these.
         self.watched = [i.declaration.pushes or i.declaration.family is Family.STARTUP for i in instructions]
@@ -70,13 +71,12 @@ class Sequencer:
         open_loops: list[int] = []
         ends: dict[int, int] = {}
         for index, instruction in enumerate(self.program.instructions):
-            match instruction.declaration.mnemonic:
-                case "LOOP":
-                    open_loops.append(index)
-                case "ENDL" if not open_loops:
+            if instruction.declaration is LOOP:
+                open_loops.append(index)
+            elif instruction.declaration is ENDL:
+                if not open_loops:
                     raise MachineFault(f"{self.program.where(index)}: ENDL without LOOP")
-                case "ENDL":
-                    ends[open_loops.pop()] = index
+                ends[open_loops.pop()] = index
         if open_loops:
             raise MachineFault(f"{self.program.where(open_loops[-1])}: LOOP without ENDL")
         return ends
@@ -189,9 +189,11 @@ class Stream:
     # --- what control instructions do --------------------------------------------------------------------------
 
     def halt(self) -> None:
+        """End the stream."""
         self.halted = True
 
     def call(self, target: int, arguments: tuple) -> None:
+        """Enter a routine, with arguments evaluated in the caller's frame; raises MachineFault at the depth limit."""
         if len(self.frames) > self.sequencer.config.call_depth:
             self._fault(f"more than {self.sequencer.config.call_depth} calls inside calls")
         routine = self.sequencer.program.routine_at(target)
@@ -201,6 +203,7 @@ class Stream:
         self.index = self._position(target)
 
     def ret(self) -> None:
+        """Leave the routine; raises MachineFault where its loops or saved enables are still open."""
         if len(self.frames) == 1:
             self._fault("RET without CALL")
         frame = self.frames.pop()
@@ -213,6 +216,7 @@ class Stream:
         self.index = frame.return_to
 
     def loop(self, count: int) -> None:
+        """Begin a loop, or skip it where the count is 0."""
         start = self.index
         if count == 0:
             self.index = self.sequencer.loop_end[start - 1] + 1
@@ -223,8 +227,9 @@ class Stream:
         loops.append([start, count])
 
     def end_loop(self) -> None:
+        """Begin the next round of the innermost loop, or leave it."""
         loops = self.frames[-1].loops
-        if not loops:
+        if not loops or self.sequencer.loop_end[loops[-1][0] - 1] != self.index - 1:
             self._fault("ENDL reached outside its loop")
         loops[-1][1] -= 1
         if loops[-1][1]:
@@ -233,25 +238,33 @@ class Stream:
             loops.pop()
 
     def jump(self, target: int) -> None:
+        """Go on at a word address; loops that the target lies outside of end."""
         self.index = self._position(target)
+        loops, ends = self.frames[-1].loops, self.sequencer.loop_end
+        while loops and not loops[-1][0] <= self.index <= ends[loops[-1][0] - 1]:
+            loops.pop()  # the jump leaves this loop
 
     def mark(self, name: int) -> None:
+        """Begin a stage of the report."""
         names = self.sequencer.program.names
         if name >= len(names):
             self._fault(f"MARK {name}: the program names only {len(names)} stages")
         self.stages.append((names[name], self.cycle))
 
     def add_parameter(self, parameter: int, delta: int) -> None:
+        """Add to a parameter of the running frame."""
         if parameter >= len(self.parameters):
             self._fault(f"parameter P{parameter} was not passed")
         self.parameters[parameter] += delta
 
     def signal(self, semaphore: int) -> None:
+        """Signal a semaphore."""
         if semaphore not in self.elsewhere:
             self.semaphores.signal(semaphore)
         self.signalled = semaphore
 
     def wait(self, semaphore: int) -> None:
+        """Take from a semaphore, or wait for it."""
         self.waiting = None
         if not self.semaphores.take(semaphore):
             self.index -= 1

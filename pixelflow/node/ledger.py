@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pixelflow.errors import InternalError
 from pixelflow.isa.control import SIGNAL, WAIT
-from pixelflow.node.emc_ports_box import EmcPortsBox
 from pixelflow.node.igc import Stream
 from pixelflow.node.igc_box import EigcBox, TigcBox
+from pixelflow.node.node_netlist import NodeBoxes
 from pixelflow.node.tasic_box import TasicBox
 from pixelflow.sim import Transfer
 
@@ -34,15 +34,19 @@ class SignalFlow:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Bytes of one direction: as the commands ask for, as the wires carried them, as the ports of the EMCs count."""
+    """Bytes of one direction: as was asked for, as the wires carried them, as the box at the end counts.
+
+    ``moved`` are those that the meaning of the transfers moved: data alone, without addresses and idle places.
+    """
 
     asked: int = 0
     carried: int = 0
     counted: int = 0
+    moved: int = 0
 
     @property
     def balanced(self) -> bool:
-        return self.asked == self.carried == self.counted
+        return self.asked == self.carried == self.counted >= self.moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,10 @@ class Ledger:
     """Bytes from the EMCs to the TASICs: addresses, and data to be written."""
     outbound: Flow = Flow()
     """Bytes from the TASICs to the EMCs."""
+    to_gps: Flow = Flow()
+    """Bytes from the TASICs to the GNI, for GPs of this node or of others: every one of them is data that moved."""
+    from_gps: Flow = Flow()
+    """Bytes of loads from the own GPs to the GNI: every one of them is data that moved."""
 
     def check(self) -> None:
         """Raise InternalError where something was lost or appeared from nowhere."""
@@ -67,7 +75,12 @@ class Ledger:
             raise InternalError("the ledger of the run does not balance: " + "; ".join(wrong))
 
     def _flows(self) -> tuple[tuple[str, Flow], ...]:
-        return (("bytes to the TASICs", self.inbound), ("bytes to the EMCs", self.outbound))
+        return (
+            ("bytes to the TASICs", self.inbound),
+            ("bytes to the EMCs", self.outbound),
+            ("bytes for GPs", self.to_gps),
+            ("bytes from GPs", self.from_gps),
+        )
 
     def as_object(self) -> dict[str, Any]:
         """Return the totals as plain values, for JSON."""
@@ -79,8 +92,13 @@ class Ledger:
             "commands": self.commands,
             "dones": self.dones,
             "bytes": {
-                name: {"asked": flow.asked, "carried": flow.carried, "counted": flow.counted}
-                for name, flow in (("to_tasics", self.inbound), ("to_emcs", self.outbound))
+                name: {"asked": flow.asked, "carried": flow.carried, "counted": flow.counted, "moved": flow.moved}
+                for name, flow in (
+                    ("to_tasics", self.inbound),
+                    ("to_emcs", self.outbound),
+                    ("to_gps", self.to_gps),
+                    ("from_gps", self.from_gps),
+                )
             },
         }
 
@@ -139,17 +157,22 @@ class WireCounts:
     def _outbound(self, transfer: Transfer) -> None:
         self.totals["outbound"] += transfer.amount
 
-    def ledger(self, streams: Iterable[Stream], ports: Iterable[EmcPortsBox]) -> Ledger:
-        """Return the ledger of a run that has ended."""
-        totals, ports = self.totals, list(ports)
-        sent = sum(box.state.sent_bytes for box in ports)
-        received = sum(box.state.received_bytes for box in ports)
+    def ledger(self, streams: Iterable[Stream], boxes: NodeBoxes, moved: Mapping[str, int]) -> Ledger:
+        """Return the ledger of a run that has ended; ``moved`` are the bytes that went each way (texture_unit.WAYS)."""
+        totals, gni = self.totals, boxes.gni.state
+        sent = sum(box.state.sent_bytes for box in boxes.emcs)
+        received = sum(box.state.received_bytes for box in boxes.emcs)
+        for_gps = sum(box.state.sent_bytes for box in boxes.ports)
+        from_gps = sum(box.state.given_bytes for box in boxes.gps)
+        to_gps, loads, looped = moved["PEs to GPs"], moved["GPs to TASICs"], moved["PEs to PEs"]
         return Ledger(
             signal_flows(streams, self.signals),
             totals["commands"],
             totals["dones"],
-            Flow(totals["inbound asked"], totals["inbound"], sent),
-            Flow(totals["outbound asked"], totals["outbound"], received),
+            Flow(totals["inbound asked"], totals["inbound"], sent, moved["PEs to TASICs"] + looped),
+            Flow(totals["outbound asked"], totals["outbound"], received, moved["TASICs to PEs"] + looped),
+            Flow(to_gps, for_gps, gni.from_modules_bytes, to_gps),
+            Flow(loads, from_gps, gni.from_gps_bytes, loads),
         )
 
     def snapshot(self) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import InputError
+from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.isa import Program
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.node import Node
 from pixelflow.node.node_netlist import NodeBoxes, connect_network
 from pixelflow.node.run import Run
+from pixelflow.node.streams import deadlock
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.sim import Clock, Netlist
 
@@ -50,8 +51,7 @@ class Machine:
 
     def node(self, number: int) -> Node:
         """Return a node; its PEs and texture memory take up space from the first time on that it is asked for."""
-        if not 0 <= number < len(self.gp_memory):
-            raise InputError(f"there is no node {number}: the machine has {len(self.gp_memory)}")
+        self._check_number(number)
         if number not in self._nodes:
             node = Node(self.config, self.engine)
             node.gp_memory = self.gp_memory[number]
@@ -59,6 +59,10 @@ class Machine:
             node.texture.gps_of = lambda places: self.gp_memory[(number + places) % len(self.gp_memory)]
             self._nodes[number] = node
         return self._nodes[number]
+
+    def _check_number(self, number: int) -> None:
+        if type(number) is not int or not 0 <= number < len(self.gp_memory):
+            raise InputError(f"there is no node {number!r}: the machine has 0 to {len(self.gp_memory) - 1}")
 
     def run(
         self,
@@ -68,7 +72,14 @@ class Machine:
         shuffle_seed: int | None = None,
         function: bool = True,
     ) -> MachineRun:
-        """Run programs of two streams side by side, each on its node; raises what :meth:`Node.run` raises."""
+        """Run programs of two streams side by side, each on its node; raises what :meth:`Node.run` raises.
+
+        Also InputError without any program, for a node that does not exist, and for a program of one stream.
+        """
+        if not programs:
+            raise InputError("a machine runs at least one program, on one of its nodes")
+        for number in programs:
+            self._check_number(number)
         if any(len(program.entries) < 2 for program in programs.values()):
             raise InputError("every program of a machine needs both streams (eigc and tigc)")
         count = len(self.gp_memory)
@@ -95,11 +106,26 @@ class Machine:
         clock = Clock(netlist, watchers=watchers, shuffle_seed=shuffle_seed)
         try:
             end = clock.run()
+        except DeadlockError:
+            raise DeadlockError(
+                "\n".join(
+                    f"node {number}: {deadlock(both.program, list(both.streams.values()), clock.cycle)}"
+                    for number, both in running.items()
+                    if any(stream.waiting is not None for stream in both.streams.values())
+                )
+            ) from None
         finally:
             for both in running.values():
                 both.flush()
         for both in running.values():
             both.settle()
+        for each in boxes:
+            each.check_bytes()
+        sent = sum(each.gni.state.to_network_bytes for each in boxes)
+        taken = sum(each.gni.state.from_network_bytes for each in boxes)
+        if not sent == network.state.carried_bytes == taken:
+            carried = network.state.carried_bytes
+            raise InternalError(f"geometry network: {sent} bytes given, {carried} carried, {taken} taken")
         return MachineRun(
             runs={number: self.node(number).account(both, function=function) for number, both in running.items()},
             cycles=end,

@@ -49,6 +49,7 @@ class Node:
 
     @property
     def lanes(self) -> int:
+        """PEs of the node."""
         return self.config.lanes
 
     # --- running -----------------------------------------------------------------------------------------------
@@ -79,11 +80,14 @@ class Node:
     ) -> Run:
         """Run a program to its end and return the account of its EMC stream (the texture stream's is ``beside``).
 
-        ``entry`` runs one stream alone. With ``function`` false only time passes: the same cycles, no PE changes, and
-        InputError where the time depends on PE data. ``shuffle_seed`` ticks the boxes in a random order, which changes
-        nothing. When all that begins before cycle ``save_at`` is done, ``save`` gets the state of the run; InputError
-        where the run ends before that. Raises MachineFault, DeadlockError or CycleLimitError; PE state is then as the
-        instructions before left it.
+        ``entry`` runs one stream alone. With ``function`` false only time passes: the same cycles, nothing in the node
+        changes, TASIC registers included, and InputError where the time depends on PE data. Such a run refuses what
+        follows from the program; it does not look at texture addresses that PEs give (explicit or base addresses, and
+        those held from them), so a bad one, or one that breaks a promise of alternate banks, passes.
+
+        ``shuffle_seed`` ticks the boxes in a random order, which changes nothing. When all that begins before cycle
+        ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
+        MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
         """
         if save_at is not None and not function:
             raise InputError("a timing-only run has no PE data, so there is no state to save")
@@ -116,7 +120,7 @@ class Node:
         try:
             self._restore(checkpoint.state)
             runner.restore(checkpoint.state["run"])
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             raise checkpoint.damaged() from None
         return self._finish(runner, program, checkpoint.entry, self.engine, save_at, save)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pixelflow.config import NodeConfig
+from pixelflow.errors import InternalError
 from pixelflow.node.emc_ports_box import EmcPortsBox, EmcPortsSpec
 from pixelflow.node.gni_box import GniBox, GniSpec
 from pixelflow.node.gni_port_box import GniPortBox, GniPortSpec
@@ -12,7 +14,7 @@ from pixelflow.node.gp_box import GpBox, GpSpec
 from pixelflow.node.igc_box import EigcBox, TigcBox
 from pixelflow.node.network_box import NetworkBox, NetworkSpec
 from pixelflow.node.tasic_box import TasicBox, TasicSpec
-from pixelflow.sim import Netlist
+from pixelflow.sim import Box, Netlist
 
 __all__ = ["NodeBoxes", "connect_network"]
 
@@ -51,6 +53,28 @@ class NodeBoxes:
     def all(self) -> tuple[TasicBox | EmcPortsBox | GniPortBox | GniBox | GpBox, ...]:
         """Every box, in the order of the block diagram."""
         return (*self.tasics, *self.emcs, *self.ports, self.gni, *self.gps)
+
+    @property
+    def bytes_moved(self) -> dict[str, tuple[int, int]]:
+        """Bytes that went from one kind of box to the next, as the givers and as the takers have counted them."""
+        gni = self.gni.state
+        return {
+            "EMCs to TASICs for GPs": (_sum(self.emcs, "collected_bytes"), _sum(self.ports, "sent_bytes")),
+            "TASICs to GNI": (_sum(self.ports, "sent_bytes"), gni.from_modules_bytes),
+            "through the GNI": (
+                gni.from_modules_bytes + gni.from_network_bytes,
+                gni.to_gps_bytes + gni.to_network_bytes,
+            ),
+            "GNI to GPs": (gni.to_gps_bytes, _sum(self.gps, "stored_bytes")),
+            "GPs to GNI": (_sum(self.gps, "given_bytes"), gni.from_gps_bytes),
+            "GNI to TASICs": (gni.to_modules_bytes, _sum(self.tasics, "loaded_bytes")),
+        }
+
+    def check_bytes(self) -> None:
+        """Raise InternalError where a run has ended and bytes were lost between two boxes, or came from nowhere."""
+        wrong = [f"{way}: {gave} given, {took} taken" for way, (gave, took) in self.bytes_moved.items() if gave != took]
+        if wrong:
+            raise InternalError(f"{self.gni.name}: bytes do not balance: {'; '.join(wrong)}")
 
     def join(self, netlist: Netlist, eigc: EigcBox | None = None, tigc: TigcBox | None = None) -> None:
         """Add the boxes to a netlist, and the sequencers of a node that runs something."""
@@ -96,6 +120,10 @@ class NodeBoxes:
         netlist.connect(f"{name}.grant", (gni, f"grant{module}"), (port, "grant"), **words)
         netlist.connect(f"{name}.to_gni", (port, "to_gni"), (gni, f"to_gni{module}"), **path)
         netlist.connect(f"{name}.delivered", (gni, f"delivered{module}"), (port, "delivered"), **words)
+
+
+def _sum(boxes: Sequence[Box], name: str) -> int:
+    return sum(getattr(box.state, name) for box in boxes)
 
 
 def connect_network(netlist: Netlist, nodes: list[NodeBoxes]) -> NetworkBox:

@@ -16,7 +16,7 @@ from pixelflow.errors import InternalError
 
 __all__ = ["pack", "unpack"]
 
-_ROOMS = ("pixelflow.node.", "pixelflow.sim.")
+_ROOMS = ("pixelflow.node.", "pixelflow.sim.", "pixelflow.isa.tas")
 """Where the classes of saved values may come from; no other name in a file is looked up."""
 
 

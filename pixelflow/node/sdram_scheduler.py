@@ -119,17 +119,18 @@ class EqualSlots(Scheduler):
     def __init__(self, config: SdramConfig, pattern: Pattern = Pattern.RANDOM) -> None:
         super().__init__(config)
         self.pattern = pattern
+        self.spacing = 0
         self._slots: dict[tuple[int, bool], Slot] = {}
         self._last: Access | None = None
         self._start = Cycle(0)
 
-    def promise(self, pattern: Pattern) -> None:
-        """Change what is promised about the banks, from the next access on.
+    def promise(self, pattern: Pattern, spacing: int = 0) -> None:
+        """Change what is promised about the banks, and how much longer than necessary slots are, from now on.
 
-        That access must come when the one before it has let every bank settle.
+        The next access must come when the one before it has let every bank settle.
         """
-        if pattern is not self.pattern:
-            self.pattern = pattern
+        if (pattern, spacing) != (self.pattern, self.spacing):
+            self.pattern, self.spacing = pattern, spacing
             self._slots.clear()
 
     def place(self, access: Access, *, not_before: Cycle = FIRST) -> Placement:
@@ -158,7 +159,9 @@ class EqualSlots(Scheduler):
     def _slot(self, access: Access) -> Slot:
         key = (access.burst, access.write)
         if key not in self._slots:
-            self._slots[key] = equal_slot(self.config, access.burst, write=access.write, pattern=self.pattern)
+            self._slots[key] = equal_slot(
+                self.config, access.burst, write=access.write, pattern=self.pattern, spacing=self.spacing
+            )
         return self._slots[key]
 
     def _distance(self, last: Access, access: Access) -> int:

@@ -54,11 +54,21 @@ def access_commands(
 
 
 @lru_cache
-def equal_slot(config: SdramConfig, burst: int, *, write: bool, pattern: Pattern) -> Slot:
-    """Return the shortest slot for accesses of ``burst`` bytes that are all reads or all writes."""
+def equal_slot(config: SdramConfig, burst: int, *, write: bool, pattern: Pattern, spacing: int = 0) -> Slot:
+    """Return the shortest slot for accesses of ``burst`` bytes that are all reads or all writes.
+
+    With ``spacing`` it is at least so much longer than that, its commands placed so that they do not meet.
+    """
+    if spacing:
+        cycles = equal_slot(config, burst, write=write, pattern=pattern).cycles + spacing
+        return _slot_from(config, burst, cycles, pattern, write=write)
     if pattern is Pattern.ALTERNATE and config.banks < 2:
         raise MachineFault("alternate banks need two banks")
-    cycles = 1
+    return _slot_from(config, burst, 1, pattern, write=write)
+
+
+def _slot_from(config: SdramConfig, burst: int, cycles: int, pattern: Pattern, *, write: bool) -> Slot:
+    """Return the shortest slot of ``cycles`` or more."""
     while True:
         for slot in _candidates(config, burst, cycles, write=write):
             if _steady(config, slot, burst, pattern, write=write):

@@ -36,9 +36,9 @@ def access_pattern(*, alternate: bool) -> Pattern:
     return Pattern.ALTERNATE if alternate else Pattern.RANDOM
 
 
-def settle_cycles(config: SdramConfig, size: int, *, write: bool, pattern: Pattern) -> int:
+def settle_cycles(config: SdramConfig, size: int, *, write: bool, pattern: Pattern, spacing: int = 0) -> int:
     """Return the cycles from the start of an access after which any other access may start, whatever its kind."""
-    slot = equal_slot(config, size, write=write, pattern=pattern)
+    slot = equal_slot(config, size, write=write, pattern=pattern, spacing=spacing)
     return max(slot.cycles, slot.precharge + config.trp_cycles, config.trc_cycles)
 
 
@@ -98,8 +98,8 @@ class SdramUse:
         scheduler = part.scheduler
         equal = isinstance(scheduler, EqualSlots)
         if equal:
-            scheduler.promise(pattern)
-            step = equal_slot(self.config, size, write=write, pattern=pattern).cycles + overhead
+            scheduler.promise(pattern, overhead)
+            step = equal_slot(self.config, size, write=write, pattern=pattern, spacing=overhead).cycles
         at = end = start
         for each in addresses:
             address = None if each is None else each[0] if len(each) == 1 else each[part.devices[0]]

@@ -23,6 +23,7 @@ class Semaphores:
         self._counts[:] = counts
 
     def count(self, semaphore: int) -> int:
+        """Return how often the semaphore can be taken now."""
         return self._counts[semaphore]
 
     def signal(self, semaphore: int) -> None:

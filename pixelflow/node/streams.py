@@ -35,19 +35,21 @@ def use_of(program: Program, entry: str) -> StreamUse:
             continue
         seen.add(index)
         declaration = instructions[index].declaration
-        if declaration in (CALL, JMP):
+        if declaration is CALL or declaration is JMP:
             target = program.index_of.get(instructions[index].operands[0])
             if target is not None:
                 ahead.append(target)
-        if declaration not in (JMP, RET, HALT):
+        if declaration is not JMP and declaration is not RET and declaration is not HALT:
             ahead.append(index + 1)
-    found: dict[object, dict[int, tuple[int, ...]]] = {WAIT: {}, SIGNAL: {}}
+    waits: dict[int, tuple[int, ...]] = {}
+    signals: dict[int, tuple[int, ...]] = {}
     for index in sorted(seen):
-        uses = found.get(instructions[index].declaration)
-        if uses is not None:
-            semaphore = instructions[index].operands[0]
+        instruction = instructions[index]
+        if instruction.declaration is WAIT or instruction.declaration is SIGNAL:
+            uses = waits if instruction.declaration is WAIT else signals
+            semaphore = instruction.operands[0]
             uses[semaphore] = (*uses.get(semaphore, ()), index)
-    return StreamUse(found[WAIT], found[SIGNAL])
+    return StreamUse(waits, signals)
 
 
 def specs_of(program: Program) -> dict[str, IgcSpec]:

@@ -51,8 +51,8 @@ def access_cycles(spec: TasicSpec, transfer: Transfer) -> int:
         return 0
     write = transfer.direction is not Direction.READ
     pattern = access_pattern(alternate=transfer.alternate)
-    slot = equal_slot(spec.sdram, transfer.size, write=write, pattern=pattern).cycles
-    return slot if write else slot + spec.read_overhead_cycles
+    spacing = 0 if write else spec.read_overhead_cycles
+    return equal_slot(spec.sdram, transfer.size, write=write, pattern=pattern, spacing=spacing).cycles
 
 
 def run_cycles(spec: TasicSpec, command: Command) -> int:
@@ -187,7 +187,8 @@ class TasicBox(Box[TasicSpec, TasicState]):
         """Note when another kind of access may follow the last one, which has its slot before ``end``."""
         pattern = access_pattern(alternate=transfer.alternate)
         write = transfer.direction is not Direction.READ
-        settled = settle_cycles(self.spec.sdram, transfer.size, write=write, pattern=pattern)
+        spacing = 0 if write else self.spec.read_overhead_cycles
+        settled = settle_cycles(self.spec.sdram, transfer.size, write=write, pattern=pattern, spacing=spacing)
         self.state.free_at = max(end, end - access_cycles(self.spec, transfer) + settled)
 
     def _schedule(self, begin: int, expected: int) -> int:

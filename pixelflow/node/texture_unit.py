@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import MachineFault
+from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
-from pixelflow.isa.tas import BASE, EXPLICIT, GENERATED, HELD
+from pixelflow.isa.tas import Addressing
 from pixelflow.lanes.engine import Engine
 from pixelflow.node.address_generator import AddressGenerator
 from pixelflow.node.gp_memory import GpMemory
@@ -45,6 +45,9 @@ WAYS = (
 """The ways that data go; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
 
 _BASE_MASK = (1 << 24) - 1
+
+_NO_ADDRESS = -1
+"""What an address corner turner holds before it has held one."""
 
 
 @dataclass
@@ -86,19 +89,19 @@ class TextureUnit:
         """The transfer that the last texture instruction asked for."""
         self.moved = dict.fromkeys(WAYS, 0)
         """Bytes of data that went each way since the start, by way; addresses and idle places are not counted."""
-        self._held_addresses = np.full((config.array.emcs, DEVICES), -1, np.int64)
+        self._held_addresses = np.full((config.array.emcs, DEVICES), _NO_ADDRESS, np.int64)
         self._held_data: NDArray[np.uint8] | None = None
         self._addresses: list[tuple[RoundAddresses, ...]] | None = None
         self._moving = _Moving()
 
     # --- what texture instructions ask for ------------------------------------------------------------------------
 
-    def read(self, size: int, sends: int, addressing: int) -> None:
+    def read(self, size: int, sends: int, addressing: Addressing) -> None:
         self.transfer = Transfer(
             Direction.READ, size=size, sends=sends, addressing=addressing, alternate=self.alternate
         )
 
-    def write(self, size: int, addressing: int, held: bool, group: int = 0, half: int | None = None) -> None:
+    def write(self, size: int, addressing: Addressing, held: bool, group: int = 0, half: int | None = None) -> None:
         self.transfer = Transfer(
             Direction.WRITE,
             size=size,
@@ -244,7 +247,7 @@ class TextureUnit:
         for module, memory in enumerate(self._memories):
             if load.includes(module):
                 memory.write(self._access.physical(addresses[0]), data.reshape(load.blocks, DEVICES, 4))
-                self.moved["TASICs to texture memory"] += len(data)
+        self.moved["TASICs to texture memory"] += len(data) * load.modules.bit_count()
         self.destinations[lowest] = replace(source, address=source.address + len(data))
         self.moved["GPs to TASICs"] += len(data)
 
@@ -272,25 +275,29 @@ class TextureUnit:
         period = transfer.group or max(givers.shape[1], 1)
         offsets = np.array([self.generator.address(index % period) for index in range(givers.shape[1])], np.int64)
         match transfer.addressing:
-            case value if value == HELD:
-                if np.any(self._held_addresses[valid.any(axis=1)] < 0):
+            case Addressing.HELD:
+                if np.any(self._held_addresses[valid.any(axis=1)] == _NO_ADDRESS):
                     raise MachineFault("the address corner turner of an EMC that takes part holds no addresses")
                 addresses = np.broadcast_to(self._held_addresses[:, None, :], shape)
-            case value if value == GENERATED:
+            case Addressing.GENERATED:
                 addresses = np.broadcast_to(offsets[None, :, None], shape)
-            case value if value in (EXPLICIT, BASE):
-                words = self._port().view("<u4")[np.maximum(givers, 0)]
-                if value == BASE:
-                    base = (words[:, :, :1] & _BASE_MASK).astype(np.int64)
-                    addresses = np.broadcast_to(base + offsets[None, :, None], shape)
-                else:
-                    addresses = words.astype(np.int64)
+            case Addressing.BASE:
+                base = (self._words_of(givers)[:, :, :1] & _BASE_MASK).astype(np.int64)
+                addresses = np.broadcast_to(base + offsets[None, :, None], shape)
+            case Addressing.EXPLICIT:
+                addresses = self._words_of(givers).astype(np.int64)
+            case _:
+                raise InternalError(f"no way of addressing has the number {transfer.addressing}")
         if transfer.half is not None:
             addresses = addresses[:, :, : DEVICES // 2]
         addresses = np.where(valid[:, :, None], addresses, 0)
         if self._scheduled:
             self._addresses = self._access.by_round(transfer, addresses, valid)
         return addresses
+
+    def _words_of(self, lanes: NDArray[np.int64]) -> NDArray[np.uint32]:
+        """Return the words in the output ports of these lanes: uint32[..., 8]."""
+        return self._port().view("<u4")[np.maximum(lanes, 0)]
 
     def _held(self, valid: NDArray[np.bool_], transfer: Transfer) -> NDArray[np.uint8]:
         """Return what the data corner turners hold, once for every round."""
@@ -308,7 +315,7 @@ class TextureUnit:
     ) -> None:
         """Keep addresses and data of the last round of each EMC; one that had no PE keeps what it held."""
         if transfer.half is not None:
-            self._held_addresses[:] = -1
+            self._held_addresses[:] = _NO_ADDRESS
             self._held_data = None
             return
         emcs = np.flatnonzero(valid.any(axis=1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
-from pixelflow.isa.tas import BASE, EXPLICIT
+from pixelflow.isa.registers import PORT_BYTES
+from pixelflow.isa.tas import Addressing
 
 __all__ = ["Command", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer"]
 
@@ -61,7 +61,7 @@ class Transfer:
     direction: Direction
     size: int = 4
     sends: int = 1
-    addressing: int = EXPLICIT
+    addressing: Addressing = Addressing.EXPLICIT
     held: bool = False
     alternate: bool = False
     group: int = 0
@@ -115,7 +115,7 @@ class Transfer:
             case Direction.WRITE if self.group:
                 data = PORT_BYTES * self.pes_per_round
                 return data + (BASE_BYTES if index % self.group == 0 else 0)
-        addresses = {EXPLICIT: PORT_BYTES, BASE: BASE_BYTES}.get(self.addressing, 0)
+        addresses = {Addressing.EXPLICIT: PORT_BYTES, Addressing.BASE: BASE_BYTES}.get(self.addressing, 0)
         data = 0 if self.direction is Direction.READ or self.held else PORT_BYTES * self.pes_per_round
         return addresses + data
 
@@ -124,13 +124,6 @@ class Transfer:
         """Bytes that the TASICs send to each EMC in a round."""
         to_pes = self.direction in (Direction.READ, Direction.LOOP_BACK)
         return PORT_BYTES * self.pes_per_round if to_pes else 0
-
-    @property
-    def ports(self) -> tuple[range, ...]:
-        """The bytes of PE memory that the transfer uses while it lasts."""
-        given = range(OUTPUT_PORT, OUTPUT_PORT + PORT_BYTES)
-        taken = range(INPUT_PORT, INPUT_PORT + PORT_BYTES)
-        return (taken, given)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pixelflow.config import NodeConfig
 from pixelflow.errors import DeadlockError, InputError, MachineFault
-from pixelflow.isa import Instruction, Program, Unit
+from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.array_worker import ArrayWorker
 from pixelflow.node.igc import Issue, Sequencer, Stream
@@ -23,6 +23,7 @@ from pixelflow.node.sdram_use import needs_addresses
 from pixelflow.node.semaphores import Semaphores
 from pixelflow.node.streams import STREAMS, deadlock, specs_of
 from pixelflow.node.stretches import Stretches
+from pixelflow.node.texture_timing import TimedTextureUnit
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import Command, Transfer
 from pixelflow.sim import Clock, Netlist
@@ -37,25 +38,26 @@ class _Ports:
     transfer: Transfer | None = None
     since: int = 0
     until: int = -1
-    touched_at: int = -1
-    touched_by: str = ""
+    touched_until: int = -1
+    touched_by: Issue = -1
 
-    def touch(self, instruction: Instruction, where: str, cycle: int) -> None:
+    def touch(self, program: Program, issue: Issue, cycle: int) -> None:
         """A PE instruction uses a port or sets a mark; raises MachineFault where a transfer is using them."""
-        self.touched_at, self.touched_by = cycle, f"{instruction.text()} at {where}"
+        self.touched_until, self.touched_by = cycle + program.instructions[issue].cycles - 1, issue
         if self.transfer is not None or cycle <= self.until:
-            raise MachineFault(self._conflict(f"in use from cycle {self.since}", cycle))
+            raise MachineFault(self._conflict(program, f"in use from cycle {self.since}", cycle))
 
-    def begin(self, transfer: Transfer, cycle: int) -> None:
+    def begin(self, program: Program, transfer: Transfer, cycle: int) -> None:
         self.transfer, self.since = transfer, cycle
-        if self.touched_at == cycle:
-            raise MachineFault(self._conflict("taken in the same cycle", cycle))
+        if cycle <= self.touched_until:
+            raise MachineFault(self._conflict(program, "taken in this cycle", cycle))
 
     def end(self, cycle: int) -> None:
         self.transfer, self.until = None, cycle
 
-    def _conflict(self, how: str, cycle: int) -> str:
-        return f"port conflict in cycle {cycle}: {self.touched_by}, while the ports are {how} by a texture transfer"
+    def _conflict(self, program: Program, how: str, cycle: int) -> str:
+        who = f"{program.instructions[self.touched_by].text()} at {program.where(self.touched_by)}"
+        return f"port conflict in cycle {cycle}: {who}, while the ports are {how} by a texture transfer"
 
 
 class TwoStreams:
@@ -78,7 +80,7 @@ class TwoStreams:
         boxes: NodeBoxes | None = None,
         netlist: Netlist | None = None,
     ) -> None:
-        self._program = program
+        self.program = program
         sequencer = Sequencer(program, config.igc)
         specs = specs_of(program)
         self.streams = {
@@ -95,10 +97,11 @@ class TwoStreams:
             stream = self.streams["eigc"]
             stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
             stream.passed = self._emc.pass_over
+        self._moved_before = dict(self._texture.moved)
         self.eigc = EigcBox(specs["eigc"], self.streams["eigc"], self._emc)
         self.tigc = TigcBox(specs["tigc"], self.streams["tigc"], self._texture, config.array.modules)
         self.boxes = boxes or NodeBoxes.of(config)
-        self.tasics, self.emcs = self.boxes.tasics, self.boxes.emcs
+        self.tasics = self.boxes.tasics
         self.netlist = Netlist("node") if netlist is None else netlist
         self.boxes.join(self.netlist, self.eigc, self.tigc)
         self.counts = WireCounts()
@@ -115,7 +118,7 @@ class TwoStreams:
         try:
             self.clock.run()
         except DeadlockError:
-            raise deadlock(self._program, list(self.streams.values()), self.clock.cycle) from None
+            raise deadlock(self.program, list(self.streams.values()), self.clock.cycle) from None
         finally:
             self.flush()
         self.settle()
@@ -125,9 +128,13 @@ class TwoStreams:
         self._emc.flush()
 
     def settle(self) -> None:
-        """Close the account of a run that has ended; raises InternalError where an SDRAM command broke a rule."""
+        """Close the account of a run that has ended.
+
+        Raises InternalError where bytes were lost between boxes, or where an SDRAM command broke a rule.
+        """
         for stream in self.streams.values():
             stream.settle()
+        self.boxes.check_bytes()
         for tasic in self.tasics:
             if tasic.sdrams is not None:
                 tasic.sdrams.verify()
@@ -146,7 +153,8 @@ class TwoStreams:
 
     def ledger(self) -> Ledger:
         """Return the ledger of the run."""
-        return self.counts.ledger(self.streams.values(), self.emcs)
+        moved = {way: count - self._moved_before[way] for way, count in self._texture.moved.items()}
+        return self.counts.ledger(self.streams.values(), self.boxes, moved)
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of streams, boxes, wires and ports; PE and texture data are not in it.
@@ -163,6 +171,7 @@ class TwoStreams:
             "clock": self.clock.snapshot(),
             "ports": {each.name: getattr(self._ports, each.name) for each in fields(self._ports)},
             "counts": self.counts.snapshot(),
+            "moved_before": dict(self._moved_before),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -172,6 +181,7 @@ class TwoStreams:
         for name, value in snapshot["ports"].items():
             setattr(self._ports, name, value)
         self.counts.restore(snapshot["counts"])
+        self._moved_before = dict(snapshot["moved_before"])
         self.clock.restore(snapshot["clock"])
 
 
@@ -183,8 +193,7 @@ class _EmcWorker(ArrayWorker):
         self._ports = ports
 
     def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
-        program = stream.sequencer.program
-        self._ports.touch(program.instructions[issue], program.where(issue), cycle)
+        self._ports.touch(stream.sequencer.program, issue, cycle)
 
 
 class _TasicWorker:
@@ -192,7 +201,13 @@ class _TasicWorker:
 
     def __init__(self, texture: TextureUnit, program: Program, ports: _Ports) -> None:
         self._texture = texture
+        self._program = program
         self._ports = ports
+
+    @property
+    def moved(self) -> dict[str, int]:
+        """Bytes of data that went each way, since the node was made."""
+        return self._texture.moved
 
     def issue(self, stream: Stream, issue: Issue) -> Transfer | None:
         instruction = stream.sequencer.program.instructions[issue]
@@ -205,7 +220,7 @@ class _TasicWorker:
 
     def begin(self, transfer: Transfer, cycle: int) -> tuple[Command, ...]:
         if transfer.uses_ports:
-            self._ports.begin(transfer, cycle)
+            self._ports.begin(self._program, transfer, cycle)
         self._texture.begin(transfer)
         return self._texture.commands(transfer)
 
@@ -223,8 +238,7 @@ class _EmcTimer(MarkTracker):
         self._port_times = ports
 
     def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
-        program = stream.sequencer.program
-        self._port_times.touch(program.instructions[issue], program.where(issue), cycle)
+        self._port_times.touch(stream.sequencer.program, issue, cycle)
 
 
 class _TasicTimer(_TasicWorker):
@@ -234,9 +248,7 @@ class _TasicTimer(_TasicWorker):
         self, config: NodeConfig, texture: TextureUnit, program: Program, ports: _Ports, tracker: MarkTracker
     ) -> None:
         # A unit of its own takes the instructions: it sees marks instead of PEs, and never moves a byte.
-        own = TextureUnit(config, tracker, ())
-        own.gps_of, own.nodes = texture.gps_of, texture.nodes
-        super().__init__(own, program, ports)
+        super().__init__(TimedTextureUnit(config, texture, tracker), program, ports)
         self._sdram = config.sdram
         self._tracker = tracker
 
@@ -250,10 +262,4 @@ class _TasicTimer(_TasicWorker):
                 "a timing-only run is not possible on this configuration: a greedy controller, refresh and the command "
                 "checker (sdram.*) ask for the address of every access, which depends on PE data"
             )
-        if transfer.uses_ports:
-            self._ports.begin(transfer, cycle)
-        return self._texture.commands(transfer)
-
-    def end(self, transfer: Transfer, cycle: int) -> None:
-        if transfer.uses_ports:
-            self._ports.end(cycle)
+        return super().begin(transfer, cycle)

@@ -35,8 +35,6 @@ TABLE = {
     "pixelflow.isa": (*BASE, "bitarray", "pixelflow.lanes.algebra"),
     "pixelflow.node": (*NODE, "numpy"),
     "microcode": (*BASE, "pixelflow.isa", "lark"),
-    # numpy reads the archives that a `data ... file` section names.
-    "microcode.archive": (*BASE, "pixelflow.isa", "microcode", "numpy"),
     "tessellation": (*BASE, "microcode", "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
     # The shaded picture is an extra.
     "tessellation.preview": (*BASE, "tessellation", "numpy", "PIL"),
@@ -126,9 +124,8 @@ def test_other_packages_are_used_through_their_face(path: Path) -> None:
 
 
 def test_the_table_is_about_rooms_that_exist_or_are_planned() -> None:
-    planned = {"pixelflow.kernels", "pixelflow.observe", "pixelflow.sim", "larrabee_bridge", "microcode.archive"}
-    planned |= {"pixelflow.observe.report", "pixelflow.observe.dashboard", "larrabee_bridge.compare"}
-    planned |= {"tessellation.preview"}
+    planned = {"pixelflow.kernels", "pixelflow.observe", "larrabee_bridge", "larrabee_bridge.compare"}
+    planned |= {"pixelflow.observe.report", "pixelflow.observe.dashboard"}
     there = {module_name(path) for path in files()}
     rooms = {name for path in there for name in (path, path.rpartition(".")[0])}
     assert set(TABLE) - rooms <= planned

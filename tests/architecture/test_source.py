@@ -21,11 +21,21 @@ FOREIGN_TO_LANES = {
 }
 
 TIMING_FILES = (
-    *(f"pixelflow/node/{name}.py" for name in ("igc", "igc_box", "semaphores", "run", "streams", "tasic_box")),
-    *(f"pixelflow/node/sdram{part}.py" for part in ("", "_checker", "_commands", "_scheduler", "_slots", "_trace")),
+    *(f"pixelflow/node/{name}.py" for name in ("igc", "igc_box", "ledger", "ports", "run", "semaphores")),
+    *(f"pixelflow/node/{name}.py" for name in ("streams", "stretches", "tasic_box")),
+    *(f"pixelflow/node/{name}.py" for name in ("emc_ports_box", "gni_box", "gni_port_box", "gp_box", "network_box")),
+    *(f"pixelflow/node/{name}.py" for name in ("gni_items", "node_netlist", "transfer")),
+    *(
+        f"pixelflow/node/sdram{part}.py"
+        for part in ("", "_checker", "_commands", "_scheduler", "_slots", "_trace", "_use")
+    ),
 )
 FUNCTIONAL_FILES = tuple(
-    f"pixelflow/node/{name}.py" for name in ("pe_array", "lee", "addresses", "texture_memory", "texture_unit")
+    f"pixelflow/node/{name}.py"
+    for name in (
+        *("pe_array", "lee", "addresses", "address_generator", "texture_memory", "texture_unit"),
+        *("texture_access", "service_order", "gp_memory"),
+    )
 )
 
 

@@ -221,9 +221,31 @@ def test_a_file_with_the_right_hash_and_the_wrong_contents_is_refused(contents: 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read: No such file"):
         Checkpoint.load(tmp_path / "none.npz")
+    with pytest.raises(InputError, match="is not a file"):
+        Checkpoint.load(tmp_path)
 
 
 def test_a_run_that_schedules_every_access_cannot_be_saved() -> None:
     config = load_config(None, ["sdram.equal_slots=false"], "tiny")
     with pytest.raises(InputError, match=r"schedules every (SDRAM )?access"):
         _saved(_program("two streams"), 5, config)
+
+
+def test_a_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = _program("two streams")
+    checkpoint = _saved(program, 600)
+    target = tmp_path / "state.npz"
+    checkpoint.save(target)
+    before = target.read_bytes()
+    write = Path.write_bytes
+
+    def full(path: Path, data: bytes) -> int:
+        write(path, data[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    for path in (target, tmp_path / "other.npz"):
+        with pytest.raises(OSError, match="No space left"):
+            checkpoint.save(path)
+    assert target.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["state.npz"]

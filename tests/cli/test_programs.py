@@ -206,9 +206,9 @@ def test_about_lists_every_guess(pixelflow) -> None:
         guessed = declaration.standing is not Standing.THESIS
         assert (declaration.mnemonic in listed.replace(",", " ").split()) == guessed
     assert {rule["standing"] for rule in rules["rules"]} == {"derived", "fitted", "invented"}
-    assert "network.*" in rules["not_read"]
+    assert rules["not_read"] == []
     text = " ".join(pixelflow("about", "--model").out.split())
-    for heading in ("fitted: chosen so that", "invented: needed by the model", "not modelled", "not read yet"):
+    for heading in ("fitted: chosen so that", "invented: needed by the model", "not modelled"):
         assert heading in text
 
 
@@ -244,3 +244,9 @@ def test_config_check(pixelflow, folder: Path) -> None:
 
 def test_the_fingerprint_in_reports_is_the_configurations(pixelflow) -> None:
     assert f"· {THESIS.sha256[:6]}" in pixelflow("config", "show").out
+
+
+def test_an_object_file_is_not_assembled_again(pixelflow, object_file: Path) -> None:
+    result = pixelflow("asm", "prog.mco")
+    assert (result.code, result.out) == (3, "")
+    assert "prog.mco: error: is an object file already, not a source file" in result.err

@@ -79,7 +79,7 @@ USAGE_ERRORS = [
     (["run", "prog.mc", "--engine", "row"], "did you mean rows?"),
     (["run", "prog.mc", "--max-cycles", "0"], "expected a whole number above 0, found '0'"),
     (["run", "prog.mc", "--max-cycles", "1e3"], "expected a whole number above 0, found '1e3'"),
-    (["run", "prog.mc", "--expect-cycles", "many"], "invalid int value: 'many'"),
+    (["run", "prog.mc", "--expect-cycles", "many"], "expected a whole number from 0 on, found 'many'"),
     (["run", "prog.mc", "--width", "5"], "expected 20 to 1000 columns"),
     (["run", "prog.mc", "--color", "allways"], "did you mean always?"),
     (["run", "prog.mc", "--dump", "register"], "did you mean registers?"),

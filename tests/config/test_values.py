@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.config import PRESETS, THESIS, TINY, ArrayConfig, LeeConfig, NodeConfig, SdramConfig, leaves
+from pixelflow.config import PRESETS, THESIS, TINY, ArrayConfig, GniConfig, LeeConfig, NodeConfig, SdramConfig, leaves
 from pixelflow.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +36,7 @@ def test_a_configuration_cannot_change() -> None:
 
 def test_the_fingerprint_depends_on_values_only() -> None:
     assert NodeConfig().sha256 == THESIS.sha256
-    assert len({config.sha256 for config in (THESIS, TINY, NodeConfig(clock_mhz=99))}) == 3
+    assert len({config.sha256 for config in (THESIS, TINY, NodeConfig(clock_mhz=50))}) == 3
 
 
 @pytest.mark.parametrize(("key", "about", "value", "default"), LEAVES, ids=[leaf[0] for leaf in LEAVES])
@@ -94,7 +94,7 @@ def test_read_by_is_true() -> None:
 
     program = assemble(PROGRAM)
     seen: set[str] = set()
-    sections = {name: getattr(TINY, name) for name in ("array", "lee", "igc", "tasic", "sdram", "gni", "network")}
+    sections = {name: getattr(TINY, name) for name in ("array", "lee", "igc", "tasic", "sdram", "gni")}
     config = NodeConfig(**{name: watched(section, f"{name}.", seen) for name, section in sections.items()})
     seen.clear()  # the checks of the tree itself have read everything
     Node(config).run(program)
@@ -136,6 +136,77 @@ def test_lee_registers_must_hold_their_arrangement() -> None:
         NodeConfig(lee=LeeConfig(xp_bits=6))
     assert NodeConfig(lee=LeeConfig(xp_bits=6, arrangement="zero")).lee.xp_bits == 6
     assert NodeConfig(lee=LeeConfig(xp_bits=7)).lee.xp_bits == 7
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "hint"),
+    [
+        ("array", ArrayConfig(main_bytes=128), "allowed: 256 bytes (the instruction set fixes it)"),
+        ("array", ArrayConfig(composition_bytes=0), "allowed: 64 bytes (the instruction set fixes it)"),
+        ("array", ArrayConfig(port_bytes=64), "allowed: 32 bytes (the instruction set fixes it)"),
+        ("sdram", SdramConfig(devices_per_module=16), "allowed: 8 devices (the instruction set fixes it)"),
+        ("lee", LeeConfig(xp_bits=9), "allowed: 1 to 8 bits (the instruction set fixes it: EMC_SetLEE carries values"),
+        ("lee", LeeConfig(ys_bits=9), "allowed: 1 to 8 bits (the instruction set fixes it: EMC_SetLEE carries values"),
+        ("sdram", SdramConfig(banks=4), "4 banks of 2048 rows of 512 bytes are more than 21 address bits reach"),
+        ("sdram", SdramConfig(rows=4096), "banks * rows * columns is at most 2097152"),
+        ("sdram", SdramConfig(columns=1024), "more than 21 address bits reach"),
+        ("sdram", SdramConfig(rows=1000), "sdram.rows: 1000 is not a power of two"),
+        ("sdram", SdramConfig(columns=12), "sdram.columns: 12 is not a power of two"),
+    ],
+)
+def test_what_the_instruction_set_fixes(section: str, values, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        NodeConfig(**{section: values})
+    assert hint in str(caught.value)
+
+
+def test_the_sizes_are_those_of_the_instruction_set() -> None:
+    from pixelflow.config import tree
+    from pixelflow.isa import registers, tas
+
+    array = THESIS.array
+    assert (array.main_bytes, array.composition_start) == (registers.MAIN_BYTES, registers.COMPOSITION_START)
+    assert (array.input_port_start, array.output_port_start) == (registers.INPUT_PORT, registers.OUTPUT_PORT)
+    assert (array.port_bytes, array.memory_bytes) == (registers.PORT_BYTES, registers.MEMORY_BYTES)
+    assert tree.ADDRESS_BITS == tas.ADDRESS_BITS
+    assert NodeConfig(sdram=SdramConfig(banks=4, rows=1024)).sdram.banks == 4
+
+
+def test_coordinates_have_16_bits() -> None:
+    from microcode import assemble
+    from pixelflow.node import Node
+
+    with pytest.raises(InputError, match=r"lee.xe_bits: x could reach 8355855 with 4 bits of xe, 8 of xp and 4 of xs"):
+        NodeConfig(lee=LeeConfig(xe_bits=4))
+    with pytest.raises(InputError, match=r"lee.ye_bits: y could reach"):
+        NodeConfig(lee=LeeConfig(ye_bits=4))
+    widest = LeeConfig(xe_bits=3, ye_bits=3, yp_bits=8, xs_bits=8, ys_bits=8)
+    registers = (
+        (0, 0, 7),
+        (1, 0, 7),
+        *((2, i, 255) for i in range(16)),
+        *((r, i, 255) for r in (3, 4, 5) for i in range(8)),
+    )
+    text = "".join(f"EMC_SetLEE 0, 0, {register}, {index}, {value}\n" for register, index, value in registers)
+    digests = set()
+    for engine in ("rows", "bit-serial"):
+        node = Node(replace(TINY, lee=widest), engine)
+        node.run(assemble(f"{text}EMC_TreeIntoMem_Li [0], 4, 1, 3, 0\n"))
+        x, y = node.coordinates()
+        assert x.max() == y.max() == (255 << 7) + 255
+        assert (node.read_word(0, 4) == x + 3 * y).all()
+        digests.add(node.digest())
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize("name", ["mb_per_second", "gp_memory_mb_per_second"])
+def test_bandwidths_are_whole_bytes_a_cycle(name: str) -> None:
+    for value in (50, 250, 299):
+        with pytest.raises(InputError, match=rf"gni.{name}: {value} MB/s are no whole number of bytes a cycle at 100"):
+            NodeConfig(gni=GniConfig(**{name: value}))
+    assert getattr(NodeConfig(gni=GniConfig(**{name: 300})).gni, name) == 300
+    with pytest.raises(InputError, match=r"gni.mb_per_second: 800 MB/s are no whole number of bytes a cycle at 99 MHz"):
+        NodeConfig(clock_mhz=99)
 
 
 def test_presets_have_names() -> None:

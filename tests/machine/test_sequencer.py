@@ -110,6 +110,7 @@ end
     ("text", "message"),
     [
         ("again: JMP again\n", "1: 1,000,000 control instructions and no other: a loop that takes no time"),
+        ("LOOP 2\nJMP b\nENDL\nLOOP 3\nb: LD R, #1\nENDL\n", "6: ENDL reached outside its loop"),
         ("EPOP\n", "1: EPOP without EPUSH in this routine"),
         ("EPUSH\n" * 5, "5: EPUSH: the enable stack holds 4"),
         ("CALL f\nroutine f()\nEPUSH\nend\n", "routine f returns with 1 enables still on the stack"),
@@ -143,6 +144,13 @@ def test_faults_of_raw_words(node: Node) -> None:
     ]:
         with pytest.raises(MachineFault, match=message):
             node.run(_words(*instructions))
+
+
+def test_a_jump_out_of_a_loop_ends_it(node: Node) -> None:
+    """The inner loop is left in its first round, 20 times over: more often than loops may be open."""
+    text = "LOOP 20\nLOOP 5\nADD R, #1\nJMP out\nENDL\nout: ADD S, #1\nENDL\n"
+    assert _run(node, text).cycles == 40
+    assert (set(node.register("R")), set(node.register("S"))) == ({20}, {20})
 
 
 def test_cycle_limit(node: Node) -> None:

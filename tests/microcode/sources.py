@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 from microcode import LIBRARY, assemble
-from pixelflow.isa import INSTRUCTIONS, Declaration, Kind, OperandSpec, Program, Register
+from pixelflow.isa import INSTRUCTIONS, Declaration, Kind, OperandSpec, Program, Register, Unit
 
 EXAMPLES = sorted((LIBRARY.parent / "examples").glob("*.mc"))
 LIBRARIES = sorted(path for folder in LIBRARY.iterdir() if folder.is_dir() for path in folder.glob("*.mc"))
@@ -99,11 +99,14 @@ def _operand(spec: OperandSpec, chance: random.Random):
 
 
 def random_text(seed: int, length: int = 60) -> str:
-    """Instructions of every kind with random operands, and labels l0 to l3; loops are balanced."""
+    """Instructions of one stream with random operands, and labels l0 to l3; without loops. Odd seeds: the TIGC."""
     chance = random.Random(seed)
     loops = {"LOOP", "ENDL"}
-    declarations: list[Declaration] = [d for d in INSTRUCTIONS.values() if d.mnemonic not in loops]
-    lines = []
+    others = {Unit.PE, Unit.LEE} if seed % 2 else {Unit.TASIC}
+    declarations: list[Declaration] = [
+        d for d in INSTRUCTIONS.values() if d.mnemonic not in loops and d.unit not in others
+    ]
+    lines = ["stream tigc"] if seed % 2 else []
     for label in range(4):
         lines.append(f"l{label}:")
         for _ in range(length // 4):

@@ -6,6 +6,7 @@ import pytest
 
 from microcode import assemble, check
 from microcode.footprint import footprint
+from pixelflow.errors import InputError
 from pixelflow.isa import INSTRUCTIONS, Mem, Register
 from tests.microcode.sources import EXAMPLES, LIBRARIES
 
@@ -60,6 +61,29 @@ def test_a_mistake_is_found(name: str) -> None:
 def test_a_finding_shows_the_line_and_the_cure() -> None:
     (finding,) = check(assemble("CALL f\nroutine f()\n  ST [12], R\nend\n"))
     assert str(finding).split("\n")[1:] == ["    3 |   ST [12], R", "    declare it: uses 12, size"]
+
+
+STRANGERS = {
+    "top of eigc": ("x: TAS_SetStep 1 ; TAS_SetStep", "<text>:1:4", "stream tigc"),
+    "top of tigc": ("stream tigc\nLD R, S", "<text>:2:1", "stream eigc"),
+    "LEE in tigc": ("stream tigc\n  EMC_TreeIntoMem_Li [0], 1, 0, 0, 0", "<text>:2:3", "stream eigc"),
+    "gated": ("stream tigc\nLD.E R, S", "<text>:2:1", "stream eigc"),
+    "called": ("stream tigc\nCALL f\nproc f()\nCALL g\nend\nproc g()\nLD R, S\nend", "<text>:7:1", "stream eigc"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_an_instruction_of_the_other_stream_is_an_error(name: str) -> None:
+    text, place, belongs = STRANGERS[name]
+    with pytest.raises(InputError) as caught:
+        assemble(text + "\n")
+    (fault,) = caught.value.faults
+    assert str(fault).startswith(f"{place}: error: ") and "is not an instruction of stream" in fault.message
+    assert fault.hint == f"it belongs after `{belongs}`"
+
+
+def test_each_stream_may_call_its_own_routines_and_both_the_neutral_ones() -> None:
+    assemble("LD R, S\nCALL f\nstream tigc\nCALL f\nCALL g\nproc f()\nSIGNAL 0\nend\nproc g()\nTAS_SetStep 1\nend\n")
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, *LIBRARIES], ids=lambda path: path.name)

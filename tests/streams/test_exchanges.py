@@ -12,6 +12,9 @@ from pixelflow.config import NodeConfig, load_config
 from pixelflow.errors import InputError, InternalError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
+from pixelflow.node.ledger import Flow
+from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.node.transfer import Transfer
 from tests.streams import exchanges
 
 PROGRAMS = 60
@@ -158,6 +161,14 @@ def test_a_port_conflict_is_found_in_both(function: bool) -> None:
         Node(SMALL).run(microcode.assemble(text), function=function)
 
 
+@pytest.mark.parametrize("function", [True, False])
+def test_an_instruction_that_is_still_using_a_port_conflicts(function: bool) -> None:
+    text = "EMC_MarkRead\nSIGNAL 0\nEMC_TreeIntoMem_Li [352], 4, 0, 0, 0\n"
+    text += "stream tigc\nWAIT 0\nTAS_SetStep 1\nTAS_MemRdBlock4 2\n"
+    with pytest.raises(MachineFault, match=r"port conflict in cycle 3: EMC_TreeIntoMem_Li .*:3"):
+        Node(SMALL).run(microcode.assemble(text), function=function)
+
+
 def test_the_ledger_of_a_transfer() -> None:
     text = "EMC_MarkWrite\nEMC_MarkRead\nSIGNAL 0\nWAIT 1\n"
     text += "stream tigc\nWAIT 0\nTAS_MemWrBlock4 2\nTAS_MemRdBlock4 2\nSIGNAL 1\n"
@@ -166,7 +177,35 @@ def test_the_ledger_of_a_transfer() -> None:
     data = 32 * SMALL.lanes
     assert run.ledger.inbound.asked == run.ledger.inbound.carried == run.ledger.inbound.counted == data
     assert run.ledger.outbound.counted == data
+    assert run.ledger.inbound.moved == run.ledger.outbound.moved == data
     assert [run.ledger.signals[n].taken for n in (0, 1)] == [1, 1]
+
+
+def test_what_moved_is_part_of_what_the_wires_carried() -> None:
+    """PEs of one EMC of each module are served, the places of the other stay empty; nothing but data goes to GPs."""
+    text = "EMC_TreeLTZero_Li 0, 2, 1, 0, -1\nEMC_MarkWrite\nEMC_MarkRead\nSIGNAL 0\nWAIT 1\n"
+    text += "stream tigc\nWAIT 0\nTAS_MemRdBlock4 1\nTAS_GpWrite 3, 0, 5\nTAS_MemLoad 3, 7, 0\nSIGNAL 1\n"
+    node = Node(SMALL)
+    program = microcode.assemble(text)
+    for _ in range(2):
+        for function in (True, False):
+            ledger = node.run(program, function=function).ledger
+            assert 0 < ledger.outbound.moved < ledger.outbound.carried
+            assert ledger.to_gps == Flow(*[ledger.outbound.moved // 32 * 5] * 4)
+            assert ledger.from_gps == Flow(*[7 * 32] * 4)
+
+
+def test_moved_bytes_that_no_wire_carried_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = TextureUnit.begin
+
+    def cheat(unit: TextureUnit, transfer: Transfer) -> None:
+        begin(unit, transfer)
+        unit.moved["PEs to GPs"] += 1
+
+    monkeypatch.setattr(TextureUnit, "begin", cheat)
+    text = "EMC_MarkWrite\nSIGNAL 0\nstream tigc\nWAIT 0\nTAS_GpWrite 3, 0, 24\n"
+    with pytest.raises(InternalError, match="does not balance: bytes for GPs: Flow"):
+        Node(SMALL).run(microcode.assemble(text))
 
 
 def test_an_imbalance_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from tessellation.bernstein import bernstein_bits, binary32_bits
+from tessellation.bernstein import bernstein_bits, float_bits
 
 
 def value(bits: int) -> Fraction:
@@ -31,12 +31,12 @@ def test_ends_are_exact():
 
 
 def test_ties_go_to_even_and_tiny_values_to_zero():
-    assert binary32_bits(Fraction((1 << 24) + 1, 1 << 25)) == 0x3F000000
-    assert binary32_bits(Fraction((1 << 24) + 3, 1 << 25)) == 0x3F000002
-    assert binary32_bits(Fraction(1, 2**126)) == 0x00800000
-    assert binary32_bits(Fraction(1, 2**127)) == 0
+    assert float_bits(Fraction((1 << 24) + 1, 1 << 25)) == 0x3F000000
+    assert float_bits(Fraction((1 << 24) + 3, 1 << 25)) == 0x3F000002
+    assert float_bits(Fraction(1, 2**126)) == 0x00800000
+    assert float_bits(Fraction(1, 2**127)) == 0
     # The mantissa rounds up to the next power of two.
-    assert binary32_bits(1 - Fraction(1, 2**40)) == 0x3F800000
+    assert float_bits(1 - Fraction(1, 2**40)) == 0x3F800000
 
 
 def test_random_fractions_agree_with_numpy():
@@ -45,4 +45,4 @@ def test_random_fractions_agree_with_numpy():
         low, high = sorted((int(numerator), int(denominator)))
         # Both numbers are exact in float32's double, so one division in longer precision rounds as it must.
         expected = np.float32(np.longdouble(low) / np.longdouble(high))
-        assert binary32_bits(Fraction(low, high)) == int(expected.view(np.uint32))
+        assert float_bits(Fraction(low, high)) == int(expected.view(np.uint32))

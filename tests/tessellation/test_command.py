@@ -57,6 +57,29 @@ def test_json_is_one_object_and_nothing_else(capsys, tmp_path):
     assert "wall" not in out
 
 
+def test_ways_of_the_control_points_give_one_mesh(capsys, tmp_path):
+    meshes, cycles = [], {}
+    for name, options in (
+        ("texture", ["--sends", "2"]),
+        ("lee", ["--control-points", "lee"]),
+        ("overlapped", ["--schedule", "overlapped", "--library", "tuned"]),
+    ):
+        target = tmp_path / f"{name}.npz"
+        code, out, _ = run(capsys, "enneper", *ON_TINY, *options, "--json", "-o", target)
+        found = json.loads(out)
+        assert code == 0 and found["control_points"] == ("lee" if name == "lee" else "texture")
+        meshes.append({key: array.tobytes() for key, array in np.load(target).items()})
+        cycles[name] = found["result"]["by_stage"]
+    assert meshes[0] == meshes[1] == meshes[2]
+    assert cycles["texture"]["distribution"] == 15 * 326 and "distribution" not in cycles["lee"]
+    assert "exchange of columns" in cycles["overlapped"]
+
+
+def test_longer_mantissas(capsys):
+    code, out, _ = run(capsys, "enneper", *ON_TINY, "--mantissa-bytes", "4", "--hybrid")
+    assert code == 0 and "mantissas of 4 bytes (hybrid)" in out and "rounding to binary32" in out
+
+
 def test_preview(capsys, tmp_path):
     pytest.importorskip("PIL", reason="pillow (extra: image) is not installed")
     target = tmp_path / "enneper.png"
@@ -84,6 +107,11 @@ def test_a_file_with_mixed_samples(capsys, tmp_path):
         (["teapot", "--samples", "4.5"], 2, "expected 2 to 16"),
         (["teapot", "--library", "tuned-finit"], 2, "did you mean tuned-finite"),
         (["teapot", "--engine", "row"], 2, "did you mean rows"),
+        (["teapot", "--schedule", "overlaped"], 2, "did you mean overlapped"),
+        (["teapot", "--sends", "3"], 2, "--sends"),
+        (["teapot", "--replication", "4", "--preset", "tiny"], 3, "patches stored in 4 modules"),
+        (["teapot", "--control-points", "lee", "--schedule", "overlapped"], 3, "from texture memory"),
+        (["teapot", "--hybrid"], 3, "mantissas of 4 to 6 bytes"),
         (["teapot", "--wled"], 2, "did you mean --weld"),
         (["teapot", "-o", "teapot.ojb"], 3, "did you mean .obj"),
         (["teapot", "-o", "missing/teapot.obj"], 3, "does not exist"),

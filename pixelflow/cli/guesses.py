@@ -1,0 +1,110 @@
+"""The guesses that runs used: fitted and invented values of the configuration, and instructions, that took part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pixelflow.cli.screen import Screen, counted
+from pixelflow.config import NodeConfig, leaves
+from pixelflow.isa import Declaration, Unit
+from pixelflow.isa.control import HALT
+from pixelflow.node import Run
+from pixelflow.units import Standing
+
+__all__ = ["Guesses", "guesses"]
+
+_GUESSED = (Standing.FITTED, Standing.INVENTED)
+_FREE = {"MARK"}
+_NO_SDRAM = {"TAS_GpWrite", "TAS_LoopBack"}
+"""Transfers that leave texture memory alone."""
+
+_READS = ("tasic.read_overhead_cycles", "sdram.cl_cycles")
+_WRITES = ("sdram.twr_cycles",)
+_REFRESH = ("sdram.refresh_interval_cycles", "sdram.trfc_cycles")
+_OPTIONS = {"sdram.check_commands": False}
+"""Switches of the model rather than values of the machine: no guess while they are as delivered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guesses:
+    """What runs used that the thesis does not print."""
+
+    values: dict[str, tuple[object, Standing]]
+    """Configuration values by key."""
+    instructions: dict[Standing, list[str]]
+    """Executed mnemonics whose existence or cost is a guess, by standing."""
+
+    def as_object(self) -> dict[str, object]:
+        """Return both for JSON."""
+        return {
+            "values": [f"{key} = {value} ({standing})" for key, (value, standing) in self.values.items()],
+            "instructions": {standing.value: mnemonics for standing, mnemonics in self.instructions.items()},
+        }
+
+    def show(self, screen: Screen) -> None:
+        """Print them in a few lines: names and counts, and where to read on."""
+        sections: dict[str, list[str]] = {}
+        for key in self.values:
+            section, _, name = key.rpartition(".")
+            sections.setdefault(section, []).append(name)
+        parts = [
+            f"{section}.{names[0]}" if len(names) == 1 else f"{section}: {', '.join(names)}"
+            for section, names in sections.items()
+        ]
+        counts = [f"{len(mnemonics)} {standing}" for standing, mnemonics in self.instructions.items()]
+        if counts:
+            total = sum(len(mnemonics) for mnemonics in self.instructions.values())
+            parts.append(f"{counted(total, 'instruction')} ({', '.join(counts)})")
+        if parts:
+            screen.text()
+            screen.paragraph("guesses used: " + "; ".join(parts) + "; see: pixelflow about --model")
+
+
+def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
+    """Return the guesses that took part in ``runs`` on the machine of ``config``."""
+    executed = _executed(runs)
+    instructions = {
+        standing: [each.mnemonic for each in executed if each.standing is standing] for standing in _GUESSED
+    }
+    values = {}
+    for key, about, value, _ in leaves(config):
+        if about.read_by is not None and about.standing in _GUESSED and _took_part(key, value, executed, config):
+            values[key] = (value, about.standing)
+    return Guesses(values, {standing: found for standing, found in instructions.items() if found})
+
+
+def _executed(runs: Iterable[Run]) -> dict[Declaration, None]:
+    """Return the declarations of all instructions that were executed, in the order of the programs."""
+    found: dict[Declaration, None] = {}
+    for run in runs:
+        for each in run.streams:
+            for instruction, times in zip(each.program.instructions, each.executed, strict=True):
+                if times:
+                    found[instruction.declaration] = None
+    return found
+
+
+def _took_part(key: str, value: object, executed: Iterable[Declaration], config: NodeConfig) -> bool:
+    """Return whether a value of the configuration could have made a difference to what was executed."""
+    section = key.partition(".")[0]
+    if key == "igc.control_cycles":
+        # That the HALT at the end is free is no guess worth telling.
+        control = {each for each in executed if each.unit is Unit.SEQUENCER and each.mnemonic not in _FREE}
+        return bool(control - {HALT}) or (bool(control) and bool(value))
+    if section == "igc":
+        return False  # limits: a run that ended stayed below them
+    if section not in ("tasic", "sdram"):
+        return True
+    transfers = {each.mnemonic for each in executed if each.transfers} - _NO_SDRAM
+    if not transfers:
+        return False
+    if key in _OPTIONS:
+        return value != _OPTIONS[key]
+    if key in _REFRESH:
+        return config.sdram.refresh
+    if key in _READS:
+        return any("Rd" in mnemonic for mnemonic in transfers)
+    if key in _WRITES:
+        return any("Rd" not in mnemonic for mnemonic in transfers)
+    return True
