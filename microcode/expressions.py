@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -46,7 +47,7 @@ class Silent(Complaint):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(ABC):
     """A piece of a line: its first column (from 1) and the column after its last character."""
 
     column: int
@@ -55,8 +56,9 @@ class Node:
     def complain(self, message: str, hint: str | None = None) -> Complaint:
         return Complaint(message, self.column, self.stop - self.column, hint)
 
+    @abstractmethod
     def evaluate(self, names: Names) -> Value:
-        raise NotImplementedError
+        """Return the value where ``names`` are known; raises Complaint where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
