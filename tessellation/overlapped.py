@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from microcode import Builder, Imm, Mem, Register
-from pixelflow.isa import INPUT_PORT
+from pixelflow.isa import INPUT_PORT, Addressing
 from tessellation.kernels import (
     Evaluation,
     Selector,
@@ -46,7 +46,6 @@ from tessellation.texture_layout import slot_bytes
 from tessellation.texture_source import (
     ADDRESS_PLACE,
     ARRIVED,
-    BASE_ADDRESSING,
     FREE,
     emit_cleared_ports,
     emit_copy_out,
@@ -209,7 +208,7 @@ class _Columns:
         for number in range(self.transfers):
             builder.emit("TAS_SetCounter", number)
             builder.emit("WAIT", FREE)
-            builder.emit("TAS_MemRdBlock8", BASE_ADDRESSING)
+            builder.emit("TAS_MemRdBlock8", int(Addressing.BASE))
             builder.emit("SIGNAL", ARRIVED)
         builder.stream("eigc")
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from microcode import Builder, Mem, Register
 from pixelflow.errors import Fault, InputError
-from pixelflow.isa import INPUT_PORT, OUTPUT_PORT
+from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, Addressing
 from tessellation.mapping import Pass
 from tessellation.memory_map import BATCH_BYTES, MemoryMap
 from tessellation.stages import Stage
@@ -36,9 +36,6 @@ FREE, ARRIVED = 0, 1
 
 SENDS = (16, 8, 4, 2, 1)
 """Sends per block of table 6."""
-
-BASE_ADDRESSING = 1
-"""Addressing of a texture read: base address of the PE plus the generator's offset."""
 
 ADDRESS_PLACE = Mem(OUTPUT_PORT)
 """The base address lies in the first bytes of the output port, from which PEs send it."""
@@ -138,7 +135,7 @@ class TextureControlPoints:
             builder.emit("TAS_SetCounter", batch)
             builder.emit("WAIT", FREE)
             if self._beside is None or not self._beside.emit_read(builder, batch, self._sends):
-                builder.emit("TAS_MemRdRepeat4", self._sends, BASE_ADDRESSING)
+                builder.emit("TAS_MemRdRepeat4", self._sends, int(Addressing.BASE))
             builder.emit("SIGNAL", ARRIVED)
         if self._beside is not None and self._beside.rest:
             builder.emit("WAIT", FREE)

@@ -7,18 +7,14 @@ from dataclasses import dataclass
 
 from pixelflow.cli.screen import Screen, counted
 from pixelflow.config import NodeConfig, leaves
-from pixelflow.isa import Declaration, Unit
-from pixelflow.isa.control import HALT
+from pixelflow.isa import Declaration, Transfers, Unit
+from pixelflow.isa.control import HALT, MARK
 from pixelflow.node import Run
 from pixelflow.units import Standing
 
 __all__ = ["Guesses", "guesses"]
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
-_FREE = {"MARK"}
-_NO_SDRAM = {"TAS_GpWrite", "TAS_LoopBack"}
-"""Transfers that leave texture memory alone."""
-
 _READS = ("tasic.read_overhead_cycles", "sdram.cl_cycles")
 _WRITES = ("sdram.twr_cycles",)
 _REFRESH = ("sdram.refresh_interval_cycles", "sdram.trfc_cycles")
@@ -90,13 +86,13 @@ def _took_part(key: str, value: object, executed: Iterable[Declaration], config:
     section = key.partition(".")[0]
     if key == "igc.control_cycles":
         # That the HALT at the end is free is no guess worth telling.
-        control = {each for each in executed if each.unit is Unit.SEQUENCER and each.mnemonic not in _FREE}
+        control = {each for each in executed if each.unit is Unit.SEQUENCER and each is not MARK}
         return bool(control - {HALT}) or (bool(control) and bool(value))
     if section == "igc":
         return False  # limits: a run that ended stayed below them
     if section not in ("tasic", "sdram"):
         return True
-    transfers = {each.mnemonic for each in executed if each.transfers} - _NO_SDRAM
+    transfers = {each.transfers for each in executed} & {Transfers.READ, Transfers.WRITE}
     if not transfers:
         return False
     if key in _OPTIONS:
@@ -104,7 +100,7 @@ def _took_part(key: str, value: object, executed: Iterable[Declaration], config:
     if key in _REFRESH:
         return config.sdram.refresh
     if key in _READS:
-        return any("Rd" in mnemonic for mnemonic in transfers)
+        return Transfers.READ in transfers
     if key in _WRITES:
-        return any("Rd" not in mnemonic for mnemonic in transfers)
+        return Transfers.WRITE in transfers
     return True

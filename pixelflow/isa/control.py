@@ -10,7 +10,7 @@ from pixelflow.isa.declare import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Kind, OperandSpec
 
-__all__ = ["CALL", "ENDL", "HALT", "JMP", "LOOP", "RET", "SEMAPHORES", "SIGNAL", "START", "WAIT"]
+__all__ = ["CALL", "ENDL", "HALT", "JMP", "LOOP", "MARK", "RET", "SEMAPHORES", "SIGNAL", "START", "WAIT"]
 
 SEMAPHORES = 16
 """Counting semaphores shared by the two streams of a node (number invented)."""
@@ -115,3 +115,4 @@ JMP = INSTRUCTIONS["JMP"]
 SIGNAL = INSTRUCTIONS["SIGNAL"]
 WAIT = INSTRUCTIONS["WAIT"]
 START = INSTRUCTIONS["START"]
+MARK = INSTRUCTIONS["MARK"]

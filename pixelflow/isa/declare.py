@@ -17,7 +17,7 @@ from pixelflow.isa.operands import Imm, Kind, Mem, Operand, OperandSpec, Registe
 from pixelflow.lanes.algebra import Algebra
 from pixelflow.units import Standing
 
-__all__ = ["Declaration", "Family", "Instruction", "InstructionSet", "Step", "Unit"]
+__all__ = ["Declaration", "Family", "Instruction", "InstructionSet", "Step", "Transfers", "Unit"]
 
 
 class Family(Enum):
@@ -54,6 +54,14 @@ class Step:
     memory: bool = False
 
 
+class Transfers(Enum):
+    """What a transfer does to the SDRAMs of texture memory."""
+
+    READ = "reads them"
+    WRITE = "writes them"
+    PASS = "leaves them alone"
+
+
 Steps = Callable[..., tuple[Step, ...]]
 
 
@@ -76,8 +84,8 @@ class Declaration:
     gateable: bool = False
     pushes: int = 0
     """How many enables it saves (+1) or restores (-1) on the enable stack."""
-    transfers: bool = False
-    """Whether it moves bytes to or from texture memory, for as long as that takes."""
+    transfers: Transfers | None = None
+    """Which way it moves bytes through the TASICs, for as long as that takes; None where it is no transfer."""
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -255,7 +263,7 @@ class InstructionSet:
         standing: Standing = Standing.INVENTED,
         gateable: bool = False,
         pushes: int = 0,
-        transfers: bool = False,
+        transfers: Transfers | None = None,
     ) -> Callable[[Callable[..., None]], Callable[..., None]]:
         """Declare the decorated function as the meaning of ``mnemonic``; raises InternalError on a clash."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from pixelflow.isa.declare import Family, Step, Unit
+from pixelflow.isa.declare import Family, Step, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import Kind, OperandSpec
 from pixelflow.isa.registers import PORT_BYTES
@@ -142,7 +142,7 @@ def set_gp_address(tasic, modules: int, address: int) -> None:
     tasic.set_gp_address(modules, address)
 
 
-def _transfer(mnemonic: str, opcode: int, *operands: OperandSpec, thesis: bool = False, source: str):
+def _transfer(mnemonic: str, opcode: int, *operands: OperandSpec, way: Transfers, thesis: bool = False, source: str):
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -153,11 +153,13 @@ def _transfer(mnemonic: str, opcode: int, *operands: OperandSpec, thesis: bool =
         cost="by the transfer",
         standing=Standing.THESIS if thesis else Standing.INVENTED,
         source=source,
-        transfers=True,
+        transfers=way,
     )
 
 
-@_transfer("TAS_MemRdBlock4", 0x90, _addressing, thesis=True, source="figure 4; the operand is invented")
+@_transfer(
+    "TAS_MemRdBlock4", 0x90, _addressing, thesis=True, way=Transfers.READ, source="figure 4; the operand is invented"
+)
 def mem_rd_block4(tasic, addressing: int) -> None:
     """Read 4 bytes from each of the 8 SDRAMs for every PE marked for reading: 32 bytes into its input port.
 
@@ -168,7 +170,13 @@ def mem_rd_block4(tasic, addressing: int) -> None:
     tasic.read(size=4, sends=1, addressing=addressing)
 
 
-@_transfer("TAS_MemRdBlock8", 0x91, _addressing, source="table 2 has 8-byte accesses; name and operand invented")
+@_transfer(
+    "TAS_MemRdBlock8",
+    0x91,
+    _addressing,
+    way=Transfers.READ,
+    source="table 2 has 8-byte accesses; name and operand invented",
+)
 def mem_rd_block8(tasic, addressing: int) -> None:
     """Read 8 bytes from each SDRAM for every two PEs marked for reading, next to each other in the order of service.
 
@@ -177,7 +185,9 @@ def mem_rd_block8(tasic, addressing: int) -> None:
     tasic.read(size=8, sends=1, addressing=addressing)
 
 
-@_transfer("TAS_MemRdRepeat4", 0x92, _sends, _addressing, thesis=True, source="4.1.3; operands invented")
+@_transfer(
+    "TAS_MemRdRepeat4", 0x92, _sends, _addressing, thesis=True, way=Transfers.READ, source="4.1.3; operands invented"
+)
 def mem_rd_repeat4(tasic, sends: int, addressing: int) -> None:
     """Read once for every ``sends`` marked PEs, which work on the same patch, and send the 32 bytes to all of them.
 
@@ -186,7 +196,7 @@ def mem_rd_repeat4(tasic, sends: int, addressing: int) -> None:
     tasic.read(size=4, sends=sends, addressing=addressing)
 
 
-@_transfer("TAS_MemWrBlock4", 0x98, _stored, source="2.2.7; name and operand invented")
+@_transfer("TAS_MemWrBlock4", 0x98, _stored, way=Transfers.WRITE, source="2.2.7; name and operand invented")
 def mem_wr_block4(tasic, addressing: int) -> None:
     """Write the 32 bytes in the output port of every PE marked for writing, 4 to each SDRAM.
 
@@ -195,13 +205,21 @@ def mem_wr_block4(tasic, addressing: int) -> None:
     tasic.write(size=4, addressing=addressing, held=False)
 
 
-@_transfer("TAS_MemWrBlock8", 0x99, _stored, source="table 2 has 8-byte accesses; name and operand invented")
+@_transfer(
+    "TAS_MemWrBlock8",
+    0x99,
+    _stored,
+    way=Transfers.WRITE,
+    source="table 2 has 8-byte accesses; name and operand invented",
+)
 def mem_wr_block8(tasic, addressing: int) -> None:
     """Write 8 bytes to each SDRAM from every two PEs marked for writing, the first 4 from the first of the two."""
     tasic.write(size=8, addressing=addressing, held=False)
 
 
-@_transfer("TAS_MemWrHeld4", 0x9A, _sent, source="2.2.7, reuse of the data; name and operand invented")
+@_transfer(
+    "TAS_MemWrHeld4", 0x9A, _sent, way=Transfers.WRITE, source="2.2.7, reuse of the data; name and operand invented"
+)
 def mem_wr_held4(tasic, addressing: int) -> None:
     """Write the data that the data corner turners hold to an address of every PE marked for writing.
 
@@ -212,7 +230,11 @@ def mem_wr_held4(tasic, addressing: int) -> None:
 
 
 @_transfer(
-    "TAS_MemWrHalf4", 0x9B, OperandSpec("half", Kind.COUNT, 0, 1), source="appendix B: two passes; name invented"
+    "TAS_MemWrHalf4",
+    0x9B,
+    OperandSpec("half", Kind.COUNT, 0, 1),
+    way=Transfers.WRITE,
+    source="appendix B: two passes; name invented",
 )
 def mem_wr_half4(tasic, half: int) -> None:
     """Write 4 bytes to each of four SDRAMs for every PE marked for writing, which gives the addresses as well.
@@ -223,7 +245,7 @@ def mem_wr_half4(tasic, half: int) -> None:
     tasic.write(size=4, addressing=Addressing.EXPLICIT, held=False, half=half)
 
 
-@_transfer("TAS_LoopBack", 0x9C, source="2.2.8, loop-back mode; name invented")
+@_transfer("TAS_LoopBack", 0x9C, way=Transfers.PASS, source="2.2.8, loop-back mode; name invented")
 def loop_back(tasic) -> None:
     """Send the output ports of the PEs marked for writing to the input ports of the PEs marked for reading.
 
@@ -232,7 +254,13 @@ def loop_back(tasic) -> None:
     tasic.loop_back()
 
 
-@_transfer("TAS_MemWrBase4", 0x9D, _group, source="appendix B: one PE of four gives the base; name invented")
+@_transfer(
+    "TAS_MemWrBase4",
+    0x9D,
+    _group,
+    way=Transfers.WRITE,
+    source="appendix B: one PE of four gives the base; name invented",
+)
 def mem_wr_base4(tasic, count: int) -> None:
     """Write 4 bytes to each SDRAM from every PE marked for writing, the first of each count + 1 excepted.
 
@@ -242,7 +270,13 @@ def mem_wr_base4(tasic, count: int) -> None:
     tasic.write(size=4, addressing=Addressing.BASE, held=False, group=count)
 
 
-@_transfer("TAS_MemWrBase8", 0x9E, _group, source="as TAS_MemWrBase4, with the 8-byte accesses of table 2; invented")
+@_transfer(
+    "TAS_MemWrBase8",
+    0x9E,
+    _group,
+    way=Transfers.WRITE,
+    source="as TAS_MemWrBase4, with the 8-byte accesses of table 2; invented",
+)
 def mem_wr_base8(tasic, count: int) -> None:
     """Write 8 bytes to each SDRAM from every two PEs marked for writing, after the PE that gives their base address.
 
@@ -252,7 +286,12 @@ def mem_wr_base8(tasic, count: int) -> None:
 
 
 @_transfer(
-    "TAS_GpWrite", 0xA0, _modules, *_part, source="3.8, 4.1.4: results go to the GPs; name and operands invented"
+    "TAS_GpWrite",
+    0xA0,
+    _modules,
+    *_part,
+    way=Transfers.PASS,
+    source="3.8, 4.1.4: results go to the GPs; name and operands invented",
 )
 def gp_write(tasic, modules: int, start: int, size: int) -> None:
     """Send a part of the output port of every PE marked for writing to GP memory, from the modules (one bit each).
@@ -269,6 +308,7 @@ def gp_write(tasic, modules: int, start: int, size: int) -> None:
     _sends,
     _modules,
     *_part,
+    way=Transfers.READ,
     source="4.1.4: a new instruction would have to replace TAS_MemRdRepeat4; name and operands invented",
 )
 def mem_rd_gp4(tasic, sends: int, modules: int, start: int, size: int) -> None:
@@ -287,6 +327,7 @@ def mem_rd_gp4(tasic, sends: int, modules: int, start: int, size: int) -> None:
     _modules,
     OperandSpec("blocks", Kind.COUNT, 1, (1 << COUNTER_BITS) - 1),
     OperandSpec("address", Kind.COUNT, 0, (1 << ADDRESS_BITS) - 1),
+    way=Transfers.WRITE,
     source="4.4 and 5: control patches get into texture memory from the GPs; name and operands invented",
 )
 def mem_load(tasic, modules: int, blocks: int, address: int) -> None:
