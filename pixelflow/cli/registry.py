@@ -33,6 +33,7 @@ _ALL = (
     Command("asm", "assemble a microcode source; listing, symbols, static checks", "asm"),
     Command("dis", "disassemble an object file", "dis"),
     Command("isa", "instruction reference", "isa"),
+    Command("stats", "the dictionary of statistics", "stats"),
     Command("bench", "measure the speed of the engines", "bench"),
     Command("config", "show or check a configuration", "config"),
     Command("about", "what is modelled, and how well founded each rule is", "about"),

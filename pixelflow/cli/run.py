@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pixelflow.cli.arguments import UsageError, add_config_options, count, count_or_zero
 from pixelflow.cli.machine import config_object, configuration
 from pixelflow.cli.model_rules import NOT_MODELLED
+from pixelflow.cli.observing import Watching, add_observer_options
 from pixelflow.cli.output import STANDARD_STREAM, check_writable
 from pixelflow.cli.programs import add_parameter_option, read_program, refuse_overwrite
 from pixelflow.cli.screen import Screen
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     saved.add_argument("--save-at", nargs=2, metavar=("CYCLE", "FILE"),
         help="save the state of the run before that cycle (.npz), then go on")  # fmt: skip
     saved.add_argument("--load", metavar="FILE", help="go on from a saved state; the report counts from the beginning")
+    add_observer_options(parser)
     add_config_options(parser)
     add_parameter_option(parser)
     shown = parser.add_argument_group("PE state after the run")
@@ -55,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen.of(args)
     effective = configuration(args, screen)
     _check_outputs(args)
+    watching = Watching(args, screen, effective)
     program = read_program(args.program, args.parameters)
 
     from pixelflow.cli.checkpoint_files import read_checkpoint, save_options
@@ -69,13 +72,17 @@ def run(args: argparse.Namespace) -> int:
     maps = [map_view(text, program) for text in args.show_map]
     node = Node(effective.config, engine=args.engine)
     saving = save_options(args.save_at)
+    limits = {"max_cycles": args.max_cycles, **saving}
     if args.load is None:
         node.load(program)
         if args.memory is not None:
             read_memory_file(args.memory, node, program)
-        account = node.run(program, max_cycles=args.max_cycles, function=not args.timing_only, **saving)
+        with watching.over(node):
+            account = node.run(program, function=not args.timing_only, **limits)
     else:
-        account = node.resume(program, read_checkpoint(args.load), max_cycles=args.max_cycles, **saving)
+        checkpoint = read_checkpoint(args.load)
+        with watching.over(node):
+            account = node.resume(program, checkpoint, **limits)
     if args.output is not None:
         header = {"program": program.sha256, "config": effective.config.sha256, "cycles": account.total_cycles}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pixelflow.errors import MachineFault
-from pixelflow.isa import Program, Unit
+from pixelflow.isa import Instruction, Program, Unit
+from pixelflow.isa.emc import unlatch
 from pixelflow.lanes.engine import Action
 from pixelflow.node.igc import UNLATCH, Issue, Stream
+from pixelflow.node.influence import influences, influences_of
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.ports import PortUse
+from pixelflow.observe import Bus, EnablesChanged, Progressed
 
 __all__ = ["ArrayWorker"]
 
@@ -20,8 +23,10 @@ class ArrayWorker:
     Knows which instructions the texture side can see: those that touch a local port or set a mark.
     """
 
-    def __init__(self, array: PeArray, program: Program) -> None:
+    def __init__(self, array: PeArray, program: Program, bus: Bus) -> None:
         instructions = program.instructions
+        self._bus = bus
+        self._enables = _EnableCounts(array, program, bus) if bus.wants(EnablesChanged) else None
         self._program = program
         self._array = array
         self._instructions = instructions
@@ -38,14 +43,20 @@ class ArrayWorker:
 
     def issue(self, stream: Stream, issue: Issue) -> None:
         """Carry out an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
+        if self._enables is not None:
+            self._enables.tell_first(stream.begins(issue))
         if issue == UNLATCH:
             self._pending.append(self._array.unlatch)
         elif self._on_lanes[issue]:
             self._pending.append(self._action(stream, issue))
         else:
             self._other(issue)
-        if len(self._pending) >= _BATCH:
+        if self._enables is not None and self._enables.may_change(issue):
             self.flush()
+            self._enables.tell(stream.cycle)
+        elif len(self._pending) >= _BATCH:
+            self.flush()
+            self._bus.tell(Progressed, stream.cycle)
 
     def _action(self, stream: Stream, issue: Issue) -> Action:
         bases = self._bases[issue]
@@ -73,3 +84,33 @@ class ArrayWorker:
         """Carry out what still waits, in order."""
         pending, self._pending = self._pending, []
         self._array.run(pending)
+
+
+class _EnableCounts:
+    """Tells watchers how many PEs of each module are enabled, whenever that has changed."""
+
+    def __init__(self, array: PeArray, program: Program, bus: Bus) -> None:
+        self._array = array
+        self._bus = bus
+        self._writes = {index for index, each in enumerate(program.instructions) if _writes_enables(each)}
+        if "E" in influences_of(unlatch):
+            self._writes.add(UNLATCH)
+        self._told: tuple[int, ...] | None = None
+
+    def may_change(self, issue: Issue) -> bool:
+        return issue in self._writes
+
+    def tell_first(self, cycle: int) -> None:
+        """Tell how many there are before the first instruction, which begins in ``cycle``."""
+        if self._told is None:
+            self.tell(cycle)
+
+    def tell(self, cycle: int) -> None:
+        counts = self._array.enabled_by_module()
+        if counts != self._told:
+            self._told = counts
+            self._bus.tell(EnablesChanged, cycle, counts)
+
+
+def _writes_enables(instruction: Instruction) -> bool:
+    return instruction.declaration.unit is Unit.PE and "E" in influences(instruction)

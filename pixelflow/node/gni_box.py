@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.gni_items import PART_BLOCKS, Grant, LoadPart, LoadRequest, Parcel
+from pixelflow.observe import PathUsed
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
@@ -168,6 +169,7 @@ class GniBox(Box[GniSpec, GniState]):
         cycles = -(-item.size // wire.bandwidth)
         state.free_at[port] = cycle + cycles
         state.busy_cycles[port] = state.busy_cycles.get(port, 0) + cycles
+        self.bus.tell(PathUsed, cycle, port, cycle + cycles, item.size)
         if isinstance(item, LoadPart):
             state.to_modules_bytes += item.size
         elif item.node == self.spec.node:

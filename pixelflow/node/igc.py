@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from pixelflow.config import IgcConfig
 from pixelflow.errors import CycleLimitError, InternalError, MachineFault
-from pixelflow.isa import Family, Mem, Program, Unit
-from pixelflow.isa.control import ENDL, LOOP
+from pixelflow.isa import Mem
+from pixelflow.isa.control import WAIT
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.semaphores import Semaphores
+from pixelflow.node.sequencer import Sequencer
 from pixelflow.node.stretches import Stretch, Stretches
+from pixelflow.observe import Blocked, Bus, Executed, RoutineEntered, RoutineLeft, Signalled, StageBegan, Taken, Waited
 
-__all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Frame", "Issue", "Sequencer", "Stream"]
+__all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Frame", "Issue", "Stream"]
 
 UNLATCH = -1
 """Yielded in place of an instruction's position when a started routine returns: the caller's latch comes back."""
@@ -51,37 +52,6 @@ class Frame:
     entered_at: int = 0
 
 
-class Sequencer:
-    """What a stream needs to know of a program: decoded once, shared by all runs of it."""
-
-    def __init__(self, program: Program, config: IgcConfig) -> None:
-        self.program = program
-        self.config = config
-        instructions = program.instructions
-        self.control = [i if i.declaration.unit is Unit.SEQUENCER else None for i in instructions]
-        self.cycles = [
-            config.control_cycles if c else cycles for c, cycles in zip(self.control, program.cycles, strict=True)
-        ]
-        # Instructions that change the depth of a stack are rare; the stream looks only at these.
-        self.watched = [i.declaration.pushes or i.declaration.family is Family.STARTUP for i in instructions]
-        self.loop_end = self._match_loops()
-
-    def _match_loops(self) -> dict[int, int]:
-        """Return the position of the ENDL of every LOOP; raises MachineFault where one is missing."""
-        open_loops: list[int] = []
-        ends: dict[int, int] = {}
-        for index, instruction in enumerate(self.program.instructions):
-            if instruction.declaration is LOOP:
-                open_loops.append(index)
-            elif instruction.declaration is ENDL:
-                if not open_loops:
-                    raise MachineFault(f"{self.program.where(index)}: ENDL without LOOP")
-                ends[open_loops.pop()] = index
-        if open_loops:
-            raise MachineFault(f"{self.program.where(open_loops[-1])}: LOOP without ENDL")
-        return ends
-
-
 class Stream:
     """One instruction stream while it runs; also the object on which control instructions act."""
 
@@ -93,6 +63,7 @@ class Stream:
         max_cycles: int | None = None,
         *,
         elsewhere: frozenset[int] = frozenset(),
+        bus: Bus | None = None,
     ) -> None:
         """Start at an entry of the program; signals of semaphores in ``elsewhere`` are left to whoever drives it."""
         program = sequencer.program
@@ -104,6 +75,7 @@ class Stream:
         self.semaphores = semaphores
         self.elsewhere = elsewhere
         self.max_cycles = max_cycles
+        self.bus = Bus() if bus is None else bus
         self.stretches: Stretches | None = None
         """Straight code to be passed over as a whole; only where nobody needs the single instructions."""
         self.passed: Callable[[Stretch], None] | None = None
@@ -137,6 +109,7 @@ class Stream:
         limit = self.max_cycles if self.max_cycles is not None else float("inf")
         size = len(control)
         stretches = self.stretches
+        wanted = self.bus.wants(Executed)
         while not self.halted:
             index = self.index
             if index >= size:
@@ -152,16 +125,21 @@ class Stream:
             if instruction is None:
                 if watched[index]:
                     self._watch(index)
+                if wanted:
+                    self._tell_executed(index)
                 yield index
                 continue
             self._watch_control()
             started = self.frames[-1].started
             depth = len(self.frames)
             self.signalled = None
+            if wanted and instruction.declaration is not WAIT:  # that one may have to come again
+                self._tell_executed(index)
             instruction.declaration.meaning(self, *instruction.operands)
             if started and len(self.frames) < depth:
                 yield UNLATCH
             elif self.waiting is not None:
+                self.bus.tell(Blocked, self.cycle, self.name, self.index, self.waiting)
                 yield BLOCKED
             elif self.signalled is not None:
                 yield SIGNALLED
@@ -180,6 +158,10 @@ class Stream:
     def begins(self, issue: Issue) -> int:
         """Return the cycle in which what was yielded last begins."""
         return self.cycle if issue < 0 else self.cycle - self.sequencer.cycles[issue]
+
+    def _tell_executed(self, index: int) -> None:
+        cycles = self.sequencer.cycles[index]
+        self.bus.tell(Executed, self.cycle - cycles, self.name, index, cycles)
 
     def settle(self) -> None:
         """Count the instructions of the stretches that were passed over."""
@@ -201,6 +183,7 @@ class Stream:
         parameters = [self._argument(argument) for argument in arguments]
         self.frames.append(Frame(self.index, parameters, name=name, entered_at=self.cycle))
         self.index = self._position(target)
+        self.bus.tell(RoutineEntered, self.cycle, self.name, name, len(self.frames) - 1)
 
     def ret(self) -> None:
         """Leave the routine; raises MachineFault where its loops or saved enables are still open."""
@@ -214,6 +197,7 @@ class Stream:
         calls, cycles = self.routine_cycles.get(frame.name, (0, 0))
         self.routine_cycles[frame.name] = (calls + 1, cycles + self.cycle - frame.entered_at)
         self.index = frame.return_to
+        self.bus.tell(RoutineLeft, self.cycle, self.name, frame.name, len(self.frames))
 
     def loop(self, count: int) -> None:
         """Begin a loop, or skip it where the count is 0."""
@@ -250,6 +234,7 @@ class Stream:
         if name >= len(names):
             self._fault(f"MARK {name}: the program names only {len(names)} stages")
         self.stages.append((names[name], self.cycle))
+        self.bus.tell(StageBegan, self.cycle, self.name, names[name])
 
     def add_parameter(self, parameter: int, delta: int) -> None:
         """Add to a parameter of the running frame."""
@@ -262,6 +247,7 @@ class Stream:
         if semaphore not in self.elsewhere:
             self.semaphores.signal(semaphore)
         self.signalled = semaphore
+        self.bus.tell(Signalled, self.cycle, self.name, self.index - 1, semaphore)
 
     def wait(self, semaphore: int) -> None:
         """Take from a semaphore, or wait for it."""
@@ -271,6 +257,9 @@ class Stream:
             self.executed[self.index] -= 1
             self.cycle -= self.sequencer.cycles[self.index]
             self.waiting = semaphore
+            return
+        self.bus.tell(Taken, self.cycle, self.name, self.index - 1, semaphore)
+        self._tell_executed(self.index - 1)
 
     def resume(self, cycle: int) -> None:
         """Let time pass until ``cycle`` while the stream waits for its semaphore or for a transfer."""
@@ -281,6 +270,8 @@ class Stream:
         self.waits[reason] = self.waits.get(reason, 0) + waited
         stage = (len(self.stages) - 1, reason)
         self.stage_waits[stage] = self.stage_waits.get(stage, 0) + waited
+        if waited:
+            self.bus.tell(Waited, self.cycle, self.name, self.index - (self.waiting is None), reason, cycle)
         self.cycle = cycle
 
     def why_waiting(self) -> str:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from pixelflow.node.igc import BLOCKED, SIGNALLED, UNLATCH, Issue, Stream
 from pixelflow.node.transfer import Command, Transfer
+from pixelflow.observe import Progressed
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
@@ -108,6 +109,7 @@ class _StreamBox(Box[IgcSpec, IgcState]):
             # Control takes no time, so a stream can send any number of signals in one cycle: they go as one item.
             self.wires["signals_out"].send(cycle, tuple(self._going))
             self._going.clear()
+        self.bus.tell(Progressed, cycle)
 
     def _step(self, cycle: Cycle) -> bool:
         """Take the stream one step on; returns whether it can take another one in this cycle."""

@@ -6,6 +6,7 @@ Nodes that run a program have all their parts; the others take part with their i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pixelflow.config import THESIS, NodeConfig
@@ -18,6 +19,7 @@ from pixelflow.node.run import Run
 from pixelflow.node.streams import deadlock
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.sim import Clock, Netlist
+from pixelflow.units import Cycle
 
 __all__ = ["Machine", "MachineRun"]
 
@@ -100,10 +102,32 @@ class Machine:
                 function=function,
                 boxes=each,
                 netlist=netlist,
+                bus=node.bus,
             )
         network = connect_network(netlist, boxes)
-        watchers = tuple(both.counts for both in running.values())
+        watchers = tuple(watcher for both in running.values() for watcher in both.watchers)
         clock = Clock(netlist, watchers=watchers, shuffle_seed=shuffle_seed)
+        with ExitStack() as watched:
+            for number, both in running.items():
+                watched.enter_context(self.node(number).watched(both, function=function))
+            end = self._run(clock, running)
+        for each in boxes:
+            each.check_bytes()
+        sent = sum(each.gni.state.to_network_bytes for each in boxes)
+        taken = sum(each.gni.state.from_network_bytes for each in boxes)
+        if not sent == network.state.carried_bytes == taken:
+            carried = network.state.carried_bytes
+            raise InternalError(f"geometry network: {sent} bytes given, {carried} carried, {taken} taken")
+        return MachineRun(
+            runs={number: self.node(number).account(both, function=function) for number, both in running.items()},
+            cycles=end,
+            network_bytes=network.state.carried_bytes,
+            network_busy_cycles=network.state.busy_cycles,
+            stored_bytes={number: sum(gp.state.stored_bytes for gp in each.gps) for number, each in enumerate(boxes)},
+        )
+
+    def _run(self, clock: Clock, running: Mapping[int, TwoStreams]) -> Cycle:
+        """Run all nodes to their end, and close their accounts; returns the last cycle."""
         try:
             end = clock.run()
         except DeadlockError:
@@ -119,17 +143,4 @@ class Machine:
                 both.flush()
         for both in running.values():
             both.settle()
-        for each in boxes:
-            each.check_bytes()
-        sent = sum(each.gni.state.to_network_bytes for each in boxes)
-        taken = sum(each.gni.state.from_network_bytes for each in boxes)
-        if not sent == network.state.carried_bytes == taken:
-            carried = network.state.carried_bytes
-            raise InternalError(f"geometry network: {sent} bytes given, {carried} carried, {taken} taken")
-        return MachineRun(
-            runs={number: self.node(number).account(both, function=function) for number, both in running.items()},
-            cycles=end,
-            network_bytes=network.state.carried_bytes,
-            network_busy_cycles=network.state.busy_cycles,
-            stored_bytes={number: sum(gp.state.stored_bytes for gp in each.gps) for number, each in enumerate(boxes)},
-        )
+        return end

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import InputError
+from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import texture_state
+from pixelflow.node.account import account, unfinished_account
 from pixelflow.node.checkpoint import Checkpoint
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.igc import Stream
@@ -22,11 +25,30 @@ from pixelflow.node.sdram_use import needs_schedule
 from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.two_streams import TwoStreams
+from pixelflow.observe import Bus, RunBegan, RunEnded
 
 __all__ = ["TIMING_ONLY", "Node"]
 
 TIMING_ONLY = "none (timing only)"
 """What stands for the lane engine in the account of a run without data."""
+
+_REASONS = {
+    DeadlockError: "deadlock",
+    CycleLimitError: "cycle limit",
+    MachineFault: "fault",
+    InputError: "refused",
+    KeyboardInterrupt: "interrupted",
+    GeneratorExit: "interrupted",  # whoever steps through a run may stop anywhere
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Saving:
+    """Where a run is to be saved: before which cycle, and who takes the state."""
+
+    cycle: int
+    entry: str | None
+    save: Callable[[Checkpoint], None] | None
 
 
 class Node:
@@ -41,6 +63,8 @@ class Node:
         self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]
         self.gp_memory = [GpMemory() for _ in range(config.gni.gp_count)]
         self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
+        self.bus = Bus()
+        """Where the runs of the node tell what happens; subscribe before a run."""
 
     @property
     def engine(self) -> str:
@@ -97,7 +121,8 @@ class Node:
                 "switch sdram.refresh and sdram.check_commands off and sdram.equal_slots on"
             )
         runner = self._runner(program, entry, max_cycles, shuffle_seed, function=function)
-        return self._finish(runner, program, entry, self.engine if function else TIMING_ONLY, save_at, save)
+        saving = None if save_at is None else _Saving(save_at, entry, save)
+        return self._finish(runner, saving, function=function)
 
     def resume(
         self,
@@ -122,11 +147,15 @@ class Node:
             runner.restore(checkpoint.state["run"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             raise checkpoint.damaged() from None
-        return self._finish(runner, program, checkpoint.entry, self.engine, save_at, save)
+        saving = None if save_at is None else _Saving(save_at, checkpoint.entry, save)
+        return self._finish(runner, saving)
 
     def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
         """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""
-        yield from OneStream(program, self.config, self.array, entry, max_cycles=max_cycles).steps()
+        runner = OneStream(program, self.config, self.array, entry, max_cycles=max_cycles, bus=self.bus)
+        with self.watched(runner):
+            yield from runner.steps()
+        self.account(runner)
 
     def _runner(
         self,
@@ -137,29 +166,45 @@ class Node:
         *,
         function: bool = True,
     ) -> OneStream | TwoStreams:
-        limits = {"max_cycles": max_cycles, "function": function}
+        limits = {"max_cycles": max_cycles, "function": function, "bus": self.bus}
         if entry is None and len(program.entries) > 1:
             return TwoStreams(program, self.config, self.array, self.texture, shuffle_seed=shuffle_seed, **limits)
         return OneStream(program, self.config, self.array, entry or "eigc", **limits)
 
-    def _finish(
-        self,
-        runner: OneStream | TwoStreams,
-        program: Program,
-        entry: str | None,
-        engine: str,
-        save_at: int | None,
-        save: Callable[[Checkpoint], None] | None,
-    ) -> Run:
-        reached = True
-        if save_at is not None:
-            reached = runner.run_until(save_at)
-            if reached and save is not None:
-                save(self._checkpoint(runner, program, entry, save_at))
-        runner.run()
-        run = self._account(runner, engine)
+    @contextmanager
+    def watched(self, runner: OneStream | TwoStreams, *, function: bool = True) -> Iterator[None]:
+        """Tell the bus that a run begins; and that it ends, with its account so far, where something stops it."""
+        self.bus.tell(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner)
+        try:
+            yield
+        except BaseException as error:
+            reason = _REASONS.get(type(error), "internal error")
+            self._tell_end(unfinished_account(runner, self.config, self._engine_name(function), reason))
+            raise
+
+    def account(self, runner: OneStream | TwoStreams, *, function: bool = True) -> Run:
+        """Return the account of a run on this node that has come to its end, and tell the bus that it has."""
+        run = account(runner, self.config, self._engine_name(function))
+        self._tell_end(run)
+        return run
+
+    def _tell_end(self, run: Run) -> None:
+        cycles = {each.stream: each.cycles for each in run.streams}
+        self.bus.tell(RunEnded, run.total_cycles, run.reason, cycles, run)
+
+    def _engine_name(self, function: bool) -> str:
+        return self.engine if function else TIMING_ONLY
+
+    def _finish(self, runner: OneStream | TwoStreams, saving: _Saving | None, *, function: bool = True) -> Run:
+        """Run to the end, saving the state on the way; return the account."""
+        with self.watched(runner, function=function):
+            reached = saving is None or runner.run_until(saving.cycle)
+            if saving is not None and saving.save is not None and reached:
+                saving.save(self._checkpoint(runner, saving))
+            runner.run()
+        run = self.account(runner, function=function)
         if not reached:
-            raise InputError(f"cycle {save_at} cannot be saved: the run ends at cycle {run.total_cycles}")
+            raise InputError(f"cycle {saving.cycle} cannot be saved: the run ends at cycle {run.total_cycles}")
         return run
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -170,9 +215,7 @@ class Node:
             memory.restore(used)
         texture_state.restore(self.texture, state["texture"])
 
-    def _checkpoint(
-        self, runner: OneStream | TwoStreams, program: Program, entry: str | None, cycle: int
-    ) -> Checkpoint:
+    def _checkpoint(self, runner: OneStream | TwoStreams, saving: _Saving) -> Checkpoint:
         state = {
             "array": self.array.snapshot(),
             "texture_memory": [memory.snapshot() for memory in self.texture_memory],
@@ -180,45 +223,7 @@ class Node:
             "texture": texture_state.snapshot(self.texture),
             "run": runner.snapshot(),
         }
-        return Checkpoint(program.sha256, self.config.sha256, cycle, entry, state)
-
-    def account(self, runner: TwoStreams, *, function: bool = True) -> Run:
-        """Return the account of a run of both streams that someone else has carried out on this node."""
-        return self._account(runner, self.engine if function else TIMING_ONLY)
-
-    def _account(self, runner: OneStream | TwoStreams, engine: str) -> Run:
-        """Return the account of a run that has ended, after checking that it is complete."""
-        ledger = runner.ledger()
-        ledger.check()
-        if isinstance(runner, OneStream):
-            return self._account_of(runner.stream, engine, ledger=ledger)
-        busy = tuple(tasic.state.busy_cycles for tasic in runner.tasics)
-        texture = self._account_of(runner.streams["tigc"], engine)
-        return self._account_of(
-            runner.streams["eigc"],
-            engine,
-            beside=texture,
-            tasic_cycles=busy,
-            gni_cycles=dict(runner.boxes.gni.state.busy_cycles),
-            ledger=ledger,
-        )
-
-    def _account_of(self, stream: Stream, engine: str, **more: object) -> Run:
-        stream.check_account()
-        return Run(
-            program=stream.sequencer.program,
-            engine=engine,
-            cycles=stream.cycle,
-            executed=tuple(stream.executed),
-            cycles_each=tuple(stream.sequencer.cycles),
-            stages=tuple(stream.stages),
-            routine_cycles=dict(stream.routine_cycles),
-            seconds_at_clock=self.config.seconds(stream.cycle),
-            stream=stream.name,
-            waits=dict(stream.waits),
-            stage_waits=dict(stream.stage_waits),
-            **more,
-        )
+        return Checkpoint(runner.program.sha256, self.config.sha256, saving.cycle, saving.entry, state)
 
     # --- state --------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,14 @@ from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.array_worker import ArrayWorker
-from pixelflow.node.igc import BLOCKED, SIGNALLED, Issue, Sequencer, Stream
+from pixelflow.node.igc import BLOCKED, SIGNALLED, Issue, Stream
 from pixelflow.node.ledger import Ledger, signal_flows
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.semaphores import Semaphores
+from pixelflow.node.sequencer import Sequencer
 from pixelflow.node.streams import deadlock
 from pixelflow.node.stretches import Stretches
+from pixelflow.observe import Bus, Executed
 
 __all__ = ["OneStream"]
 
@@ -31,15 +33,33 @@ class OneStream:
         *,
         max_cycles: int | None = None,
         function: bool = True,
+        bus: Bus | None = None,
     ) -> None:
-        self._program = program
+        bus = Bus() if bus is None else bus
+        self.program = program
         sequencer = Sequencer(program, config.igc)
-        self.stream = Stream(sequencer, entry, Semaphores(SEMAPHORES), max_cycles)
-        self._worker = ArrayWorker(array, program) if function else None
-        if not function:
+        self.stream = Stream(sequencer, entry, Semaphores(SEMAPHORES), max_cycles, bus=bus)
+        self.streams = {entry: self.stream}
+        self._worker = ArrayWorker(array, program, bus) if function else None
+        if not function and not bus.wants(Executed):
             self.stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
         self._issues: Iterator[Issue] = self.stream.issues()
         self._pending: Issue | None = None
+
+    @property
+    def cycle(self) -> int:
+        """The cycle that the stream has come to."""
+        return self.stream.cycle
+
+    @property
+    def tasic_cycles(self) -> tuple[int, ...]:
+        """No TASIC takes part."""
+        return ()
+
+    @property
+    def gni_cycles(self) -> dict[str, int]:
+        """Nor the GNI."""
+        return {}
 
     def run(self) -> None:
         """Run to the end; raises MachineFault, DeadlockError or CycleLimitError."""
@@ -50,7 +70,7 @@ class OneStream:
                 self._pending = None
             for issue in self._issues:
                 if issue == BLOCKED:
-                    raise deadlock(self._program, [stream], stream.cycle)
+                    raise deadlock(self.program, [stream], stream.cycle)
                 if worker is not None and issue != SIGNALLED:
                     worker.issue(stream, issue)
         finally:
@@ -77,7 +97,7 @@ class OneStream:
 
     def _do(self, issue: Issue) -> None:
         if issue == BLOCKED:
-            raise deadlock(self._program, [self.stream], self.stream.cycle)
+            raise deadlock(self.program, [self.stream], self.stream.cycle)
         if self._worker is not None and issue != SIGNALLED:
             self._worker.issue(self.stream, issue)
 

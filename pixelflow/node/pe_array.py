@@ -29,6 +29,7 @@ class PeArray:
         self.engine: Engine = make_engine(engine, shape)
         self.lee = LinearExpressionEvaluator(config)
         self._memory_bytes = array.memory_bytes
+        self._modules = array.modules
         self._actions: dict[Instruction, Action] = {}
         self._coordinates_of: int | None = None
         self.unlatch = self.engine.prepare(unlatch)
@@ -75,6 +76,11 @@ class PeArray:
         assert instruction.declaration.unit is Unit.LEE
         instruction.declaration.meaning(self.lee, *instruction.operands)
         self._place_lanes()
+
+    def enabled_by_module(self) -> tuple[int, ...]:
+        """Return how many PEs of each module are enabled."""
+        enabled = self.engine.get_bit("E").reshape(self._modules, -1)
+        return tuple(int(count) for count in enabled.sum(axis=1))
 
     def snapshot(self) -> dict[str, NDArray]:
         """Return the whole state by name: memory, registers and flags of the PEs, and the LEE's registers."""

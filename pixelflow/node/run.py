@@ -39,6 +39,8 @@ class Run:
     routine_cycles: dict[str, tuple[int, int]]
     seconds_at_clock: float
     stream: str = "eigc"
+    reason: str = "halt"
+    """Why the run ended: ``halt``, or what stopped it: see `RunEnded`."""
     waits: dict[str, int] = field(default_factory=dict)
     """Cycles in which the stream did nothing of its own, by reason: ``sem N``, or ``transfer`` for the TIGC."""
     stage_waits: dict[tuple[int, str], int] = field(default_factory=dict)

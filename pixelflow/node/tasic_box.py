@@ -20,6 +20,7 @@ from pixelflow.node.gni_items import LoadPart, LoadRequest
 from pixelflow.node.sdram_slots import equal_slot
 from pixelflow.node.sdram_use import SdramUse, access_pattern, needs_schedule, settle_cycles
 from pixelflow.node.transfer import Command, Direction, RoundAddresses, Transfer
+from pixelflow.observe import Accessed
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
@@ -169,6 +170,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         if self.sdrams is not None and command.transfer.accesses:
             end = self._schedule(begin, end)
         state.busy_cycles += end - begin
+        self._tell(begin, end, command.transfer, command.rounds, self.spec.emcs * command.rounds)
         state.end_at = end
         if command.transfer.accesses:
             self._leave(command.transfer, end - _port_cycles(self.spec, command.transfer.outbound_bytes))
@@ -182,6 +184,10 @@ class TasicBox(Box[TasicSpec, TasicState]):
             if state.outbound_at == cycle:
                 state.outbound_at = None
                 self._send_outbound(cycle)
+
+    def _tell(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int) -> None:
+        accesses = 0 if transfer.direction is Direction.LOOP_BACK else accesses
+        self.bus.tell(Accessed, begin, self.module, end, transfer.direction.value, rounds, accesses)
 
     def _leave(self, transfer: Transfer, end: int) -> None:
         """Note when another kind of access may follow the last one, which has its slot before ``end``."""
@@ -241,6 +247,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
             end = self._round(begin, addresses, transfer)
         self._leave(transfer, end)
         state.busy_cycles += end - begin
+        self._tell(begin, end, transfer, 1, part.blocks)
         state.loaded_bytes += part.size
         state.loads.append((end, part))
 

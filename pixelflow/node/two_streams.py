@@ -6,6 +6,7 @@ Meaning is carried out when the boxes say that its time has come; the boxes neve
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from pixelflow.config import NodeConfig
@@ -13,7 +14,7 @@ from pixelflow.errors import DeadlockError, InputError, MachineFault
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.array_worker import ArrayWorker
-from pixelflow.node.igc import Issue, Sequencer, Stream
+from pixelflow.node.igc import Issue, Stream
 from pixelflow.node.igc_box import EigcBox, TigcBox
 from pixelflow.node.ledger import Ledger, WireCounts
 from pixelflow.node.mark_tracker import MarkTracker
@@ -21,12 +22,15 @@ from pixelflow.node.node_netlist import NodeBoxes
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.sdram_use import needs_addresses
 from pixelflow.node.semaphores import Semaphores
+from pixelflow.node.sequencer import Sequencer
 from pixelflow.node.streams import STREAMS, deadlock, specs_of
 from pixelflow.node.stretches import Stretches
 from pixelflow.node.texture_timing import TimedTextureUnit
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import Command, Transfer
+from pixelflow.observe import Bus, Carried, Executed
 from pixelflow.sim import Clock, Netlist
+from pixelflow.sim import Transfer as Sent
 
 __all__ = ["TwoStreams"]
 
@@ -79,24 +83,29 @@ class TwoStreams:
         function: bool = True,
         boxes: NodeBoxes | None = None,
         netlist: Netlist | None = None,
+        bus: Bus | None = None,
     ) -> None:
         self.program = program
+        self.bus = Bus() if bus is None else bus
         sequencer = Sequencer(program, config.igc)
         specs = specs_of(program)
         self.streams = {
-            name: Stream(sequencer, name, Semaphores(SEMAPHORES), max_cycles, elsewhere=specs[name].elsewhere)
+            name: Stream(
+                sequencer, name, Semaphores(SEMAPHORES), max_cycles, elsewhere=specs[name].elsewhere, bus=self.bus
+            )
             for name in STREAMS
         }
         self._ports = _Ports()
         if function:
-            self._emc: _EmcWorker | _EmcTimer = _EmcWorker(array, program, self._ports)
+            self._emc: _EmcWorker | _EmcTimer = _EmcWorker(array, program, self._ports, self.bus)
             self._texture: _TasicWorker = _TasicWorker(texture, program, self._ports)
         else:
             self._emc = _EmcTimer(array, program, self._ports)
             self._texture = _TasicTimer(config, texture, program, self._ports, self._emc)
-            stream = self.streams["eigc"]
-            stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
-            stream.passed = self._emc.pass_over
+            if not self.bus.wants(Executed):
+                stream = self.streams["eigc"]
+                stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
+                stream.passed = self._emc.pass_over
         self._moved_before = dict(self._texture.moved)
         self.eigc = EigcBox(specs["eigc"], self.streams["eigc"], self._emc)
         self.tigc = TigcBox(specs["tigc"], self.streams["tigc"], self._texture, config.array.modules)
@@ -107,8 +116,39 @@ class TwoStreams:
         self.counts = WireCounts()
         """Counts what goes over the wires; a watcher of the clock."""
         self.counts.watch((self.eigc, self.tigc), self.tasics)
+        self._own_boxes = (self.eigc, self.tigc, *self.boxes.all)
+        for box in self._own_boxes:
+            box.bus = self.bus
+        self.watchers = (self.counts, self._carried) if self.bus.wants(Carried) else (self.counts,)
+        """Watchers of the clock, whoever has it."""
         if netlist is None:
-            self.clock = Clock(self.netlist, watchers=(self.counts,), shuffle_seed=shuffle_seed)
+            self.clock = Clock(self.netlist, watchers=self.watchers, shuffle_seed=shuffle_seed)
+
+    @property
+    def cycle(self) -> int:
+        """The last cycle that a stream has come to."""
+        return max(stream.cycle for stream in self.streams.values())
+
+    @property
+    def tasic_cycles(self) -> tuple[int, ...]:
+        """Busy cycles of the TASICs of each module."""
+        return tuple(tasic.state.busy_cycles for tasic in self.tasics)
+
+    @property
+    def gni_cycles(self) -> dict[str, int]:
+        """Busy cycles of the paths out of the GNI."""
+        return dict(self.boxes.gni.state.busy_cycles)
+
+    @cached_property
+    def _units(self) -> dict[str, str]:
+        """The unit of every wire on which a box of this node sends."""
+        wires = [box.wires[port] for box in self._own_boxes for port in box.outputs]
+        return {wire.name: wire.unit for wire in wires}
+
+    def _carried(self, sent: Sent) -> None:
+        unit = self._units.get(sent.wire)
+        if unit is not None:  # in a machine of several nodes, the wires of the others are not its own
+            self.bus.tell(Carried, sent.sent, sent.wire, sent.arrives, sent.amount, unit)
 
     def run(self) -> None:
         """Run both streams to their end.
@@ -188,8 +228,8 @@ class TwoStreams:
 class _EmcWorker(ArrayWorker):
     """The EMC stream's instructions, with an eye on the ports."""
 
-    def __init__(self, array: PeArray, program: Program, ports: _Ports) -> None:
-        super().__init__(array, program)
+    def __init__(self, array: PeArray, program: Program, ports: _Ports, bus: Bus) -> None:
+        super().__init__(array, program, bus)
         self._ports = ports
 
     def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:

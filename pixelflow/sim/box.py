@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
 from pixelflow.errors import InternalError
+from pixelflow.observe import Bus
 from pixelflow.sim.wire import Wire
 from pixelflow.units import Cycle
 
@@ -38,6 +39,8 @@ class Box(ABC, Generic[SpecT, StateT]):
         self.name = name
         self.spec = spec
         self.state = state
+        self.bus = Bus()
+        """Where the box tells what it does; whoever drives it may put another bus here."""
         self.wires: dict[str, Wire] = {}
         """The wire at each port; filled in by the netlist."""
 

@@ -1,0 +1,8 @@
+"""The dashboard: one frame, drawn from plain values, for a run that goes on and for one that stands still."""
+
+from pixelflow.observe.dashboard.frame import frame, text_frame
+from pixelflow.observe.dashboard.snapshot import Facts, Look, SemaphoreUse, snapshot
+from pixelflow.observe.dashboard.state import State
+from pixelflow.observe.dashboard.watch import Watch
+
+__all__ = ["Facts", "Look", "SemaphoreUse", "State", "Watch", "frame", "snapshot", "text_frame"]

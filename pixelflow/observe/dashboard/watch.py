@@ -1,0 +1,100 @@
+"""The listener behind a dashboard: what a run tells that nobody could look up in it afterwards.
+
+It asks for few events: a run that is watched this way builds some for each wait and each transfer, none for an
+instruction. Only a frame of the past (`every_instruction`) needs to hear of those too.
+"""
+
+from __future__ import annotations
+
+from pixelflow.observe.bus import Bus
+from pixelflow.observe.dashboard.history import History
+from pixelflow.observe.events import (
+    Accessed,
+    EnablesChanged,
+    Event,
+    Executed,
+    PathUsed,
+    Progressed,
+    RunBegan,
+    RunEnded,
+    Waited,
+)
+from pixelflow.observe.views import ProgramView, RunView
+
+__all__ = ["ENABLED", "Watch", "module_track"]
+
+ENABLED = "enabled"
+"""The track of the sum of enabled PEs."""
+
+
+def module_track(module: int) -> str:
+    """Return the track of a module's TASICs."""
+    return f"tasic{module}"
+
+
+class Watch:
+    """Follows a run from its beginning on; a node's next run starts it anew."""
+
+    def __init__(self, *, every_instruction: bool = False) -> None:
+        self._kinds = [RunBegan, Waited, Accessed, PathUsed, Progressed, RunEnded]
+        if every_instruction:
+            self._kinds += [Executed, EnablesChanged]
+        self.until: int | None = None
+        """Instructions that begin in this cycle or later are not looked at: a run may be a little ahead."""
+        self.view: RunView | None = None
+        self.program: ProgramView | None = None
+        self._start(0)
+
+    def _start(self, cycle: int) -> None:
+        self.cycle = cycle
+        self.ended: str | None = None
+        self.history = History(cycle)
+        self.current: dict[str, tuple[int, int]] = {}
+        """For each stream, position and end of the last instruction that began; with ``every_instruction`` only."""
+        self.accesses: dict[int, int] = {}
+        self.paths: set[str] = set()
+        self.enabled: tuple[int, ...] | None = None
+        self._enabled_since = cycle
+
+    def attach(self, bus: Bus) -> None:
+        """Begin to listen; before the run."""
+        bus.subscribe(self.hear, *self._kinds)
+
+    def detach(self, bus: Bus) -> None:
+        """Listen no more."""
+        bus.unsubscribe(self.hear)
+
+    def hear(self, event: Event) -> None:
+        """Take an event in."""
+        match event:
+            case Executed(cycle, stream, index, cycles):
+                if self.until is None or cycle < self.until:
+                    self.current[stream] = (index, cycle + cycles)
+            case Waited(cycle, stream, _, _, end):
+                self.history.add(stream, cycle, end)
+            case Accessed(cycle, module, end, _, _, accesses):
+                self.history.add(module_track(module), cycle, end)
+                self.accesses[module] = self.accesses.get(module, 0) + accesses
+            case PathUsed(cycle, path, end, _):
+                self.history.add(path, cycle, end)
+                self.paths.add(path)
+            case EnablesChanged(cycle, counts):
+                self.enables(cycle, counts)
+            case Progressed(cycle):
+                self.cycle = max(self.cycle, cycle)
+            case RunBegan(cycle, program, _, _, view):
+                self._start(cycle)
+                self.program, self.view = program, view
+            case RunEnded(cycle, reason):
+                self.cycle, self.ended = max(self.cycle, cycle, self.view.cycle), reason
+
+    def enables(self, cycle: int, counts: tuple[int, ...]) -> None:
+        """Note how many PEs of each module are enabled from a cycle on."""
+        if self.enabled is not None and cycle > self._enabled_since:
+            self.history.add(ENABLED, self._enabled_since, cycle, sum(self.enabled))
+        self.enabled, self._enabled_since = counts, max(cycle, self._enabled_since)
+
+    def enables_last(self, cycle: int) -> None:
+        """Note that nothing has changed up to a cycle."""
+        if self.enabled is not None:
+            self.enables(cycle, self.enabled)

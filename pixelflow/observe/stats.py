@@ -1,0 +1,335 @@
+"""Statistics of a run: declared once by name, unit, doc and events; collected at the end of every run.
+
+A name in angle brackets stands for as many statistics as the run has of them. What this run did not model, or could
+not know, is None (``null`` in JSON, an empty field in CSV), never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pixelflow.errors import InternalError
+from pixelflow.observe.bus import Bus
+from pixelflow.observe.events import (
+    Accessed,
+    Carried,
+    EnablesChanged,
+    Event,
+    Executed,
+    PathUsed,
+    RoutineLeft,
+    RunBegan,
+    RunEnded,
+    Signalled,
+    StageBegan,
+    Taken,
+    Waited,
+)
+from pixelflow.observe.views import AccountView
+
+__all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
+
+SCHEMA = "pixelflow.stats/1"
+
+Value = int | None
+"""Everything here is counted, so every value is an integer."""
+
+Values = Mapping[tuple[str, ...], Value]
+"""By what stands for the parts of the name in angle brackets; () for a name without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """What is counted: ``name`` with parts in angle brackets, and the events of which it is the sum."""
+
+    name: str
+    unit: str
+    doc: str
+    events: tuple[type[Event], ...]
+    values: Callable[[_Heard], Values]
+
+    def named(self, parts: tuple[str, ...]) -> str:
+        """Return the name with its parts put in."""
+        text = self.name
+        for part in parts:
+            before, _, rest = text.partition("<")
+            text = before + part + rest.partition(">")[2]
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatistics:
+    """The statistics of one run."""
+
+    program: str
+    sha256: str
+    """The program's hash."""
+    engine: str
+    reason: str
+    values: dict[str, Value]
+    """By name, sorted."""
+    units: dict[str, str]
+    """The unit of each value."""
+
+
+STATISTICS: list[Statistic] = []
+"""Every statistic, in the order in which they are listed."""
+
+
+def _statistic(name: str, unit: str, *events: type[Event]) -> Callable:
+    def declare(values: Callable[[_Heard], Values]) -> Callable[[_Heard], Values]:
+        STATISTICS.append(Statistic(name, unit, values.__doc__ or "", events, values))
+        return values
+
+    return declare
+
+
+class _Heard:
+    """What the collector has heard of one run."""
+
+    def __init__(self, began: RunBegan) -> None:
+        self.function = began.function
+        self.two_streams = len(began.entries) > 1
+        self.accesses: dict[int, int] = {}
+        self.path_bytes: dict[str, int] = {}
+        self.enabled: _EnabledCycles | None = None
+        self.account: AccountView | None = None
+
+    def ended(self) -> bool:
+        return self.account.reason == "halt"
+
+
+class _EnabledCycles:
+    """Sums up enabled PEs over the cycles in which the EMC stream was busy."""
+
+    def __init__(self, modules: int) -> None:
+        self._sums = [0] * modules
+        self._counts = (0,) * modules
+        self._since = 0
+
+    def change(self, event: EnablesChanged) -> None:
+        self._sums = self.until(event.cycle)
+        self._counts, self._since = event.counts, event.cycle
+
+    def skip(self, cycles: int) -> None:
+        """Leave out cycles since the last change in which the stream waited."""
+        self._since += cycles
+
+    def until(self, cycle: int) -> list[int]:
+        pairs = zip(self._sums, self._counts, strict=True)
+        return [total + count * (cycle - self._since) for total, count in pairs]
+
+
+# --- the run --------------------------------------------------------------------------------------------------------
+
+
+@_statistic("run.cycles", "cycles", RunEnded)
+def _cycles(heard: _Heard) -> Values:
+    """Cycles until all streams had ended."""
+    return {(): heard.account.total_cycles}
+
+
+@_statistic("<stream>.cycles", "cycles", RunEnded)
+def _stream_cycles(heard: _Heard) -> Values:
+    """The cycle in which the stream ended."""
+    return {(each.stream,): each.cycles for each in heard.account.streams}
+
+
+@_statistic("<stream>.busy_cycles", "cycles", Executed)
+def _busy(heard: _Heard) -> Values:
+    """Cycles of the instructions that the stream executed."""
+    return {(each.stream,): each.busy for each in heard.account.streams}
+
+
+@_statistic("<stream>.wait_cycles", "cycles", Waited)
+def _waiting(heard: _Heard) -> Values:
+    """Cycles that the stream waited, for whatever reason."""
+    return {(each.stream,): sum(each.waits.values()) for each in heard.account.streams}
+
+
+@_statistic("<stream>.wait_cycles.<reason>", "cycles", Waited)
+def _waits(heard: _Heard) -> Values:
+    """The same by reason: a semaphore, or a transfer under way."""
+    waits = ((each.stream, reason, cycles) for each in heard.account.streams for reason, cycles in each.waits.items())
+    return {(stream, reason.replace(" ", "")): cycles for stream, reason, cycles in waits}
+
+
+@_statistic("<stream>.idle_cycles", "cycles", RunEnded)
+def _idle(heard: _Heard) -> Values:
+    """Cycles from the end of the stream to the end of the run; null where something stopped the run."""
+    total = heard.account.total_cycles
+    return {(each.stream,): total - each.cycles if heard.ended() else None for each in heard.account.streams}
+
+
+@_statistic("<stream>.instructions", "instructions", Executed)
+def _instructions(heard: _Heard) -> Values:
+    """Instructions executed, control included."""
+    return {(each.stream,): each.instructions for each in heard.account.streams}
+
+
+@_statistic("<stream>.microinstructions", "instructions", Executed)
+def _microinstructions(heard: _Heard) -> Values:
+    """Instructions executed that took at least one cycle."""
+    return {(each.stream,): each.microinstructions for each in heard.account.streams}
+
+
+@_statistic("<stream>.family_cycles.<family>", "cycles", Executed)
+def _families(heard: _Heard) -> Values:
+    """Busy cycles by instruction family."""
+    return {
+        (each.stream, family.value): cycles
+        for each in heard.account.streams
+        for family, cycles in each.by_family.items()
+    }
+
+
+@_statistic("<stream>.stage_cycles.<stage>", "cycles", StageBegan)
+def _stages(heard: _Heard) -> Values:
+    """Cycles from each MARK to the next, waits included."""
+    return {(each.stream, stage): n for each in heard.account.streams for stage, n in each.by_stage.items()}
+
+
+@_statistic("<stream>.routine_calls.<routine>", "calls", RoutineLeft)
+def _calls(heard: _Heard) -> Values:
+    """Calls of a routine that have returned."""
+    return {(each.stream, name): use.calls for each in heard.account.streams for name, use in each.by_routine.items()}
+
+
+@_statistic("<stream>.routine_cycles.<routine>", "cycles", Executed)
+def _routines(heard: _Heard) -> Values:
+    """Busy cycles of a routine's own instructions."""
+    uses = ((each.stream, name, use) for each in heard.account.streams for name, use in each.by_routine.items())
+    return {(stream, name): use.own_cycles for stream, name, use in uses}
+
+
+# --- the array --------------------------------------------------------------------------------------------------------
+
+
+@_statistic("array.enabled_pe_cycles", "PE-cycles", EnablesChanged, Waited)
+def _enabled(heard: _Heard) -> Values:
+    """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed."""
+    return {(): None if heard.enabled is None else sum(heard.enabled.until(heard.account.cycles))}
+
+
+@_statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", EnablesChanged, Waited)
+def _enabled_modules(heard: _Heard) -> Values:
+    """The same by module."""
+    counts = () if heard.enabled is None else heard.enabled.until(heard.account.cycles)
+    return {(str(module),): count for module, count in enumerate(counts)}
+
+
+# --- texture memory and GNI -----------------------------------------------------------------------------------------
+
+
+@_statistic("tasic<module>.busy_cycles", "cycles", Accessed)
+def _tasics(heard: _Heard) -> Values:
+    """Cycles from the first access to the last byte of the texture transfers of a module."""
+    return {(str(module),): cycles for module, cycles in enumerate(heard.account.tasic_cycles)}
+
+
+@_statistic("tasic<module>.accesses", "accesses", Accessed)
+def _accesses(heard: _Heard) -> Values:
+    """Accesses to each SDRAM of a module."""
+    return {(str(module),): heard.accesses.get(module, 0) for module, _ in enumerate(heard.account.tasic_cycles)}
+
+
+@_statistic("gni.<path>.busy_cycles", "cycles", PathUsed)
+def _paths(heard: _Heard) -> Values:
+    """Cycles in which a path out of the GNI carried bytes."""
+    return {(path,): cycles for path, cycles in heard.account.gni_cycles.items()}
+
+
+@_statistic("gni.<path>.bytes", "bytes", PathUsed)
+def _path_bytes(heard: _Heard) -> Values:
+    """Bytes that a path out of the GNI carried."""
+    return {(path,): size for path, size in heard.path_bytes.items()}
+
+
+@_statistic("bytes.<way>.<kind>", "bytes", Carried)
+def _bytes(heard: _Heard) -> Values:
+    """Bytes of each way as they were asked for, as wires carried them, as boxes counted them, and the data among it;
+    null where something stopped the run before its ledger was closed."""
+    kinds = ("asked", "carried", "counted", "moved")
+    ways = ("to_tasics", "to_emcs", "to_gps", "from_gps")
+    if not heard.two_streams:
+        return {}
+    if heard.account.ledger is None:
+        return {(way, kind): None for way in ways for kind in kinds}
+    flows = heard.account.ledger.as_object()["bytes"]
+    return {(way, kind): flows[way][kind] for way in ways for kind in kinds}
+
+
+@_statistic("sem<semaphore>.sent", "signals", Signalled)
+def _sent(heard: _Heard) -> Values:
+    """Signals sent to a semaphore."""
+    return _signals(heard, "sent")
+
+
+@_statistic("sem<semaphore>.taken", "signals", Taken)
+def _taken(heard: _Heard) -> Values:
+    """Signals taken from a semaphore."""
+    return _signals(heard, "taken")
+
+
+def _signals(heard: _Heard, kind: str) -> Values:
+    if heard.account.ledger is None:
+        return {}
+    return {(number,): flow[kind] for number, flow in heard.account.ledger.as_object()["signals"].items()}
+
+
+# --- collecting -----------------------------------------------------------------------------------------------------
+
+
+class Collector:
+    """Listens to the runs of a node and keeps their statistics, one entry a run."""
+
+    def __init__(self) -> None:
+        self.runs: list[RunStatistics] = []
+        self._heard: _Heard | None = None
+
+    def attach(self, bus: Bus) -> None:
+        """Listen from the next run on."""
+        bus.subscribe(self._hear, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, RunEnded)
+
+    def _hear(self, event: Event) -> None:
+        heard = self._heard
+        match event:
+            case RunBegan():
+                self._heard = _Heard(event)
+            case Accessed():
+                heard.accesses[event.module] = heard.accesses.get(event.module, 0) + event.accesses
+            case PathUsed():
+                heard.path_bytes[event.path] = heard.path_bytes.get(event.path, 0) + event.amount
+            case EnablesChanged():
+                if heard.enabled is None:
+                    heard.enabled = _EnabledCycles(len(event.counts))
+                heard.enabled.change(event)
+            case Waited(stream="eigc") if heard.enabled is not None:
+                heard.enabled.skip(event.end - event.cycle)
+            case RunEnded():
+                heard.account = event.account
+                self._heard = None
+                self.runs.append(_statistics(heard))
+
+
+def _statistics(heard: _Heard) -> RunStatistics:
+    """Return the statistics of a run, after checking that the cycles of every stream add up."""
+    values: dict[str, Value] = {}
+    units: dict[str, str] = {}
+    for statistic in STATISTICS:
+        for parts, value in statistic.values(heard).items():
+            name = statistic.named(parts)
+            values[name], units[name] = value, statistic.unit
+    account = heard.account
+    if heard.ended():
+        for each in account.streams:
+            busy, waiting, idle = (values[f"{each.stream}.{kind}_cycles"] for kind in ("busy", "wait", "idle"))
+            if busy + waiting + idle != account.total_cycles:
+                raise InternalError(
+                    f"{each.stream}: busy {busy} + wait {waiting} + idle {idle} are not {account.total_cycles} cycles"
+                )
+    program = account.program
+    return RunStatistics(
+        program.name, program.sha256, account.engine, account.reason, dict(sorted(values.items())), units
+    )
