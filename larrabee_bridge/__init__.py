@@ -1,1 +1,7 @@
-"""Larrabee's vector unit and binning rasterizer on the same lane engine: planned, nothing is here yet."""
+"""Larrabee beside PixelFlow: its vector unit and its bins; the renderer is not here yet."""
+
+from larrabee_bridge.core import Core, CoreConfig
+from larrabee_bridge.program import VectorProgram, assemble_vector
+from larrabee_bridge.vector_unit import VectorUnit
+
+__all__ = ["Core", "CoreConfig", "VectorProgram", "VectorUnit", "assemble_vector"]

@@ -11,6 +11,7 @@ from microcode.expander import Expander, Stop
 from microcode.linker import link_faults
 from microcode.scope import Scope
 from microcode.source import Complaint, Source, read_source, source_of
+from microcode.target import PIXELFLOW, Target
 from microcode.values import Value
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
@@ -18,20 +19,20 @@ from pixelflow.isa import Program
 __all__ = ["assemble"]
 
 
-def assemble(source: str | Path, /, **parameters: int | float) -> Program:
+def assemble(source: str | Path, target: Target = PIXELFLOW, /, **parameters: int | float) -> Program:
     """Assemble a file (a path, or text that is a name ending in ``.mc``) or a text, and return the program.
 
     ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.
     """
     found = _source(source)
-    builder = Builder(Path(found.file).stem if found.path else "program")
+    builder = Builder(Path(found.file).stem if found.path else "program", target)
     expand(builder, found, parameters)
     return builder.build()
 
 
 def expand(builder: Builder, source: Source, parameters: dict[str, Value], scope: Scope | None = None) -> Scope:
     """Expand a source into a builder and return its names; raises InputError with every fault."""
-    return _expanded(builder, parameters, lambda expander: expander.file(source, parameters, scope or Scope()))
+    return _expanded(builder, parameters, lambda expander: expander.file(source, parameters, scope))
 
 
 def expand_file(builder: Builder, path: str, parameters: dict[str, Value]) -> Mapping[str, Value]:
@@ -42,7 +43,7 @@ def expand_file(builder: Builder, path: str, parameters: dict[str, Value]) -> Ma
 
 def expand_text(builder: Builder, text: str, values: dict[str, Value]) -> Mapping[str, Value]:
     """Expand a text into a builder and return the names it defines; ``values`` are names that it sees."""
-    scope = Scope(Scope(names=dict(values)))
+    scope = Scope(Scope(names=dict(values), target=builder.target))
     return expand(builder, source_of(text), {}, scope).names
 
 

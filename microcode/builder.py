@@ -24,14 +24,12 @@ from microcode.linker import link
 from microcode.operands import OperandError, converted
 from microcode.sections import Label, LabelScope, Pending, Section
 from microcode.source import Line
+from microcode.target import PIXELFLOW, Target
 from microcode.values import Imm, Mem, Range, Reference, Value
 from pixelflow.errors import Fault, InputError, Place, nearest
-from pixelflow.isa import INSTRUCTIONS, PARAMETERS, Instruction, Kind, Program
+from pixelflow.isa import PARAMETERS, Instruction, Program
 
 __all__ = ["Builder"]
-
-STREAMS = ("eigc", "tigc")
-_TARGETS = {d.mnemonic for d in INSTRUCTIONS.values() if any(spec.kind is Kind.TARGET for spec in d.operands)}
 
 
 class _Emitter:
@@ -52,18 +50,19 @@ class _Emitter:
 class Builder:
     """A program under construction."""
 
-    def __init__(self, name: str = "program") -> None:
+    def __init__(self, name: str = "program", target: Target = PIXELFLOW) -> None:
         self.name = name
-        self.layout = Layout()
+        self.target = target
+        self.layout = Layout(target)
         self.globals = LabelScope()
         self.scopes = [self.globals]
-        self.streams = {stream: Section(stream) for stream in STREAMS}
+        self.streams = {stream: Section(stream) for stream in target.streams}
         self.routines: list[Section] = []
         self.names: dict[str, int] = {}
         self.lines: dict[Line, int] = {}
         self.included: dict[tuple, object] = {}
         """Names of the files that were included already, by path and parameters."""
-        self._section = self.streams["eigc"]
+        self._section = self.streams[target.streams[0]]
         self._scope = self.globals
         self._line: Line | None = None
         self._line_number = -1
@@ -77,8 +76,10 @@ class Builder:
         self._emit(mnemonic, operands, gated, 2)
 
     def __getattr__(self, name: str) -> _Emitter:
-        if name not in INSTRUCTIONS:
-            near = nearest(name, INSTRUCTIONS)
+        # A builder without a target is one that is just being copied or unpickled.
+        instructions = self.__dict__["target"].instructions if "target" in self.__dict__ else ()
+        if name not in instructions:
+            near = nearest(name, instructions)
             raise AttributeError(f"Builder has no instruction {name}" + (f"; did you mean {near}?" if near else ""))
         emitter = self.__dict__[name] = _Emitter(self, name)
         return emitter
@@ -90,16 +91,16 @@ class Builder:
         section = self._section
         if instruction is None:
             instruction = self._make(mnemonic, operands, gated, section)
-            if mnemonic not in _TARGETS:
+            if not self.target.label_positions[mnemonic]:
                 self._known[key] = instruction
         section.instructions.append(instruction)
         section.lines.append(line)
 
     def _make(self, mnemonic: str, operands: tuple[Value, ...], gated: bool, section: Section) -> Instruction:
-        if mnemonic not in INSTRUCTIONS:
-            near = nearest(mnemonic, INSTRUCTIONS)
+        if mnemonic not in self.target.instructions:
+            near = nearest(mnemonic, self.target.instructions)
             raise InputError(Fault(f"unknown instruction {mnemonic}", hint=f"did you mean {near}?" if near else None))
-        declaration = INSTRUCTIONS[mnemonic]
+        declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .E form", None, f"usage: {declaration.synopsis}")
         values = list(converted(declaration, operands, self._name_index))
@@ -158,7 +159,7 @@ class Builder:
 
         ``uses`` is the scratch memory: ranges, or pairs (start, size). Raises InputError for a routine in a routine.
         """
-        if self._section.name not in STREAMS or self._section in self.routines:
+        if self._section.name not in self.streams or self._section in self.routines:
             raise InputError(f"routine {name} stands inside routine {self._section.name}")
         if len(parameters) > PARAMETERS:
             raise InputError(f"{name} has {len(parameters)} parameters, at most {PARAMETERS} are passed")
@@ -186,7 +187,7 @@ class Builder:
     def stream(self, name: str) -> None:
         """Put the main code that follows into stream ``eigc`` or ``tigc``."""
         if name not in self.streams:
-            raise InputError(Fault(f"unknown stream {name}", hint="streams: " + ", ".join(STREAMS)))
+            raise InputError(Fault(f"unknown stream {name}", hint="streams: " + ", ".join(self.streams)))
         if self._section not in self.streams.values():
             raise InputError(f"a stream cannot be chosen inside routine {self._section.name}")
         self._section = self.streams[name]

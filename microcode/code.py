@@ -15,23 +15,19 @@ from microcode.scope import MacroValue, Scope
 from microcode.source import Complaint
 from microcode.values import Mem, Range, Reference, Symbol, Value, shown
 from pixelflow.errors import nearest
-from pixelflow.isa import INSTRUCTIONS, PARAMETERS, Kind
+from pixelflow.isa import PARAMETERS
 
 if TYPE_CHECKING:
     from microcode.expander import Expander
 
 __all__ = ["HANDLERS"]
 
-_HAS_TARGET = {
-    d.mnemonic: {position for position, spec in enumerate(d.operands) if spec.kind is Kind.TARGET}
-    for d in INSTRUCTIONS.values()
-}
-
 
 def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.Operation = item.statement
     word = name_text(statement.name, scope)
-    if word not in INSTRUCTIONS:
+    instructions = scope.target.instructions
+    if word not in instructions:
         macro = scope.find_macro(word)
         if macro is not None and statement.suffix is None:
             _expand(expander, macro, item, scope)
@@ -40,9 +36,9 @@ def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
     suffix = statement.suffix
     if suffix is not None and suffix.name != "E":
         raise suffix.complain(f"unknown suffix .{suffix.name}", "the only suffix is .E: act where enabled")
-    if suffix is not None and not INSTRUCTIONS[word].gateable:
-        raise suffix.complain(f"{word} has no .E form", f"usage: {INSTRUCTIONS[word].synopsis}")
-    targets = _HAS_TARGET[word]
+    if suffix is not None and not instructions[word].gateable:
+        raise suffix.complain(f"{word} has no .E form", f"usage: {instructions[word].synopsis}")
+    targets = scope.target.label_positions[word]
     operands = [
         _target(node, item, scope, expander) if position in targets else _operand(node, scope)
         for position, node in enumerate(statement.operands)
@@ -60,8 +56,8 @@ def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
 def _unknown(word: str, statement: s.Operation, scope: Scope) -> Complaint:
     if scope.incomplete:
         return Silent("perhaps a macro that could not be read")
-    near = nearest(word, [*INSTRUCTIONS, *scope.visible_macros()])
-    hint = f"did you mean {near}?" if near else "see: pixelflow isa"
+    near = nearest(word, [*scope.target.instructions, *scope.visible_macros()])
+    hint = f"did you mean {near}?" if near else f"see: {scope.target.manual}"
     return statement.name.complain(f"unknown instruction or macro {word}", hint)
 
 
@@ -120,7 +116,7 @@ def _argument(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Val
 def _repeat(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.Repeat = item.statement
     low, high = whole(statement.low, scope), whole(statement.high, scope)
-    variable = checked_name(statement.variable.name, statement.variable)
+    variable = checked_name(statement.variable.name, statement.variable, scope)
     for turn in range(low, high + 1):
         expander.count_step(item.line)
         with expander.builder.label_scope():
@@ -143,10 +139,10 @@ def _condition(expander: Expander, item: s.Item, scope: Scope) -> None:
 
 def _routine(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.RoutineDef = item.statement
-    name = checked_name(name_text(statement.name, scope), statement.name)
+    name = checked_name(name_text(statement.name, scope), statement.name, scope)
     expander.attempted.add(name)
     parameters = tuple(parameter.name for parameter in statement.parameters)
-    check_parameters(statement.parameters)
+    check_parameters(statement.parameters, scope)
     if len(parameters) > PARAMETERS:
         message = f"{name} has {len(parameters)} parameters, at most {PARAMETERS} are passed"
         raise statement.parameters[PARAMETERS].complain(message)

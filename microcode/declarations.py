@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from microcode import statements as s
 from microcode.expressions import Name, Node, Template, name_text, whole
 from microcode.parser import first_word
-from microcode.scope import BUILT_IN, MacroValue, Scope
+from microcode.scope import MacroValue, Scope
 from microcode.source import Complaint
 from microcode.values import Broken, Mem, Range, Value, shown
 from pixelflow.errors import InputError, nearest
-from pixelflow.isa import INSTRUCTIONS
 
 if TYPE_CHECKING:
     from microcode.expander import Expander
@@ -31,16 +30,16 @@ def at_node(node: Node) -> Iterator[None]:
         raise Complaint(fault.message, node.column, node.stop - node.column, fault.hint, fault.place) from None
 
 
-def checked_name(name: str, node: Node) -> str:
+def checked_name(name: str, node: Node, scope: Scope) -> str:
     """Return a name that may be defined; raises Complaint for one that belongs to the machine."""
-    if name in BUILT_IN or name in INSTRUCTIONS:
+    if name in scope.target.names or name in scope.target.instructions:
         raise node.complain(f"{name} is a name of the machine and cannot be defined")
     return name
 
 
 def bind(scope: Scope, node: Name | Template, make: Callable[[str], Value]) -> None:
     """Define a name; where its value is wrong the name exists all the same, so that its uses stay silent."""
-    name = checked_name(name_text(node, scope), node)
+    name = checked_name(name_text(node, scope), node, scope)
     if name in scope.names:
         if not isinstance(scope.names[name], Broken):
             raise node.complain(f"{name} is defined twice")
@@ -131,19 +130,19 @@ def _data(expander: Expander, item: s.Item, scope: Scope) -> None:
 def define_macro(expander: Expander, item: s.Item, scope: Scope) -> None:
     """Define the macro of an item; macros at the top level of a file are defined before its other lines run."""
     statement: s.Macro = item.statement
-    name = checked_name(name_text(statement.name, scope), statement.name)
+    name = checked_name(name_text(statement.name, scope), statement.name, scope)
     if name in scope.macros:
         first = scope.macros[name].item.line.number
         raise statement.name.complain(f"macro {name} is defined twice, first in line {first}")
-    check_parameters(statement.parameters)
+    check_parameters(statement.parameters, scope)
     scope.macros[name] = MacroValue(name, item, scope)
 
 
-def check_parameters(parameters: tuple[Name, ...]) -> None:
+def check_parameters(parameters: tuple[Name, ...], scope: Scope) -> None:
     """Raise Complaint for a parameter that cannot have its name, or has another's."""
     seen: set[str] = set()
     for parameter in parameters:
-        checked_name(parameter.name, parameter)
+        checked_name(parameter.name, parameter, scope)
         if parameter.name in seen:
             raise parameter.complain(f"parameter {parameter.name} stands here twice")
         seen.add(parameter.name)

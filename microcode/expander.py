@@ -66,8 +66,8 @@ class Expander:
 
     def file(self, source: Source, parameters: dict[str, Value], scope: Scope | None = None) -> Scope:
         """Expand a whole source and return its names; faults are recorded, not raised."""
-        scope = scope or Scope()
-        parsed = parse(source)
+        scope = scope or Scope(target=self.builder.target)
+        parsed = parse(source, self.builder.target)
         for fault in parsed.faults:
             self._record(fault)
         scope.damaged = parsed.damaged
@@ -169,6 +169,6 @@ def _run(expander: Expander, item: s.Item, scope: Scope) -> None:
     if label is not None:
         place = item.line.place(label.column, label.stop - label.column)
         with declarations.at_node(label):
-            expander.builder.label(declarations.checked_name(name_text(label, scope), label), place=place)
+            expander.builder.label(declarations.checked_name(name_text(label, scope), label, scope), place=place)
     if item.statement is not None:
         _HANDLERS[type(item.statement)](expander, item, scope)

@@ -8,13 +8,14 @@ from typing import Protocol
 
 from microcode.functions import ARITHMETIC, FUNCTIONS, arithmetic
 from microcode.source import Complaint
-from microcode.values import Broken, Range, Symbol, Value, shown
+from microcode.values import Broken, Modified, Range, Symbol, Value, shown
 from pixelflow.errors import InputError, nearest
 from pixelflow.isa import Imm, Mem
 
 __all__ = [
     "Address",
     "Binary",
+    "Braced",
     "Call",
     "Immediate",
     "Index",
@@ -33,6 +34,9 @@ __all__ = [
 
 class Names(Protocol):
     """What an expression needs to know: the values of names, and which names there are."""
+
+    @property
+    def braces(self) -> frozenset[str]: ...
 
     def find(self, name: str) -> Value | None: ...
 
@@ -105,7 +109,26 @@ class Template(Node):
         return "".join(part if isinstance(part, str) else _name_part(part, names) for part in self.parts)
 
     def evaluate(self, names: Names) -> Value:
-        return Name(self.column, self.stop, self.text(names)).evaluate(names)
+        parts, words = list(self.parts), []
+        while len(parts) > 1 and isinstance(parts[-1], Name) and parts[-1].name in names.braces:
+            words.append(parts.pop().name)
+        bare = Template(self.column, self.stop, tuple(parts)).text(names)
+        value = Name(self.column, self.stop, bare).evaluate(names)
+        return Modified(value, tuple(reversed(words))) if words else value
+
+
+@dataclass(frozen=True, slots=True)
+class Braced(Node):
+    """An operand with words in braces behind it: ``[r1 + 64]{float16}{1to16}``."""
+
+    inner: Node
+    words: tuple[str, ...]
+
+    def evaluate(self, names: Names) -> Value:
+        for word in self.words:
+            if word not in names.braces:
+                raise self.complain(f"{{{word}}} means nothing here")
+        return Modified(self.inner.evaluate(names), self.words)
 
 
 @dataclass(frozen=True, slots=True)

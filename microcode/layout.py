@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from microcode.data import LANE_BYTES, DataKind, data_bytes
+from microcode.target import PIXELFLOW, Target
 from microcode.values import Range, Value
 from pixelflow.errors import InputError, Place
-from pixelflow.isa import MAIN_BYTES, MEMORY_BYTES, DataBlock, MemoryRange
+from pixelflow.isa import DataBlock, MemoryRange
 
 __all__ = ["Layout"]
 
@@ -37,11 +38,12 @@ def _where(place: Place | None) -> str:
 class Layout:
     """The ranges, scratch areas and initial contents of a program under construction."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: Target = PIXELFLOW) -> None:
+        self._target = target
         self._ranges: dict[str, Range] = {}
         self._places: dict[str, str] = {}
         self._taken: list[_Taken] = []
-        self._used = bytearray(MEMORY_BYTES)
+        self._used = bytearray(target.memory_bytes)
         """1 for each byte that automatic placement must not take."""
         self._data: list[tuple[DataBlock, str]] = []
 
@@ -109,7 +111,7 @@ class Layout:
     def room(self, start: int) -> int:
         """Return how many bytes there are from an address to the end of the range it lies in, or of the PE."""
         ends = [item.end for item in self._ranges.values() if item.start <= start < item.end]
-        return max(ends, default=MEMORY_BYTES) - start
+        return max(ends, default=self._target.memory_bytes) - start
 
     @property
     def ranges(self) -> tuple[MemoryRange, ...]:
@@ -134,13 +136,17 @@ class Layout:
         return found
 
     def _inside(self, name: str, start: int, size: int, *, kind: str = "range ") -> None:
-        if start < 0 or size < 1 or start + size > MEMORY_BYTES:
-            end = start + size - 1
-            raise InputError(f"{kind}{name}, bytes {start}..{end}, leaves the PE: its memory is 0..{MEMORY_BYTES - 1}")
+        limit = self._target.memory_bytes
+        if start < 0 or size < 1 or start + size > limit:
+            span = f"{kind}{name}, bytes {start}..{start + size - 1}"
+            raise InputError(f"{span}, leaves {self._target.owner}: its memory is 0..{limit - 1}")
 
     def _free(self, name: str, size: int) -> int:
         """Return the first address in main memory where ``size`` bytes are free."""
-        start = self._used.find(bytes(size), 0, MAIN_BYTES) if size <= MAIN_BYTES else -1
+        limit, step = self._target.placed_bytes, self._target.alignment
+        start = self._used.find(bytes(size), 0, limit) if 0 <= size <= limit else -1
+        while start > 0 and start % step:
+            start = self._used.find(bytes(size), start + step - start % step, limit)
         if start < 0:
             raise InputError(f"no room for range {name}: main memory has no {size} free bytes in a row")
         return start

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from microcode.source import Complaint
 if TYPE_CHECKING:
     from lark import Lark, Token
 
-__all__ = ["parse_line"]
+__all__ = ["parse_line", "tokens_of"]
 
 LONGEST = 4000
 """Longest line, in characters."""
@@ -78,7 +80,11 @@ class _Rules:
         while (brace := text.find("{", at)) >= 0:
             close = text.index("}", brace)
             parts.append(text[at:brace])
-            parts.append(_parse(text[brace + 1 : close], "expression", token.column + self.offset + brace))
+            inner, column = text[brace + 1 : close], token.column + self.offset + brace + 1
+            # A word in braces may begin with a digit ({1to16}); an expression that does is a number.
+            is_word = re.fullmatch(r"\d+[g-wyz]\w*", inner)
+            node = e.Name(column, column + len(inner), inner) if is_word else _parse(inner, "expression", column - 1)
+            parts.append(node)
             at = close + 1
         parts.append(text[at:])
         return e.Template(*self._span(token), tuple(part for part in parts if part != ""))
@@ -119,6 +125,11 @@ class _Rules:
 
     def address(self, children):
         return e.Address(children[0].column - 1, children[0].stop + 1, children[0])
+
+    def braced(self, children):
+        operand, *words = children
+        stop = words[-1].column + len(words[-1]) + self.offset
+        return e.Braced(operand.column, stop, operand, tuple(word.strip("{} \t") for word in words))
 
     def expressions(self, children):
         return tuple(children)
@@ -241,7 +252,7 @@ def _unescaped(token: str) -> str:
 
 
 @cache
-def _lark(rules: _Rules) -> Lark:
+def _lark(rules: _Rules | None) -> Lark:
     # Imported here: lark is needed only where text is parsed, and takes a tenth of a second to load.
     from lark import Lark
 
@@ -318,6 +329,8 @@ _OPERAND = {"NAME", "NUMBER", "LPAR", "SIGN"}
 
 def wanted(terminals: set[str]) -> str:
     """Return what a set of terminals is in words."""
+    # Words in braces stand where an operand might also end, and nobody who made a mistake is looking for them.
+    terminals = terminals - {"BRACED"}
     words = sorted({_WORDS.get(terminal, terminal.lower()) for terminal in terminals})
     if terminals >= {"HASH", "LSQB"} | _OPERAND:
         return "an operand"
@@ -328,6 +341,17 @@ def wanted(terminals: set[str]) -> str:
     if "an operator" in words:
         return "an operator, a comma or the end of the line"
     return "a statement"
+
+
+def tokens_of(text: str) -> Iterator[Token]:
+    """Yield the tokens of a line as the grammar understands them, up to the one that it does not."""
+    from lark import UnexpectedInput
+
+    reading = _lark(None).parse_interactive(text, start="line")
+    try:
+        yield from reading.iter_parse()
+    except UnexpectedInput:
+        return
 
 
 def parse_line(text: str):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from microcode.sections import Pending, Section
 from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.isa import Instruction, Program, Routine, SourceLine
-from pixelflow.isa.control import CALL, ENDL, HALT, LOOP
+from pixelflow.isa.control import CALL, ENDL, LOOP
 from pixelflow.isa.declare import Unit
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ __all__ = ["link", "link_faults"]
 
 def link(builder: Builder) -> Program:
     """Return the program of a builder, which stays as it is; raises InputError with every fault."""
-    mains = [section for section in builder.streams.values() if section.instructions or section.name == "eigc"]
+    first, *others = builder.streams.values()
+    mains = [first, *(section for section in others if section.instructions)]
     sections = [*mains, *builder.routines]
     faults = link_faults(builder)
     if faults:
@@ -47,7 +48,7 @@ def link(builder: Builder) -> Program:
                 found = encoded[instruction] = instruction.encode()
             words += found
         line_of += section.lines + [-1] * (len(instructions) - len(section.lines))
-    return Program(
+    return builder.target.program(
         words=tuple(words),
         name=builder.name,
         entries={section.name: addresses[id(section)][0] for section in mains},
@@ -84,7 +85,9 @@ def _strangers(builder: Builder) -> list[Fault]:
     lines = list(builder.lines)
     found: dict[tuple[str, int, str], Fault] = {}
     for stream, main in builder.streams.items():
-        other = _OTHER_STREAM[stream]
+        other = _OTHER_STREAM.get(stream)
+        if other is None:
+            continue
         for section in _called_from(main, builder):
             for instruction, number in zip(section.instructions, section.lines, strict=True):
                 declaration = instruction.declaration
@@ -129,8 +132,9 @@ def _code(section: Section, builder: Builder) -> list[Instruction]:
     code = list(section.instructions)
     if section in builder.streams.values():
         at_end = section.last_label == len(code)
-        if at_end or not code or code[-1].declaration is not HALT:
-            code.append(Instruction(HALT))
+        halt = builder.target.instructions[builder.target.halt]
+        if at_end or not code or code[-1].declaration is not halt:
+            code.append(Instruction(halt))
     return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from microcode.totals import Total, Totals
@@ -13,19 +14,19 @@ __all__ = ["listing"]
 _WORDS_A_ROW = 2
 
 
-def listing(program: Program) -> str:
-    """Return the listing of a program.
+def listing(program: Program, width: int | None = None) -> str:
+    """Return the listing of a program; with a ``width`` what does not fit a line of that many columns stands below it.
 
     ``cycles`` is one execution of the instruction; ``total`` runs through the routine with loops multiplied (at
     ENDL) and calls included, so that its last value is what one call of the routine executes. ``?`` stands where
     jumps leave the total open.
     """
-    return "\n".join(_Listing(program).lines()) + "\n"
+    return "\n".join(_Listing(program, width).lines()) + "\n"
 
 
 class _Listing:
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, width: int | None) -> None:
+        self.program, self.width = program, width
         self.totals = Totals(program)
         self.labels: dict[int, list[str]] = {}
         for name, at in program.labels.items():
@@ -76,13 +77,34 @@ class _Listing:
         total = "?" if running is None else str(running)
         first = " ".join(words[:_WORDS_A_ROW])
         text = instruction.text(self._name)
-        line = program.line_at(index)
-        if line is not None:
-            source = " ".join(line.text.split(";")[0].split())
-            text = f"{text:<28}  ; {line.file}:{line.line}" + (f"  {source}" if source != text else "")
-        yield f"{at:>6}  {first:<17}  {instruction.cycles:>6}  {total:>8}  {text}".rstrip()
+        numbers = f"{at:>6}  {first:<17}  {instruction.cycles:>6}  {total:>8}"
+        beside, *below = self._fitted(numbers, text, self._comment(index, text))
+        yield beside
         for start in range(_WORDS_A_ROW, len(words), _WORDS_A_ROW):
             yield f"{'':>6}  {' '.join(words[start : start + _WORDS_A_ROW])}"
+        yield from below
+
+    def _comment(self, index: int, text: str) -> str:
+        """Return where an instruction stands in the source, and the source where it reads otherwise."""
+        line = self.program.line_at(index)
+        if line is None:
+            return ""
+        source = " ".join(line.text.split(";")[0].split())
+        return f"; {line.file}:{line.line}" + (f"  {source}" if source != text else "")
+
+    def _fitted(self, numbers: str, text: str, comment: str) -> Iterator[str]:
+        """Yield a line, or several that are no wider than they may be."""
+        whole = f"{numbers}  {text:<28}  {comment}".rstrip()
+        if self.width is None or len(whole) <= self.width:
+            yield whole
+            return
+        beside = f"{numbers}  {text}"
+        below = [comment]
+        if len(beside) > self.width:
+            beside, below = numbers, [text, comment]
+        yield beside
+        for part in below:
+            yield from textwrap.wrap(part, self.width, initial_indent=" " * 8, subsequent_indent=" " * 10)
 
     def _name(self, spec: OperandSpec, operand: int) -> str:
         if spec.kind is Kind.NAME:

@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterator
 
 from microcode.values import Range, Reference, Value, shown
 from pixelflow.errors import Fault, InputError
-from pixelflow.isa import MEMORY_BYTES, PARAMETERS, Declaration, Imm, Kind, Mem, OperandSpec, Register
+from pixelflow.isa import (
+    BEFORE,
+    END,
+    MEMORY_BYTES,
+    PARAMETERS,
+    Declaration,
+    Imm,
+    Kind,
+    Mem,
+    OperandForm,
+    OperandSpec,
+    Register,
+)
 
 __all__ = ["OperandError", "converted"]
 
@@ -82,6 +94,8 @@ def _argument(declaration: Declaration, spec: OperandSpec, value: Value, positio
 
 
 def _operand(spec: OperandSpec, value: Value, name_index: Callable[[str], int], count: int):
+    if isinstance(spec.kind, OperandForm):
+        return spec.kind.accepted(value)
     match spec.kind, value:
         case ((Kind.REGISTER | Kind.SOURCE), Register()):
             return value
@@ -106,6 +120,8 @@ def _operand(spec: OperandSpec, value: Value, name_index: Callable[[str], int], 
         case Kind.PARAMETER, int() if 0 <= value < PARAMETERS:
             return value
         case Kind.NAME, str():
+            if value in ("", BEFORE, END):
+                raise ValueError(f"{spec.name} cannot be {value!r}: reports use it for what has no name")
             return name_index(value)
         case Kind.TARGET, Reference():
             return value

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from microcode import statements as s
 from microcode.lines import parse_line
 from microcode.source import Complaint, Line, Source
+from microcode.target import PIXELFLOW, Target
 from pixelflow.errors import Fault
-from pixelflow.isa import INSTRUCTIONS
 
 __all__ = ["Parsed", "parse"]
 
@@ -95,23 +95,23 @@ def first_word(line: Line) -> tuple[int, int]:
     return len(line.text) - len(stripped) + 1, len(word)
 
 
-def _usage(line: Line) -> str | None:
+def _usage(line: Line, target: Target) -> str | None:
     """Return how the instruction of a line is written, where the line begins with one."""
     words = line.text.split(":")[-1].split()
     mnemonic = words[0].partition(".")[0] if words else ""
-    if mnemonic not in INSTRUCTIONS:
+    if mnemonic not in target.instructions:
         return None
-    return f"usage: {INSTRUCTIONS[mnemonic].synopsis}     see: pixelflow isa {mnemonic}"
+    return f"usage: {target.instructions[mnemonic].synopsis}     see: {target.manual} {mnemonic}"
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: Source, target: Target = PIXELFLOW) -> Parsed:
     """Return the tree of a source. Nothing is raised; every fault is in the result."""
     blocks = _Blocks()
     for line in source.lines:
         try:
             blocks.add(line, *parse_line(line.text))
         except Complaint as complaint:
-            complaint.hint = complaint.hint or _usage(line)
+            complaint.hint = complaint.hint or _usage(line, target)
             blocks.faults.append(complaint.fault(line))
             blocks.damaged = blocks.damaged or bool(_DEFINES.match(line.text))
             if len(blocks.open) > NESTING:

@@ -5,18 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from microcode.statements import Item
-from microcode.values import Mem, Register, Value
-from pixelflow.isa import PARAMETERS
+from microcode.target import BUILT_IN, PIXELFLOW, Target
+from microcode.values import Value
 
 __all__ = ["BUILT_IN", "MacroValue", "Scope"]
-
-BUILT_IN: dict[str, Value] = {
-    **{register.name: register for register in Register},
-    **{f"P{number}": Mem(0, number) for number in range(PARAMETERS)},
-    "inf": float("inf"),
-    "nan": float("nan"),
-}
-"""Names that cannot be defined: the registers, the parameters of the running routine, and two numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +36,17 @@ class Scope:
     """The ``param`` names of a file."""
     damaged: bool = False
     """A line of this file could not be read, so that a name may be missing through no fault of its user."""
+    target: Target = PIXELFLOW
+    """What the text is for; inner scopes have that of the scope around them."""
+
+    def __post_init__(self) -> None:
+        if self.parent is not None:
+            self.target = self.parent.target
+
+    @property
+    def braces(self) -> frozenset[str]:
+        """Words that may follow an operand in braces."""
+        return self.target.braces
 
     @property
     def incomplete(self) -> bool:
@@ -56,8 +59,8 @@ class Scope:
 
     def find(self, name: str) -> Value | None:
         """Return the value of a name, or None."""
-        if name in BUILT_IN:
-            return BUILT_IN[name]
+        if name in self.target.names:
+            return self.target.names[name]
         scope: Scope | None = self
         while scope is not None:
             value = scope.names.get(name)
@@ -80,7 +83,7 @@ class Scope:
 
     def visible(self) -> list[str]:
         """Return every name that can be seen from here."""
-        found = list(BUILT_IN)
+        found = list(self.target.names)
         scope: Scope | None = self
         while scope is not None:
             found += [*scope.names, *scope.imported]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pixelflow.errors import InputError, Place
 from pixelflow.isa import Imm, Mem, Register
 
-__all__ = ["Broken", "Range", "Reference", "Symbol", "Value", "shown"]
+__all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "shown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,16 @@ class Broken:
     """The value of a name whose definition was already reported; using it is silent."""
 
 
-Value = int | float | str | Register | Imm | Mem | Range | Symbol | Broken
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """A value with words in braces behind it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
+
+    value: object
+    words: tuple[str, ...]
+
+
+Value = int | float | str | Register | Imm | Mem | Range | Symbol | Broken | Modified
+"""Besides, an instruction set may name registers of its own, which its operands know how to take."""
 
 
 def shown(value: Value) -> str:
@@ -93,4 +102,6 @@ def shown(value: Value) -> str:
             return "an immediate parameter"
         case Symbol(name):
             return f"the name {name}"
+        case Modified(value, words):
+            return shown(value) + "".join(f" with {{{word}}}" for word in words)
     return "nothing"

@@ -14,6 +14,7 @@ from tessellation.passes import Method
 from tessellation.patch import Patch
 from tessellation.reference import LIMIT, Reference, evaluate
 from tessellation.samples import PatchSamples
+from tessellation.server import Delivery, PatchServer
 from tessellation.tessellator import Tessellation, tessellate
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "LIBRARIES",
     "LIMIT",
     "Convention",
+    "Delivery",
     "Mesh",
     "MeshCheck",
     "MeshReport",
@@ -30,6 +32,7 @@ __all__ = [
     "PatchHandle",
     "PatchManager",
     "PatchSamples",
+    "PatchServer",
     "Reference",
     "Tessellation",
     "build_mesh",

@@ -12,8 +12,8 @@ import numpy as np
 
 from microcode import Builder, Mem
 from tessellation.mapping import Placement
-from tessellation.memory_map import FLOAT_BYTES, MemoryMap
-from tessellation.schedule import BATCH_VALUES
+from tessellation.memory_map import MemoryMap
+from tessellation.precision import SINGLE, StoredFormat
 from tessellation.stages import Stage
 
 __all__ = ["ControlPointSource", "LeeControlPoints", "enable_quadrant"]
@@ -39,10 +39,18 @@ class LeeControlPoints:
     in the load of base addresses, and 5 a value.
     """
 
-    def __init__(self, memory: MemoryMap, placements: Sequence[Placement], values: Mapping[int, np.ndarray]) -> None:
+    def __init__(
+        self,
+        memory: MemoryMap,
+        placements: Sequence[Placement],
+        values: Mapping[int, np.ndarray],
+        stored: StoredFormat = SINGLE,
+    ) -> None:
+        """``values`` are the control values of each patch in the order of use, as patterns of the format ``stored``."""
         self._start = memory["control_points"].start
         self._placements = placements
         self._values = {patch: stream.tolist() for patch, stream in values.items()}
+        self._stored = stored
 
     def emit_start(self, builder: Builder) -> None:
         """Nothing runs beside the EMCs."""
@@ -50,12 +58,12 @@ class LeeControlPoints:
     def emit_batch(self, builder: Builder, batch: int) -> None:
         """Emit the loads of one batch for all patches, in load order (a quadrant overwrites what is loaded later)."""
         builder.mark(Stage.CONTROL_POINTS.value)
-        first = batch * BATCH_VALUES
+        size, count = self._stored.value_bytes, self._stored.batch_values
+        first = batch * count
         for placement in self._placements:
             enable_quadrant(builder, placement)
-            for index, bits in enumerate(self._values[placement.patch][first : first + BATCH_VALUES]):
-                address = Mem(self._start + index * FLOAT_BYTES)
-                builder.emit("EMC_TreeIntoMem_Li", address, FLOAT_BYTES, 0, 0, bits)
+            for index, bits in enumerate(self._values[placement.patch][first : first + count]):
+                builder.emit("EMC_TreeIntoMem_Li", Mem(self._start + index * size), size, 0, 0, bits)
         builder.emit("EMC_SetEnab")
 
 

@@ -5,6 +5,7 @@ Only reports and tests read this file; the machine counts what it executes.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 __all__ = [
@@ -15,14 +16,23 @@ __all__ = [
     "access_cycles",
     "address_cycles",
     "bernstein_cycles",
+    "caching_cycles",
     "computation_cycles",
     "cross_operations",
     "derivative_operations",
+    "distribution_cycles",
+    "lee_load_cycles",
+    "long_add_cycles",
+    "long_multiply_cycles",
     "memory_bytes",
+    "pass_cycles",
     "pixcopy_cycles",
     "point_operations",
+    "surfaces",
     "tasic_cycles",
     "total_operations",
+    "transfer_operations",
+    "triangles",
     "write_back_cycles",
 ]
 
@@ -101,6 +111,30 @@ def derivative_operations(rows: int, columns: int) -> Operations:
     return Operations(2 * n * m - m + n - 1, 2 * n * m - n - m - 2)
 
 
+def surfaces(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Return the control values of the nine surfaces of a patch: three points, then du and dv of each coordinate."""
+    return [(rows, columns)] * 3 + [(rows - 1, columns), (rows, columns - 1)] * 3
+
+
+def transfer_operations(counts: Iterable[tuple[int, int]], values: int = 8) -> list[Operations]:
+    """Return the operations that each transfer of ``values`` control values makes possible (4.1.3).
+
+    ``counts`` are the control values along u and v of surfaces that follow each other, each column by column. A value
+    is multiplied and added to those of its column; a column that is complete is multiplied and added to the result.
+    """
+    found: list[Operations] = []
+    number = 0
+    for rows, columns in counts:
+        for j in range(columns):
+            for i in range(rows):
+                if number % values == 0:
+                    found.append(Operations())
+                found[-1] += Operations(1, int(i > 0))
+                number += 1
+            found[-1] += Operations(1, int(j > 0))
+    return found
+
+
 def cross_operations() -> Operations:
     """Return the operations from the derivatives to the unit normal (4.1.3)."""
     return Operations(9, 5, 1, 3)
@@ -127,6 +161,11 @@ def pixcopy_cycles(distance: int, size: int) -> int:
     return (distance + 1) * size + 2
 
 
+def distribution_cycles(sends: int, size: int = 32) -> int:
+    """Return the EMC cycles that spread a batch over a block (table 6): PixCopies over 8, 4, 2, 1 PEs, as needed."""
+    return sum(pixcopy_cycles(distance, size) for distance in (8, 4, 2, 1) if distance * sends <= 8)
+
+
 def tasic_cycles(sends: int) -> int:
     """Return the TASIC cycles of one 32-byte transfer to every block (table 6: 128 reads of 12, 512 a send)."""
     return 128 * 12 + 512 * sends
@@ -140,3 +179,38 @@ def access_cycles(size: int, *, alternate: bool) -> int:
 def write_back_cycles(size: int, lanes: int = 8192) -> int:
     """Return the cycles in which ``size`` bytes of every PE go to a GP (4.1.4: 2 bytes a cycle)."""
     return size * lanes // 2
+
+
+def pass_cycles(n: int, batches: int) -> int:
+    """Return the cycles of a pass of n x n nets at 4x4 samples where everything is counted at the thesis's own costs.
+
+    Base addresses, the first transfer or the Bernstein values beside it, distribution and arithmetic: 101,224 for a
+    bicubic net of 15 batches.
+    """
+    first = max(tasic_cycles(4), bernstein_cycles(n, n, (4,)))
+    return address_cycles(512) + first + distribution_cycles(4) * batches + computation_cycles(n, n)
+
+
+def lee_load_cycles(size: int) -> int:
+    """Return the cycles in which the LEE loads ``size`` bytes (table 4 has 5 for 4 bytes)."""
+    return size + 1
+
+
+def caching_cycles(writes: int, *, alternate: bool = False) -> int:
+    """Return the cycles of appendix B for ``writes`` of every EMC: one access each, for 8 EMCs in turn."""
+    return access_cycles(4, alternate=alternate) * writes * 8
+
+
+def long_multiply_cycles(size: int) -> int:
+    """Return the cycles of a multiplication with ``size`` bytes of mantissa by the rule behind table 13 (decoded)."""
+    return 25 * (1 + 3 * size)
+
+
+def long_add_cycles(size: int) -> int:
+    """Return the cycles of an addition with ``size`` bytes of mantissa by the rule behind table 13 (decoded)."""
+    return 280 + 40 * size
+
+
+def triangles(samples: int) -> int:
+    """Return the triangles of a patch of that many samples a side (section 1)."""
+    return 2 * (samples - 1) ** 2

@@ -1,23 +1,25 @@
 """The ways between the GPs and the node: the patch database in, points and normals out (thesis 3.8, 4.1.4 and 4.4).
 
-Both are programs that run. The database goes from GP memory into texture memory by TAS_MemLoad, once a session, before
-the first pass. Results go from the output ports to GP memory: all by TAS_GpWrite at the end of every pass, or the
-points by TAS_MemRdGp4, a coordinate of a module at a time, beside the reads of control points (table 11), so that only
-the normals remain. One GP does all this; GP memory holds the results of a pass first, module after module, and the
-database behind them (invented).
+Both are programs that run. The database goes from the memory of GP 0 into texture memory by TAS_MemLoad, once a
+session, before the first pass. Results go from the output ports to GP memory: by TAS_GpWrite at the end of a pass, or
+in parts beside the reads of control points (`departures.py`). The modules of a pass are dealt to the GPs that take
+results in turn. The memory of each GP has room for the results of two passes, module after module, so that those of one
+can be worked on while those of the next come; the database lies behind them (all of this is invented).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
 from microcode import Builder, Mem, Program, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import OUTPUT_PORT
-from pixelflow.node import Node, Run
+from pixelflow.node import AddressMap, GpMemory, Node, Run
 from tessellation.lee_setup import EMC_WIDTH
 from tessellation.mapping import Pass
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
@@ -25,16 +27,18 @@ from tessellation.stages import Stage
 from tessellation.texture_layout import Image, TextureDatabase
 from tessellation.texture_source import ARRIVED, FREE
 
-__all__ = ["COARSE", "FINE", "RESULT_BYTES", "FineReturn", "Returned", "emit_return", "load", "received"]
+__all__ = ["PORT_START", "RESULTS", "RESULT_BYTES", "Returned", "emit_into_port", "emit_return", "load", "received"]
 
 RESULT_BYTES = 2 * len(AXES) * FLOAT_BYTES
 """What a PE sends: a point and a normal, 24 bytes (thesis 4.1.4)."""
 
-COARSE = (2 * len(AXES) * FLOAT_BYTES,)
-FINE = (*[FLOAT_BYTES] * len(AXES), len(AXES) * FLOAT_BYTES)
-"""How results travel: sizes of the parts, one after the other. Points and normals; or X, Y, Z and normals."""
+RESULTS = tuple(f"{axis}_{what}" for what in ("point", "normal") for axis in AXES)
+"""The ranges of PE memory that a PE sends, in this order."""
 
-_PORT_START = 4
+_BUFFERS = 2
+"""Passes whose results have room in GP memory."""
+
+PORT_START = 4
 """Where results begin in the output port: behind the base address, as TAS_MemRdGp4 wants it."""
 
 _MOST_BLOCKS = (1 << 16) - 1
@@ -91,44 +95,69 @@ def load(database: TextureDatabase, node: Node) -> Run | None:
     pieces = _pieces(database.new_images())
     if not pieces:
         return None
-    start = node.lanes * RESULT_BYTES
+    start = _BUFFERS * node.lanes * RESULT_BYTES
     places: dict[bytes, int] = {}
     for piece in pieces:
         if piece.data not in places:
             places[piece.data] = start
             node.gp_memory[0].write(start, np.frombuffer(piece.data, np.uint8))
             start += len(piece.data)
-    return node.run(_load_program([(piece, places[piece.data]) for piece in pieces]))
+    program = _load_program([(piece, places[piece.data]) for piece in pieces], AddressMap(node.config.sdram))
+    return node.run(program)
 
 
-def _load_program(pieces: Sequence[tuple[_Piece, int]]) -> Program:
+def _load_program(pieces: Sequence[tuple[_Piece, int]], addresses: AddressMap) -> Program:
     builder = Builder("load the patch database")
     builder.mark(Stage.LOAD.value)
     builder.emit("WAIT", ARRIVED)
     builder.stream("tigc")
+    builder.emit("TAS_SetGp", reduce(or_, (piece.modules for piece, _ in pieces)), 0, 0)
     for piece, source in pieces:
         builder.emit("TAS_SetGpAddress", piece.modules, source)
         blocks = len(piece.data) // BATCH_BYTES
-        # The 8 SDRAMs of a module hold 4 bytes of a block each.
-        builder.emit("TAS_MemLoad", piece.modules, blocks, piece.address // 8)
+        builder.emit("TAS_MemLoad", piece.modules, blocks, addresses.number_at(piece.address))
     builder.emit("SIGNAL", ARRIVED)
     return builder.build()
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The PEs that send results: those with x < ``columns`` of some modules (one bit each)."""
+    """The PEs that send results, those with x < ``columns`` of some modules (one bit each), and where these go.
+
+    Of the modules each next one sends to the next of ``gps`` GPs. ``buffer`` is the area in GP memory, 0 or 1.
+    """
 
     modules: int
     columns: int
+    gps: int = 1
+    buffer: int = 0
 
     @classmethod
-    def of(cls, work: Pass) -> Returned:
+    def of(cls, work: Pass, gps: int = 1, buffer: int = 0) -> Returned:
         """Return the PEs to the left of the last patch of a pass, in the modules that have patches."""
-        modules = 0
-        for place in work.placements:
-            modules |= 1 << place.module
-        return cls(modules, max(place.x + place.side for place in work.placements))
+        modules = reduce(or_, (1 << place.module for place in work.placements))
+        return cls(modules, max(place.x + place.side for place in work.placements), gps, buffer)
+
+    @property
+    def _numbers(self) -> list[int]:
+        return [module for module in range(self.modules.bit_length()) if self.modules >> module & 1]
+
+    @property
+    def by_gp(self) -> dict[int, int]:
+        """The modules that send to each GP, one bit each."""
+        found: dict[int, int] = {}
+        for index, module in enumerate(self._numbers):
+            found[index % self.gps] = found.get(index % self.gps, 0) | 1 << module
+        return found
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The modules that can send at the same time, each to a GP of its own: one bit each, group after group."""
+        numbers = self._numbers
+        return tuple(
+            reduce(or_, (1 << module for module in numbers[first : first + self.gps]))
+            for first in range(0, len(numbers), self.gps)
+        )
 
     def lanes(self, module: int, array: ArrayConfig) -> np.ndarray:
         """Return the lanes of a module in the order in which their bytes travel: one PE of each EMC in turn."""
@@ -151,7 +180,14 @@ class Returned:
     def area(self, module: int, array: ArrayConfig, start: int) -> int:
         """Return where in GP memory a part of the results of a module begins; ``start`` is its first byte in a PE's."""
         each = array.emcs_per_module * array.panels_per_emc * array.pes_per_panel
-        return module * each * RESULT_BYTES + len(self.lanes(module, array)) * start
+        before = (self.buffer * array.modules + module) * each * RESULT_BYTES
+        return before + len(self.lanes(module, array)) * start
+
+    def emit_gps(self, builder: Builder, modules: int) -> None:
+        """Emit which GP takes what each of these modules sends: a cycle of the TIGC for each GP."""
+        for gp, senders in self.by_gp.items():
+            if senders & modules:
+                builder.emit("TAS_SetGp", senders & modules, 0, gp)
 
     def emit_addresses(self, builder: Builder, array: ArrayConfig, start: int, modules: int) -> None:
         """Emit where a part goes, for those modules: a cycle of the TIGC each."""
@@ -160,106 +196,67 @@ class Returned:
                 builder.emit("TAS_SetGpAddress", 1 << module, self.area(module, array, start))
 
 
-def _emit_into_port(builder: Builder, memory: MemoryMap, names: Sequence[str], start: int) -> None:
-    """Emit the copy of floats into the output port, 8 cycles each; ``start`` is the first byte among the results."""
-    builder.mark(Stage.RETURN.value)
-    for number, name in enumerate(names):
-        place = Mem(memory[name].start)
-        for index in range(FLOAT_BYTES):
-            builder.emit("LD", Register.R, Mem(place.offset + index))
-            builder.emit("ST", Mem(OUTPUT_PORT + _PORT_START + start + FLOAT_BYTES * number + index), Register.R)
-
-
-class FineReturn:
-    """X, Y and Z leave while control points come in: a coordinate of one module beside each read (4.1.4, table 11)."""
-
-    def __init__(
-        self, memory: MemoryMap, work: Pass, array: ArrayConfig, batches: int, points: Sequence[tuple[str, int]]
-    ) -> None:
-        """``points`` names the coordinates and the batch whose arithmetic completes each, in this order."""
-        self._memory, self._array = memory, array
-        self._sent = Returned.of(work)
-        self._ready = {name: (axis, batch + 1) for axis, (name, batch) in enumerate(points)}
-        modules = [1 << module for module in range(array.modules) if self._sent.modules >> module & 1]
-        waiting = [(axis, ready, module) for axis, ready in self._ready.values() for module in modules]
-        self._reads: dict[int, tuple[int, int]] = {}
-        for batch in range(batches):
-            if waiting and batch > waiting[0][1]:
-                axis, _, module = waiting.pop(0)
-                self._reads[batch] = (axis, module)
-        self._rest: dict[int, int] = {}
-        for axis, _, module in waiting:
-            self._rest[axis] = self._rest.get(axis, 0) | module
-        self.rest = bool(waiting)
-
-    def emit_start(self, builder: Builder) -> None:
-        """Emit the marks of the PEs that send: 3 or 6 cycles."""
-        builder.emit("EMC_SetEnab")
-        self._sent.marks(builder, self._array)
-        builder.stream("tigc")
-        builder.emit("TAS_SetOrder", 0)
-        builder.stream("eigc")
-
-    def emit_read(self, builder: Builder, batch: int, sends: int) -> bool:
-        """Emit TAS_MemRdGp4 if a coordinate is there to leave."""
-        if batch not in self._reads:
-            return False
-        axis, module = self._reads[batch]
-        self._sent.emit_addresses(builder, self._array, FLOAT_BYTES * axis, module)
-        builder.emit("TAS_MemRdGp4", sends, module, _PORT_START + FLOAT_BYTES * axis, FLOAT_BYTES)
-        return True
-
-    def emit_into_port(self, builder: Builder, batch: int) -> None:
-        """Emit the copies of coordinates that are complete, 8 cycles each."""
-        for name, (axis, ready) in self._ready.items():
-            if ready == batch:
-                _emit_into_port(builder, self._memory, [name], FLOAT_BYTES * axis)
-
-    def emit_rest(self, builder: Builder) -> None:
-        """Emit the coordinates for which there were not enough reads."""
-        for axis, modules in self._rest.items():
-            self._sent.emit_addresses(builder, self._array, FLOAT_BYTES * axis, modules)
-            builder.emit("TAS_GpWrite", modules, _PORT_START + FLOAT_BYTES * axis, FLOAT_BYTES)
+def emit_into_port(builder: Builder, place: int, start: int) -> None:
+    """Emit the copy of a float into the output port, 8 cycles; ``start`` is its first byte among a PE's results."""
+    for index in range(FLOAT_BYTES):
+        builder.emit("LD", Register.R, Mem(place + index))
+        builder.emit("ST", Mem(OUTPUT_PORT + PORT_START + start + index), Register.R)
 
 
 def emit_return(
-    builder: Builder, memory: MemoryMap, work: Pass, array: ArrayConfig, fine: FineReturn | None = None
+    builder: Builder, memory: MemoryMap, sent: Returned, array: ArrayConfig, *, gone: int = 0, wait: bool = False
 ) -> None:
-    """Emit the way of points and normals to the GP, or of what ``fine`` leaves: the normals. Then all is there."""
-    sent = Returned.of(work)
+    """Emit the way of points and normals to the GPs, the first ``gone`` of these six floats excepted.
+
+    With ``wait`` the TIGC says when the ports are free. Where something has left before, its PEs are marked.
+    """
     builder.mark(Stage.RETURN.value)
-    names = [f"{axis}_{what}" for what in ("point", "normal") for axis in AXES]
-    start = 0
-    if fine is not None:
-        names, start = names[len(AXES) :], FLOAT_BYTES * len(AXES)
-        if fine.rest:
-            builder.emit("WAIT", ARRIVED)
+    if wait:
+        builder.emit("WAIT", ARRIVED)
     builder.emit("EMC_SetEnab")
-    _emit_into_port(builder, memory, names, start)
-    if fine is None:
+    for index, name in enumerate(RESULTS[gone:], start=gone):
+        emit_into_port(builder, memory[name].start, FLOAT_BYTES * index)
+    if not gone:
         sent.marks(builder, array)
     builder.emit("SIGNAL", FREE)
     builder.emit("WAIT", ARRIVED)
     builder.stream("tigc")
+    builder.mark(Stage.PORTS.value)
     builder.emit("TAS_SetOrder", 0)
+    sent.emit_gps(builder, sent.modules)
+    start = FLOAT_BYTES * gone
     sent.emit_addresses(builder, array, start, sent.modules)
     builder.emit("WAIT", FREE)
-    builder.emit("TAS_GpWrite", sent.modules, _PORT_START + start, RESULT_BYTES - start)
+    builder.mark(Stage.RETURN.value)
+    builder.emit("TAS_GpWrite", sent.modules, PORT_START + start, RESULT_BYTES - start)
     builder.emit("SIGNAL", ARRIVED)
     builder.stream("eigc")
 
 
-def received(node: Node, work: Pass, parts: Sequence[int] = COARSE) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and normals as they are in GP memory: float32[lanes, xyz] each, zeros for PEs that sent none."""
-    sent, array = Returned.of(work), node.config.array
+def received(
+    node: Node,
+    sent: Returned,
+    parts: Sequence[int] = (RESULT_BYTES,),
+    *,
+    memories: Sequence[GpMemory] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return points and normals as they are in GP memory, float32[lanes, xyz] each, and which lanes sent them.
+
+    ``parts`` are the sizes of the pieces in which a PE's bytes came. A PE that sent none has zeros. ``memories`` are
+    those of the node's GPs, unless others took the results.
+    """
+    array = node.config.array
+    memories = node.gp_memory if memories is None else memories
     values = np.zeros((node.lanes, RESULT_BYTES), np.uint8)
-    for module in range(array.modules):
-        if sent.modules >> module & 1:
+    there = np.zeros(node.lanes, bool)
+    for gp, modules in sent.by_gp.items():
+        for module in (module for module in range(array.modules) if modules >> module & 1):
             lanes = sent.lanes(module, array)
+            there[lanes] = True
             start = 0
             for size in parts:
-                data = node.gp_memory[0].read(sent.area(module, array, start), len(lanes) * size)
+                data = memories[gp].read(sent.area(module, array, start), len(lanes) * size)
                 values[lanes, start : start + size] = data.reshape(len(lanes), size)
                 start += size
     floats = values.view("<f4")
-    return floats[:, : len(AXES)], floats[:, len(AXES) :]
+    return floats[:, : len(AXES)], floats[:, len(AXES) :], there

@@ -119,6 +119,13 @@ class Evaluation:
         """Yield the evaluations in their order."""
         return surface_order(self.memory.rows, self.memory.columns, reordered=self.memory.reordered)
 
+    def widened(self, builder: Builder, value: Mem, longer: Mem) -> Mem:
+        """Emit what makes a control value as long as the arithmetic wants it, if it is shorter; return where it is."""
+        if self.stored.value_bytes == self.memory.value_bytes:
+            return value
+        builder.call("widen", longer, value)
+        return longer
+
     def load_first(self, builder: Builder) -> None:
         """Emit the Bernstein values that the points need, and all others where there is room."""
         emit_bernstein(builder, self.memory, self.work, self.select, FIRST_LOADS[self.memory.reordered])
@@ -158,10 +165,7 @@ def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPoint
             if place == 0:
                 source.emit_batch(builder, batch)
                 builder.mark(stage_of(work).value)
-            value = Mem(control + place * stored.value_bytes)
-            if stored.value_bytes != size:
-                builder.call("widen", longer, value)
-                value = longer
+            value = evaluation.widened(builder, Mem(control + place * stored.value_bytes), longer)
             library.multiply_add(builder, column, Mem(in_u + i * size), value, product, first=i == 0)
             number += 1
         library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)

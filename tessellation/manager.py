@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Run
-from tessellation.libraries import library_for
+from tessellation.caching import CachingSession, new_session
+from tessellation.ledger import PatchLedger, balance
+from tessellation.libraries import FloatLibrary, library_for
 from tessellation.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.passes import Method
 from tessellation.patch import Patch
 from tessellation.samples import PatchSamples
-from tessellation.session import Plan, Session
+from tessellation.session import PassBegins, Plan, Session
 from tessellation.tessellator import collect
 
 __all__ = ["PatchHandle", "PatchManager"]
@@ -66,13 +68,22 @@ class PatchManager:
             if not all(2 <= degree <= 11 for degree in degrees) or most < 0:
                 raise InputError(Fault(f"{most} patches of degrees {degrees}", hint="allowed: degrees 2 to 11"))
         method = Method() if method is None else method
-        self.session = Session(config, engine, library_for(library, [], finite=False), method)
+        self.session = self._session(config, engine, library_for(library, [], finite=False), method)
         self.handles: list[PatchHandle] = []
         self.plans: tuple[Plan, ...] = ()
         self.runs: tuple[Run, ...] = ()
         """The machine's accounts of the passes of the last tessellation."""
+        self.loads: tuple[Run, ...] = ()
+        """The accounts of loads of the database from the GPs that came before them, where those were executed."""
+        self.ledger: PatchLedger | None = None
+        """Patches, blocks and samples of the last tessellation: marked, placed, and returned."""
+        self.recalls: tuple[Run, ...] = ()
+        """The accounts of the last `recall`."""
         self._marks: dict[int, int] = {}
         self._used: Counter[tuple[int, int]] = Counter()
+
+    def _session(self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method) -> Session:
+        return new_session(config, engine, library, method)
 
     def add(self, patch: Patch) -> PatchHandle:
         """Load a patch into texture memory: choose its modules, form first differences, give it an address.
@@ -94,7 +105,7 @@ class PatchManager:
         self.handles.append(PatchHandle(self, number, patch))
         return self.handles[-1]
 
-    def tessellate(self, progress: Callable[[str], None] | None = None) -> tuple[PatchHandle, ...]:
+    def tessellate(self, progress: Callable[[PassBegins], None] | None = None) -> tuple[PatchHandle, ...]:
         """Tessellate all marked patches, in as many passes as that takes, and take the marks away.
 
         Returns the handles that have a new ``result``, in the order in which they were added. Raises InputError where
@@ -103,13 +114,36 @@ class PatchManager:
         results = self.session.tessellate(self._marks, progress)
         self.plans = tuple(result.plan for result in results)
         self.runs = tuple(result.run for result in results)
+        self.loads = tuple(result.load for result in results if result.load is not None)
         patches = [handle.patch for handle in self.handles]
+        config, method = self.session.config, self.session.method
+        found: dict[int, PatchSamples] = {}
         for result in results:
-            for number, samples in collect(result, patches, self.session.config, self.session.method).items():
-                self.handles[number].result = samples
+            found.update(collect(result, patches, config, method))
+        self.ledger = balance(len(patches), self._marks, results, found, config.array, to_gps=method.to_gps)
+        for number, samples in found.items():
+            self.handles[number].result = samples
         done = tuple(self.handles[number] for number in sorted(self._marks))
         self._marks = {}
         return done
+
+    def recall(self) -> tuple[PatchHandle, ...]:
+        """Bring the samples of the last tessellation back from texture memory, where `Method.cache` has kept them.
+
+        Returns their handles, with a ``result`` each. Raises InputError where nothing is kept.
+        """
+        session = self.session
+        if not isinstance(session, CachingSession):
+            raise InputError(Fault("no results are kept in texture memory", hint="choose a way: Method(cache=...)"))
+        results = session.recall()
+        self.recalls = tuple(result.run for result in results)
+        patches = [handle.patch for handle in self.handles]
+        found: dict[int, PatchSamples] = {}
+        for result in results:
+            found.update(collect(result, patches, session.config, session.method))
+        for number, samples in found.items():
+            self.handles[number].result = samples
+        return tuple(self.handles[number] for number in sorted(found))
 
     @property
     def cycles(self) -> int:

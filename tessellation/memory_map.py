@@ -94,29 +94,29 @@ def memory_map(
                 Fault(f"a control net of {rows}x{columns} points", hint=f"allowed: {MIN_COUNT} to {MAX_COUNT} a side")
             )
     widest = max(rows, columns)
-    sizes: list[tuple[str, int]] = []
+    ranges: list[MemoryUse] = []
+
+    def place(name: str, size: int) -> None:
+        ranges.append(MemoryUse(name, ranges[-1].end if ranges else 0, size))
+
     for axis in AXES:
-        sizes += [(f"{axis}_{what}", value_bytes) for what in ("point", "du", "dv", "normal")]
+        for what in ("point", "du", "dv", "normal"):
+            place(f"{axis}_{what}", value_bytes)
     for name, count in (("bernstein_u", rows), ("bernstein_v", columns)):
-        sizes.append((name, value_bytes * count))
-        sizes.append((f"{name}_difference", 0 if reordered else value_bytes * (count - 1)))
+        place(name, value_bytes * count)
+        if reordered:
+            points = ranges[-1]
+            ranges[-1:] = [MemoryUse(f"{name}_difference", points.start, 0), points]
+        else:
+            place(f"{name}_difference", value_bytes * (count - 1))
     temporaries = 8 if widest <= 4 else FLOAT_BYTES * (widest + 1)
-    sizes += [
-        ("control_points", BATCH_BYTES),
-        ("base_address", FLOAT_BYTES),
-        ("administrative", 4),
-        ("temporaries", temporaries if value_bytes == FLOAT_BYTES else 3 * value_bytes),
-        ("scratch", 14 if value_bytes == FLOAT_BYTES else 3 * value_bytes),
-        *extra,
-    ]
-    ranges = []
-    start = 0
-    for name, size in sizes:
-        if reordered and name.endswith("_difference"):
-            ranges.append(MemoryUse(name, ranges[-1].start, 0))
-            continue
-        ranges.append(MemoryUse(name, start, size))
-        start += size
+    place("control_points", BATCH_BYTES)
+    place("base_address", FLOAT_BYTES)
+    place("administrative", 4)
+    place("temporaries", temporaries if value_bytes == FLOAT_BYTES else 3 * value_bytes)
+    place("scratch", 14 if value_bytes == FLOAT_BYTES else 3 * value_bytes)
+    for name, size in extra:
+        place(name, size)
     return MemoryMap(rows, columns, tuple(ranges), reordered, value_bytes)
 
 

@@ -11,7 +11,8 @@ What it does otherwise than the schedule of the thesis, in the order of what it 
    addresses are linear in x and y, and a LEE load gives them to a whole module at a time, instead of 12 cycles a patch.
    No size marks are needed then, because a LEE compare finds the sample. Otherwise the load of table 3 is used.
 3. *PEs get only their own columns*, a quarter of the control values. TAS_MemRdBlock8 serves two PEs of a block, y = 0
-   and y = 2, with one access of 8 bytes to each SDRAM. Each gets four values of its column and four for the PE below.
+   and y = 2, with one access of 8 bytes to each SDRAM. Each gets four values of its column and four for the PE below;
+   of the last transfer only what it brings is copied and spread.
 4. *Banks alternate.* Every patch is stored in both banks, as 3.5 suggests; the EMCs of a module, which are served one
    after the other, ask for them in turn. An access of 8 bytes then takes 8 cycles and not 15 (table 2).
 5. *The first transfer begins at once*, and is the shortest that brings a whole coordinate of a bicubic net.
@@ -23,11 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
+from tessellation.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.kernels import (
     Evaluation,
     Selector,
@@ -38,55 +39,30 @@ from tessellation.kernels import (
 )
 from tessellation.libraries import FloatLibrary
 from tessellation.mapping import BLOCK_SIDE, Pass
-from tessellation.memory_map import FLOAT_BYTES, MemoryMap, fitting_map
-from tessellation.patch import Patch
-from tessellation.schedule import SurfaceWork, surface_order
+from tessellation.memory_map import MemoryMap
+from tessellation.precision import SINGLE, StoredFormat
+from tessellation.schedule import SurfaceWork
 from tessellation.stages import Stage
 from tessellation.texture_layout import slot_bytes
 from tessellation.texture_source import (
     ADDRESS_PLACE,
     ARRIVED,
     FREE,
+    Beside,
     emit_cleared_ports,
     emit_copy_out,
+    emit_taken,
 )
 
-__all__ = ["EXTRA_MEMORY", "Banks", "column_values", "emit_overlapped"]
-
-EXTRA_MEMORY = (("columns", 16),)
-"""PE memory beyond table 9: the inner sums of four columns."""
-
-_VALUES = 4
-"""Control values that one transfer brings to a PE."""
-
-_WORDS = BLOCK_SIDE * _VALUES
-"""Control values that one transfer brings to a block."""
+__all__ = ["Banks", "emit_overlapped", "extra_memory"]
 
 _SLOTS = (0, 2, 1, 3)
 """Where the exchange leaves the sum of each of four columns."""
 
 
-def _groups(columns: int) -> int:
-    return -(-columns // BLOCK_SIDE)
-
-
-def column_values(patch: Patch) -> np.ndarray:
-    """Return the control values of a patch in the order of this schedule, as binary32 patterns: uint32[16 n].
-
-    For each evaluation and each group of four columns, PE y takes column y of the group, row by row. Every 16 words
-    hold the next four values of the four PEs; columns that the net does not have are zeros.
-    """
-    reordered = fitting_map(*patch.counts, extra=EXTRA_MEMORY).reordered
-    pieces = []
-    with np.errstate(over="ignore"):
-        for work in surface_order(*patch.counts, reordered=reordered):
-            net = work.surface.net(patch.points32)[..., work.axis]
-            missing = -work.columns % BLOCK_SIDE
-            padded = np.pad(net, ((0, 0), (0, missing)))
-            pieces += np.split(padded, _groups(work.columns), axis=1)
-    stream = np.concatenate(pieces)
-    stream = np.pad(stream, ((0, -len(stream) % _VALUES), (0, 0)))
-    return np.ascontiguousarray(stream.reshape(-1, _VALUES, BLOCK_SIDE).swapaxes(1, 2)).reshape(-1).view(np.uint32)
+def extra_memory(value_bytes: int) -> tuple[tuple[str, int], ...]:
+    """Return the PE memory beyond table 9: the inner sums of four columns."""
+    return (("columns", BLOCK_SIDE * value_bytes),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,20 +161,25 @@ def _select_by_place(builder: Builder, side: int) -> Selector:
 
 @dataclass(slots=True)
 class _Columns:
-    """The way of the values to the PEs: transfers of four values each."""
+    """The way of the values to the PEs: transfers of 16 bytes for each."""
 
     place: int
     transfers: int
+    last_bytes: int
+    """What the last transfer brings to a PE."""
     alternate: bool
+    beside: Beside | None
 
     def emit_start(self, builder: Builder) -> None:
         """Emit marks, for PEs y = 0 and y = 2 of the first column of every block, and the stream of the TIGC."""
-        emit_copy_out(builder, _VALUES * FLOAT_BYTES)
+        emit_copy_out(builder, SHARE_BYTES)
         builder.mark(Stage.MARKS.value)
         builder.emit("EMC_SetEnab")
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 0, 128, 0)
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 64, 0, 0)
         builder.emit("EMC_MarkRead")
+        if self.beside is not None:
+            self.beside.emit_start(builder)
         builder.emit("SIGNAL", FREE)
         builder.stream("tigc")
         builder.emit("TAS_SetOrder", 0)
@@ -206,10 +187,17 @@ class _Columns:
         for bit in range((self.transfers - 1).bit_length()):
             builder.emit("TAS_SetCrossbar", 3 + bit, bit)
         for number in range(self.transfers):
+            builder.mark(Stage.PORTS.value)
             builder.emit("TAS_SetCounter", number)
+            if self.beside is not None:
+                self.beside.emit_way(builder, number)
             builder.emit("WAIT", FREE)
-            builder.emit("TAS_MemRdBlock8", int(Addressing.BASE))
+            builder.mark(Stage.read(number + 1))
+            if self.beside is None or not self.beside.emit_read(builder, number, "TAS_MemRdGp8"):
+                builder.emit("TAS_MemRdBlock8", int(Addressing.BASE))
             builder.emit("SIGNAL", ARRIVED)
+        if self.beside is not None:
+            self.beside.emit_rest(builder)
         builder.stream("eigc")
 
     def emit_next(self, builder: Builder, number: int) -> None:
@@ -219,74 +207,82 @@ class _Columns:
         builder.mark(Stage.COPY.value)
         if number == 0:
             builder.emit("EMC_SetEnab")
-        size = _VALUES * FLOAT_BYTES
         place = Mem(self.place)
-        builder.call("copy_out", place)
-        builder.emit("EMC_PixCopy", place, Mem(INPUT_PORT + size), size, 1)
-        if number + 1 < self.transfers:
+        size = self.last_bytes if number + 1 == self.transfers else SHARE_BYTES
+        if size == SHARE_BYTES:
+            builder.call("copy_out", place)
+        else:
+            emit_taken(builder, place, size)
+        builder.emit("EMC_PixCopy", place, Mem(INPUT_PORT + SHARE_BYTES), size, 1)
+        rest = False
+        if self.beside is not None:
+            self.beside.emit_into_port(builder, number)
+            rest = self.beside.rest
+        if number + 1 < self.transfers or rest:
             builder.emit("SIGNAL", FREE)
         builder.mark(Stage.DISTRIBUTION.value)
         for distance in (8, 4):
             builder.emit("EMC_PixCopy", place, place, size, distance)
 
 
-def _emit_exchange(builder: Builder, slots: int) -> None:
-    """Emit the exchange of four columns' sums among PEs y = 0 .. 3 of a block: 14 + 26 + 18 + 34 cycles.
+def _emit_exchange(builder: Builder, memory: MemoryMap, columns: int) -> None:
+    """Emit the exchange of the sums of a group of 1 to 4 columns among PEs y = 0 .. 3 of a block.
 
-    Before, each PE has its own in the first slot; after, all have those of columns 0, 2, 1, 3 in this order.
+    Before, each PE has its own in the first slot; after, all have those of columns 0, 2, 1, 3 in this order, or of as
+    many of them as there are. For binary32 that takes 14 + 26 + 18 + 34 cycles for four columns, 14 + 26 + 10 + 26 for
+    three, 14 + 10 + 26 for two and 14 + 10 for one.
     """
     builder.mark(Stage.EXCHANGE.value)
-    first, second, third = (Mem(slots + offset) for offset in (0, 4, 8))
-    builder.emit("EMC_PixSwap", second, first, 4, 2)
-    builder.emit("EMC_PixCopy", first, first, 8, 2)
-    builder.emit("EMC_PixSwap", third, first, 8, 1)
-    builder.emit("EMC_PixCopy", first, first, 16, 1)
+    size = memory.value_bytes
+    first, second, third = (Mem(memory["columns"].start + slot * size) for slot in range(3))
+    even = (columns + 1) // 2
+    if even == 2:
+        builder.emit("EMC_PixSwap", second, first, size, 2)
+    builder.emit("EMC_PixCopy", first, first, even * size, 2)
+    odd = columns // 2
+    if odd:
+        builder.emit("EMC_PixSwap", third, first, odd * size, 1)
+    builder.emit("EMC_PixCopy", first, first, (2 + odd if odd else 1) * size, 1)
 
 
 def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: _Columns) -> None:
-    memory = evaluation.memory
-    numbers = _counter()
+    numbers = count()
     for work in evaluation.surfaces():
         evaluation.load_for(builder, work)
-        for group in range(_groups(work.columns)):
+        for group in range(groups_of(work.columns)):
             _emit_inner(builder, evaluation, columns, work, numbers)
-            _emit_exchange(builder, memory["columns"].start)
+            _emit_exchange(builder, evaluation.memory, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
             builder.mark(stage_of(work).value)
             _emit_outer(builder, evaluation, work, group)
-
-
-def _counter() -> Iterator[int]:
-    number = 0
-    while True:
-        yield number
-        number += 1
 
 
 def _emit_inner(
     builder: Builder, evaluation: Evaluation, columns: _Columns, work: SurfaceWork, numbers: Iterator[int]
 ) -> None:
     """Emit the sum over the rows of each PE's column."""
-    memory, library = evaluation.memory, evaluation.library
-    product = Mem(memory["temporaries"].start + FLOAT_BYTES)
+    memory, library, stored = evaluation.memory, evaluation.library, evaluation.stored
+    size = memory.value_bytes
+    _, product, longer = (Mem(memory["temporaries"].start + index * size) for index in range(3))
     total, in_u = Mem(memory["columns"].start), memory[work.surface.bernstein[0]].start
     builder.mark(stage_of(work).value)
     for i in range(work.rows):
-        number = next(numbers)
-        if number % _VALUES == 0:
-            columns.emit_next(builder, number // _VALUES)
+        read, place = divmod(next(numbers), stored.fitting(SHARE_BYTES))
+        if place == 0:
+            columns.emit_next(builder, read)
             builder.mark(stage_of(work).value)
-        value = Mem(memory["control_points"].start + number % _VALUES * FLOAT_BYTES)
-        library.multiply_add(builder, total, Mem(in_u + i * FLOAT_BYTES), value, product, first=i == 0)
+        value = evaluation.widened(builder, Mem(memory["control_points"].start + place * stored.value_bytes), longer)
+        library.multiply_add(builder, total, Mem(in_u + i * size), value, product, first=i == 0)
 
 
 def _emit_outer(builder: Builder, evaluation: Evaluation, work: SurfaceWork, group: int) -> None:
     """Emit the sum over up to four columns, in the order of the thesis's evaluation."""
     memory, library = evaluation.memory, evaluation.library
-    product = Mem(memory["temporaries"].start + FLOAT_BYTES)
+    size = memory.value_bytes
+    product = Mem(memory["temporaries"].start + size)
     result, in_v = Mem(memory[work.result].start), memory[work.surface.bernstein[1]].start
     for j in range(group * BLOCK_SIDE, min(work.columns, (group + 1) * BLOCK_SIDE)):
-        column = Mem(memory["columns"].start + _SLOTS[j % BLOCK_SIDE] * FLOAT_BYTES)
-        library.multiply_add(builder, result, Mem(in_v + j * FLOAT_BYTES), column, product, first=j == 0)
+        column = Mem(memory["columns"].start + _SLOTS[j % BLOCK_SIDE] * size)
+        library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)
 
 
 def emit_overlapped(
@@ -297,6 +293,8 @@ def emit_overlapped(
     bases: Mapping[int, int],
     batches: int,
     banks: Banks,
+    stored: StoredFormat = SINGLE,
+    beside: Beside | None = None,
 ) -> None:
     """Emit a pass; ``batches`` is the size of a patch in texture memory, in units of 32 bytes."""
     slot = slot_bytes(batches) >> 3
@@ -311,8 +309,11 @@ def emit_overlapped(
         _emit_computed(builder, rows, slot, side)
     if banks.alternate:
         _emit_banks(builder, banks)
-    evaluation = Evaluation(memory, work, library, select)
-    columns = _Columns(memory["control_points"].start, batches // 2, alternate=banks.alternate)
+    evaluation = Evaluation(memory, work, library, select, stored)
+    transfers = reads_of(batches)
+    left = share_values(memory) - (transfers - 1) * stored.fitting(SHARE_BYTES)
+    place = memory["control_points"].start
+    columns = _Columns(place, transfers, left * stored.value_bytes, banks.alternate, beside)
     columns.emit_start(builder)
     evaluation.load_first(builder)
     _emit_surfaces(builder, evaluation, columns)

@@ -16,10 +16,18 @@ import numpy as np
 from microcode import Builder, Imm, Mem, Register
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
 from tessellation.patch import Patch
-from tessellation.schedule import surface_order
+from tessellation.schedule import value_stream
 from tessellation.stages import Stage
 
-__all__ = ["MANTISSAS", "SINGLE", "StoredFormat", "emit_conversions", "emit_results", "float_patterns", "long_values"]
+__all__ = [
+    "MANTISSAS",
+    "SINGLE",
+    "StoredFormat",
+    "emit_conversions",
+    "emit_results",
+    "float_patterns",
+    "stored_patterns",
+]
 
 MANTISSAS = (3, 4, 5, 6)
 """Bytes of mantissa of table 13; 3 is binary32."""
@@ -27,18 +35,56 @@ MANTISSAS = (3, 4, 5, 6)
 
 @dataclass(frozen=True, slots=True)
 class StoredFormat:
-    """How control values lie in a batch: bytes of each, packed from the batch's first byte on."""
+    """How control values are stored: bytes of each, packed from the first byte of a batch or of a PE's share on."""
 
     value_bytes: int = FLOAT_BYTES
+
+    def fitting(self, size: int) -> int:
+        """Return how many whole values so many bytes hold."""
+        return size // self.value_bytes
 
     @property
     def batch_values(self) -> int:
         """Values of a batch: 8 of 4 bytes, 6, 5 or 4 of 5, 6 or 7."""
-        return BATCH_BYTES // self.value_bytes
+        return self.fitting(BATCH_BYTES)
+
+    @property
+    def _mantissa_bits(self) -> int:
+        return 8 * (self.value_bytes - 1)
+
+    def points(self, patch: Patch) -> np.ndarray:
+        """Return the control points of a patch rounded to the format: float32, or float64 where that is too short."""
+        if self.value_bytes == FLOAT_BYTES:
+            return patch.points32
+        fraction, exponent = np.frexp(patch.points.astype(np.float64))
+        bits = self._mantissa_bits
+        return np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
+
+    def patterns(self, values: np.ndarray) -> np.ndarray:
+        """Return the patterns of values in the precision of `points`, rounded once more: uint64 of the same shape."""
+        if self.value_bytes == FLOAT_BYTES:
+            return np.ascontiguousarray(values).view(np.uint32).astype(np.uint64)
+        return float_patterns(values, self.value_bytes - 1)
+
+    def packed(self, patterns: np.ndarray, run_bytes: int = BATCH_BYTES) -> np.ndarray:
+        """Return patterns uint64[n] as words, uint32: run after run of so many bytes, with whole values in each."""
+        each = self.fitting(run_bytes)
+        data = patterns.astype("<u8").view(np.uint8).reshape(-1, 8)[:, : self.value_bytes]
+        data = np.pad(data, ((0, -len(data) % each), (0, 0))).reshape(-1, each * self.value_bytes)
+        padded = np.pad(data, ((0, 0), (0, run_bytes - data.shape[1])))
+        return np.ascontiguousarray(padded).reshape(-1).view("<u4").astype(np.uint32)
 
 
 SINGLE = StoredFormat()
 """binary32: the thesis's database."""
+
+
+def stored_patterns(patch: Patch, stored: StoredFormat, *, reordered: bool) -> np.ndarray:
+    """Return the control values of a patch in the order of use, as patterns of a format: uint64[value_count].
+
+    First differences are formed from rounded points, in binary32 or in float64, and rounded once more.
+    """
+    return stored.patterns(value_stream(stored.points(patch), reordered=reordered))
 
 
 def float_patterns(values: np.ndarray, mantissa_bytes: int) -> np.ndarray:
@@ -57,24 +103,6 @@ def float_patterns(values: np.ndarray, mantissa_bytes: int) -> np.ndarray:
     pattern = np.where(biased > 254, np.uint64(255 << bits - 1), pattern)
     pattern = np.where((biased < 1) | (significand == 0), np.uint64(0), pattern)
     return pattern | np.signbit(values).astype(np.uint64) << np.uint64(bits + 7)
-
-
-def long_values(patch: Patch, mantissa_bytes: int, *, reordered: bool) -> np.ndarray:
-    """Return the control values of a patch with long mantissas, packed into batches, as words: uint32[8 * batches].
-
-    First differences are formed in float64 from points rounded to the format, and rounded once more.
-    """
-    bits = 8 * mantissa_bytes
-    fraction, exponent = np.frexp(patch.points.astype(np.float64))
-    points = np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits)
-    order = surface_order(*patch.counts, reordered=reordered)
-    values = np.concatenate([work.surface.net(points)[..., work.axis].T.reshape(-1) for work in order])
-    stored = StoredFormat(mantissa_bytes + 1)
-    each = float_patterns(values, mantissa_bytes).astype("<u8").view(np.uint8).reshape(-1, 8)[:, : stored.value_bytes]
-    each = np.pad(each, ((0, -len(each) % stored.batch_values), (0, 0)))
-    batches = each.reshape(-1, stored.batch_values * stored.value_bytes)
-    padded = np.pad(batches, ((0, 0), (0, BATCH_BYTES - batches.shape[1])))
-    return np.ascontiguousarray(padded).reshape(-1).view("<u4").astype(np.uint32)
 
 
 def emit_conversions(builder: Builder, mantissa_bytes: int) -> None:

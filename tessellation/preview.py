@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pixelflow.errors import Fault, InputError
+from tessellation.camera import Camera, View, axes_along, frame, unit
 from tessellation.mesh import Mesh
 from tessellation.raster import Coverage, rasterize
 
@@ -25,47 +26,6 @@ _TOP = np.array([0.60, 0.65, 0.72])
 _HORIZON = np.array([0.93, 0.93, 0.94])
 _OVERSAMPLE = 2
 _SHADOW_SIZE = 768
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """Where the camera stands: degrees around the z axis and above the floor, and the picture's size in pixels."""
-
-    azimuth: float = -62.0
-    elevation: float = 24.0
-    field_of_view: float = 28.0
-    width: int = 960
-    height: int = 720
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Camera:
-    """Eye, the three axes (right, up, back) as rows, and pixels per unit at distance 1."""
-
-    eye: np.ndarray
-    axes: np.ndarray
-    focal: float
-    width: int
-    height: int
-
-    def coarser(self, factor: int) -> _Camera:
-        """Return the same view with pixels that are ``factor`` times as large."""
-        return _Camera(self.eye, self.axes, self.focal / factor, self.width // factor, self.height // factor)
-
-    def project(self, points: np.ndarray) -> np.ndarray:
-        """Return (x, y) in pixels and 1/distance along the view as a depth that grows with distance."""
-        local = (points - self.eye) @ self.axes.T
-        distance = -local[..., 2]
-        x = self.width / 2 + self.focal * local[..., 0] / distance
-        y = self.height / 2 - self.focal * local[..., 1] / distance
-        return np.stack([x, y, -1.0 / distance], axis=-1)
-
-    def rays(self) -> np.ndarray:
-        """Return the direction through each pixel centre, not normalised."""
-        x = (np.arange(self.width) + 0.5 - self.width / 2) / self.focal
-        y = (self.height / 2 - np.arange(self.height) - 0.5) / self.focal
-        right, up, back = self.axes
-        return x[None, :, None] * right + y[:, None, None] * up - back
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +60,7 @@ def picture(mesh: Mesh, view: View | None = None) -> np.ndarray:
     if len(mesh.triangles) == 0 or not np.ptp(points, axis=0).any():
         raise InputError(Fault("there is nothing to draw: the mesh has no triangle with an area"))
     points = (points - points.min(axis=0)) / np.ptp(points, axis=0).max()
-    camera = _frame(points, view)
+    camera = frame(points, view, _OVERSAMPLE)
     corners = points[mesh.triangles]
     seen = rasterize(camera.project(corners), camera.width, camera.height)
     shadow = _shadow_map(points, corners)
@@ -132,40 +92,8 @@ def require_pillow() -> None:
         raise InputError(Fault("a preview needs pillow, which is not installed", hint=hint)) from None
 
 
-def _unit(vector: np.ndarray) -> np.ndarray:
-    return vector / np.linalg.norm(vector, axis=-1, keepdims=True)
-
-
-def _axes(back: np.ndarray) -> np.ndarray:
-    """Return right, up, back as rows, with z upwards in the picture."""
-    back = _unit(back)
-    right = np.cross((0.0, 0.0, 1.0), back)
-    right = _unit(right) if np.linalg.norm(right) > 1e-9 else np.array([1.0, 0.0, 0.0])
-    return np.stack([right, np.cross(back, right), back])
-
-
-def _frame(points: np.ndarray, view: View) -> _Camera:
-    """Return a camera that sees the whole model with a margin, moved so that its outline is in the middle."""
-    azimuth, elevation = np.radians(view.azimuth), np.radians(view.elevation)
-    back = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
-    axes = _axes(back)
-    width, height = view.width * _OVERSAMPLE, view.height * _OVERSAMPLE
-    focal = height / 2 / np.tan(np.radians(view.field_of_view) / 2)
-    centre = (points.min(axis=0) + points.max(axis=0)) / 2
-    eye = centre + 4.0 * axes[2]
-    for _ in range(12):
-        camera = _Camera(eye, axes, focal, width, height)
-        x, y, depth = camera.project(points).T
-        distance = -1.0 / depth.min()
-        middle = np.array([(x.min() + x.max() - width) / 2, (height - y.min() - y.max()) / 2]) * distance / focal
-        eye = eye + middle[0] * axes[0] + middle[1] * axes[1]
-        share = max((x.max() - x.min()) / (0.86 * width), (y.max() - y.min()) / (0.80 * height))
-        eye = eye + (share - 1.0) * np.dot(eye - centre, axes[2]) * 0.9 * axes[2]
-    return _Camera(eye, axes, focal, width, height)
-
-
 def _shadow_map(points: np.ndarray, corners: np.ndarray) -> _Shadow:
-    axes = _axes(_KEY)
+    axes = axes_along(_KEY)
     origin = (points.min(axis=0) + points.max(axis=0)) / 2
     radius = np.linalg.norm(points - origin, axis=1).max()
     scale = _SHADOW_SIZE / 2 / (radius * 1.05)
@@ -175,7 +103,7 @@ def _shadow_map(points: np.ndarray, corners: np.ndarray) -> _Shadow:
     return _Shadow(axes, origin, scale, 0.02, rasterize(screen, _SHADOW_SIZE, _SHADOW_SIZE).depth)
 
 
-def _floor_and_sky(camera: _Camera, points: np.ndarray, shadow: _Shadow) -> np.ndarray:
+def _floor_and_sky(camera: Camera, points: np.ndarray, shadow: _Shadow) -> np.ndarray:
     """Return the background: a floor under the model that fades into the horizon's colour, and the sky above it."""
     rays = camera.rays()
     level = points[:, 2].min() - 1e-3
@@ -194,7 +122,7 @@ def _floor_and_sky(camera: _Camera, points: np.ndarray, shadow: _Shadow) -> np.n
 
 
 def _shade(
-    mesh: Mesh, points: np.ndarray, seen: Coverage, hit: np.ndarray, camera: _Camera, shadow: _Shadow
+    mesh: Mesh, points: np.ndarray, seen: Coverage, hit: np.ndarray, camera: Camera, shadow: _Shadow
 ) -> np.ndarray:
     """Return the colour of the pixels in ``hit``: two-sided, key light with shadow, fill light, rim, highlight."""
     corners = mesh.triangles[seen.triangle[hit]]
@@ -205,16 +133,16 @@ def _shade(
     place = (points[corners] * weights).sum(axis=1)
     normal = (mesh.normals.astype(np.float64)[corners] * weights).sum(axis=1)
     normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
-    to_eye = _unit(camera.eye - place)
+    to_eye = unit(camera.eye - place)
     facing = (normal * to_eye).sum(axis=1, keepdims=True)
     normal = np.where(facing < 0, -normal, normal)
     facing = np.abs(facing)
 
-    key, fill = _unit(_KEY), _unit(_FILL)
+    key, fill = unit(_KEY), unit(_FILL)
     slope = (normal @ key)[:, None]
     lit = shadow.lit(place + 0.015 * normal)[:, None] * np.clip(slope * 4, 0, 1)
     diffuse = np.clip(slope, 0, 1) * lit
-    half = _unit(key + to_eye)
+    half = unit(key + to_eye)
     highlight = np.clip((normal * half).sum(axis=1, keepdims=True), 0, 1) ** 60 * lit
     sky = 0.5 + 0.5 * normal[:, 2:]
     ambient = 0.13 + 0.17 * sky

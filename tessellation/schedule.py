@@ -21,7 +21,17 @@ import numpy as np
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, fitting_map
 from tessellation.patch import Patch
 
-__all__ = ["BATCH_VALUES", "Surface", "SurfaceWork", "batch_count", "control_values", "surface_order", "value_count"]
+__all__ = [
+    "BATCH_VALUES",
+    "Surface",
+    "SurfaceWork",
+    "batch_count",
+    "control_values",
+    "point_batches",
+    "surface_order",
+    "value_count",
+    "value_stream",
+]
 
 BATCH_VALUES = BATCH_BYTES // FLOAT_BYTES
 """Floats of one transfer, 8."""
@@ -107,16 +117,29 @@ def batch_count(rows: int, columns: int, batch_values: int = BATCH_VALUES) -> in
     return -(-value_count(rows, columns) // batch_values)
 
 
+def point_batches(
+    rows: int, columns: int, *, reordered: bool = False, batch_values: int = BATCH_VALUES
+) -> tuple[int, ...]:
+    """Return the batch, from 0 on, with whose arithmetic each coordinate of the points is complete."""
+    points = [work for work in surface_order(rows, columns, reordered=reordered) if work.surface is Surface.POINT]
+    return tuple((work.first + work.rows * work.columns - 1) // batch_values for work in points)
+
+
+def value_stream(points: np.ndarray, *, reordered: bool = False) -> np.ndarray:
+    """Return the control values of a net in the order of use, in the precision of ``points``: [value_count].
+
+    A first difference of binary32 points is rounded to nearest even; one that overflows becomes an infinity.
+    """
+    with np.errstate(over="ignore"):
+        order = surface_order(*points.shape[:2], reordered=reordered)
+        return np.concatenate([work.surface.net(points)[..., work.axis].T.reshape(-1) for work in order])
+
+
 def control_values(patch: Patch, *, reordered: bool | None = None) -> np.ndarray:
     """Return the stream of control values of a patch as binary32 patterns: uint32[value_count].
 
-    First differences are formed in binary32, rounded to nearest even; one that overflows becomes an infinity. Without
-    ``reordered`` the order is that of the layout for binary32.
+    Without ``reordered`` the order is that of the layout for binary32.
     """
-    points = patch.points32
     if reordered is None:
         reordered = fitting_map(*patch.counts).reordered
-    with np.errstate(over="ignore"):
-        order = surface_order(*patch.counts, reordered=reordered)
-        nets = [work.surface.net(points)[..., work.axis] for work in order]
-    return np.concatenate([net.T.reshape(-1) for net in nets]).view(np.uint32)
+    return value_stream(patch.points32, reordered=reordered).view(np.uint32)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,16 +12,17 @@ from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
-from tessellation.gp_traffic import COARSE, FINE, load, received
+from tessellation.departures import Departures
+from tessellation.gp_traffic import RESULT_BYTES, load, received
 from tessellation.libraries import FloatLibrary
 from tessellation.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
 from tessellation.memory_map import AXES, MemoryMap
-from tessellation.passes import Method, PassWork, pass_program
+from tessellation.passes import Leaving, Method, PassWork, departures, pass_program
 from tessellation.patch import MAX_COUNT, MIN_COUNT, Patch
 from tessellation.schedule import BATCH_VALUES
 from tessellation.texture_layout import ModuleChoice, Stored, TextureDatabase, write
 
-__all__ = ["PassResult", "Plan", "Session", "check_nets"]
+__all__ = ["PassBegins", "PassResult", "Plan", "Session", "check_nets"]
 
 SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
@@ -33,6 +35,12 @@ class Plan:
     memory: MemoryMap
     work: Pass
     first: bool
+    before: Leaving | None = None
+    """The pass whose results leave during this one."""
+    buffer: int = 0
+    """The area of GP memory that takes the results."""
+    last: bool = True
+    """Whether the results have left at the end of the pass; else they do during the next."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +53,8 @@ class PassResult:
     """The load of the database from the GPs before this pass, where there was one."""
     points: np.ndarray
     normals: np.ndarray
+    arrived: np.ndarray
+    """Lanes whose point and normal are there: bool[lanes]."""
 
 
 @dataclass(slots=True)
@@ -56,13 +66,29 @@ class _Registered:
     stored: Stored | None
 
 
+class PassBegins(NamedTuple):
+    """What is told before each pass: which of how many it is, and what it works on."""
+
+    number: int
+    total: int
+    work: str
+
+    def __str__(self) -> str:
+        return f"pass {self.number} of {self.total}: {self.work}"
+
+
 class Session:
     """One node with a patch database, and the passes that run on it."""
 
-    def __init__(self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method) -> None:
-        """Raises InputError where the node has no room for that replication."""
+    def __init__(
+        self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method, *, node: Node | None = None
+    ) -> None:
+        """Raises InputError where the node has not as many modules or GPs as the method wants.
+
+        ``node`` is one of that configuration and engine, where it is a part of something larger.
+        """
         self.config = config
-        self.node = Node(config, engine)
+        self.node = Node(config, engine) if node is None else node
         self.library = library
         self.method = method
         self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
@@ -70,6 +96,7 @@ class Session:
         self._patches: list[_Registered] = []
         self._configured = False
         ModuleChoice(config.array.modules, method.replication)
+        method.gps_of(config)
 
     def add(self, patch: Patch, samples: int | None = None) -> int:
         """Register a patch and return its number: choose its modules and give it addresses in texture memory.
@@ -106,7 +133,19 @@ class Session:
             memory = self.method.layout(counts)
             for work in self._allocate(members, marked):
                 plans.append(Plan(memory, work, first=not plans and not self._configured))
-        return tuple(plans)
+        return self._chained(plans) if self.method.coarse else tuple(plans)
+
+    def _chained(self, plans: list[Plan]) -> tuple[Plan, ...]:
+        """Let the results of each pass leave during the next one; two areas of GP memory take them in turn."""
+        chained: list[Plan] = []
+        before = None
+        for number, plan in enumerate(plans):
+            plan = replace(plan, before=before, buffer=number % 2, last=plan is plans[-1])
+            beside = self._departures(plan)
+            gone = 0 if beside is None else beside.own_floats
+            before = Leaving(plan.memory, plan.work, plan.buffer, gone)
+            chained.append(plan)
+        return tuple(chained)
 
     def _allocate(self, members: list[int], marked: Mapping[int, int]) -> tuple[Pass, ...]:
         array = self.config.array
@@ -115,49 +154,86 @@ class Session:
         ready = [Marked(number, marked[number], self._patches[number].modules) for number in members]
         return allocate_modules(ready, array, raster=self.method.raster)
 
-    def program(self, plan: Plan) -> Program:
-        """Return the program of one pass."""
+    def _work(self, plan: Plan) -> PassWork:
         numbers = [placement.patch for placement in plan.work.placements]
-        work = PassWork(
+        return PassWork(
             memory=plan.memory,
             work=plan.work,
             configure=plan.first,
             patches={number: self._patches[number].patch for number in numbers},
             stored={number: self._patches[number].stored for number in numbers if self._patches[number].stored},
+            buffer=plan.buffer,
+            before=plan.before,
+            last=plan.last,
         )
-        return pass_program(work, self.library, self.config, self.method)
+
+    def program(self, plan: Plan) -> Program:
+        """Return the program of one pass."""
+        return pass_program(self._work(plan), self.library, self.config, self.method)
 
     def run(self, plan: Plan) -> PassResult:
-        """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet."""
-        loaded = None
-        if self.method.load == "gp":
-            loaded = load(self._database, self.node)
-        else:
-            write(self._database, self.node)
-        run = self.node.run(self.program(plan))
-        self._configured = True
-        if self.method.results != "direct":
-            parts = FINE if self.method.results == "gp-fine" else COARSE
-            points, normals = received(self.node, plan.work, parts)
-        else:
-            points, normals = (
-                np.stack([self.node.read_float(plan.memory[f"{axis}_{what}"].start) for axis in AXES], axis=-1)
-                for what in ("point", "normal")
-            )
-        return PassResult(plan, run, loaded, points, normals)
+        """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet.
+
+        Raises InputError for a pass that other ones belong to: see `tessellate`.
+        """
+        if plan.before is not None or not plan.last:
+            raise InputError("a pass whose results leave during another one cannot be run by itself")
+        return next(self._run([plan]))
 
     def tessellate(
-        self, marked: Mapping[int, int], progress: Callable[[str], None] | None = None
+        self, marked: Mapping[int, int], progress: Callable[[PassBegins], None] | None = None
     ) -> tuple[PassResult, ...]:
         """Run all passes for the marked patches."""
         plans = self.plan(marked)
-        results = []
-        for number, one in enumerate(plans, start=1):
+        return tuple(self._run(plans, progress))
+
+    def _run(self, plans: Sequence[Plan], progress: Callable[[PassBegins], None] | None = None) -> Iterator[PassResult]:
+        """Run passes one after the other; yield each as soon as its results are there."""
+        waiting: tuple[Plan, Run, Run | None] | None = None
+        gone: tuple[int, ...] = ()
+        for number, plan in enumerate(plans, start=1):
             if progress is not None:
-                nets = f"{one.memory.rows}x{one.memory.columns}"
-                progress(f"pass {number} of {len(plans)}: {len(one.work.placements)} patches of {nets} control points")
-            results.append(self.run(one))
-        return tuple(results)
+                nets = f"{plan.memory.rows}x{plan.memory.columns}"
+                progress(
+                    PassBegins(number, len(plans), f"{len(plan.work.placements)} patches of {nets} control points")
+                )
+            loaded = self._load()
+            run = self.node.run(self.program(plan))
+            self._configured = True
+            beside = self._departures(plan)
+            if waiting is not None:
+                yield PassResult(*waiting, *self._received(waiting[0], (*gone, *beside.before_parts)))
+            gone = () if beside is None else beside.own_parts
+            if plan.last:
+                yield PassResult(plan, run, loaded, *self._results(plan, gone))
+            waiting = None if plan.last else (plan, run, loaded)
+
+    def _load(self) -> Run | None:
+        """Bring what is not there yet into texture memory; return the account of that if it was executed."""
+        if self.method.load == "gp":
+            return load(self._database, self.node)
+        write(self._database, self.node)
+        return None
+
+    def _departures(self, plan: Plan) -> Departures | None:
+        return departures(self._work(plan), self.config, self.method)
+
+    def _results(self, plan: Plan, gone: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return points, normals and where they are there, of a pass that has just ended.
+
+        ``gone`` are the sizes of the parts that left during the pass.
+        """
+        if self.method.to_gps:
+            return self._received(plan, (*gone, RESULT_BYTES - sum(gone)))
+        points, normals = (
+            np.stack([self.node.read_float(plan.memory[f"{axis}_{what}"].start) for axis in AXES], axis=-1)
+            for what in ("point", "normal")
+        )
+        return points, normals, np.ones(self.node.lanes, bool)
+
+    def _received(self, plan: Plan, parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        leaving = Leaving(plan.memory, plan.work, plan.buffer)
+        return received(self.node, self.method.returned(leaving, self.config), parts)
 
 
 def check_nets(patches: list[Patch], first: int = 0) -> None:

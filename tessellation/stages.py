@@ -26,3 +26,10 @@ class Stage(StrEnum):
     NORMALS = "normals"
     ROUNDING = "rounding to binary32"
     RETURN = "results to the GPs"
+    PORTS = "wait for free ports"
+    """Of the texture stream, as all that follows."""
+
+    @staticmethod
+    def read(number: int) -> str:
+        """Return the name of the stage in which the texture stream makes the transfer of that number, from 1 on."""
+        return f"read {number}"

@@ -11,14 +11,16 @@ import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import Fault, InputError
-from pixelflow.node import Run
+from pixelflow.node import Node, Run
+from tessellation.caching import CachingSession, new_session
+from tessellation.ledger import PatchLedger, balance
 from tessellation.libraries import library_for
 from tessellation.mesh import Mesh, build_mesh
 from tessellation.passes import Method
 from tessellation.patch import Patch
 from tessellation.reference import LIMIT, evaluate
 from tessellation.samples import PatchSamples, measure
-from tessellation.session import PassResult, Plan, Session, check_nets
+from tessellation.session import PassBegins, PassResult, Plan, check_nets
 from tessellation.stages import Stage
 
 __all__ = ["Tessellation", "collect", "tessellate"]
@@ -39,8 +41,14 @@ class Tessellation:
     method: Method
     config: NodeConfig
     wall_seconds: float
+    ledger: PatchLedger
+    """Patches, blocks and samples: marked, placed, and returned."""
     loads: tuple[Run, ...] = ()
     """The machine's account of the load of the database from the GPs, once a session."""
+    caches: tuple[Run, ...] = ()
+    """The machine's accounts of keeping the results of each pass in texture memory, where the method wants that."""
+    recalls: tuple[Run, ...] = ()
+    """And of bringing them back: ``patches`` then holds what came back."""
 
     @property
     def cycles(self) -> int:
@@ -67,8 +75,9 @@ class Tessellation:
 
     @property
     def return_cycles(self) -> int:
-        """Cycles in which results went into GP memory, hidden or not; 2 bytes of them a cycle on the thesis machine."""
-        return sum(sum(cycles for name, cycles in run.gni_cycles.items() if "store" in name) for run in self.runs)
+        """Cycles in which results went into GP memory, hidden or not: of the path to the GP that took most of them."""
+        paths = [f"store{gp}" for gp in range(self.config.gni.gp_count)]
+        return max(sum(run.gni_cycles.get(path, 0) for run in self.runs) for path in paths)
 
     @property
     def cycles_in_thesis(self) -> int:
@@ -80,6 +89,11 @@ class Tessellation:
     def control_points(self) -> str:
         """How the control points reached the PEs: ``texture`` or ``lee``."""
         return self.method.control_points
+
+    @property
+    def gps(self) -> int | None:
+        """GPs that took the results, None where none did."""
+        return self.method.gps_of(self.config) if self.method.to_gps else None
 
     @property
     def not_counted(self) -> tuple[str, ...]:
@@ -129,7 +143,8 @@ def tessellate(
     engine: str = "rows",
     config: NodeConfig = THESIS,
     method: Method | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[PassBegins], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
 ) -> Tessellation:
     """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
 
@@ -137,7 +152,9 @@ def tessellate(
     ``tuned``, ``tuned-finite`` or ``thesis``; None chooses ``tuned``, or ``tuned-finite`` for the overlapped schedule
     where the control points are small enough that nothing can overflow. ``engine`` is ``rows`` or ``bit-serial``.
     ``method`` says how control points reach the PEs, and in which order the work is done. ``progress`` is called with
-    a line of text before each pass. Raises InputError for a net or a sample count that the machine cannot do.
+    what each pass is about to do. ``watch`` is called with the node before it runs, so that somebody can listen
+    to its bus. Raises InputError for a net or a sample count that
+    the machine cannot do.
     """
     begin = time.perf_counter()
     patches = list(patches)
@@ -149,13 +166,18 @@ def tessellate(
     method = Method() if method is None else method
     floats = library_for(library, patches, finite=method.overlapped)
     check_nets(patches)
-    session = Session(config, engine, floats, method)
+    session = new_session(config, engine, floats, method)
     for patch, k in zip(patches, counts, strict=True):
         session.add(patch, k)
-    results = session.tessellate(dict(enumerate(counts)), progress)
+    marked = dict(enumerate(counts))
+    if watch is not None:
+        watch(session.node)
+    results = session.tessellate(marked, progress)
+    recalled = session.recall() if isinstance(session, CachingSession) else ()
     found: dict[int, PatchSamples] = {}
-    for result in results:
+    for result in recalled or results:
         found.update(collect(result, patches, config, method))
+    ledger = balance(len(patches), marked, results, found, config.array, to_gps=method.to_gps)
     return Tessellation(
         patches=tuple(found[index] for index in range(len(patches))),
         plans=tuple(result.plan for result in results),
@@ -164,8 +186,11 @@ def tessellate(
         engine=session.node.engine,
         method=method,
         config=config,
+        ledger=ledger,
         wall_seconds=time.perf_counter() - begin,
         loads=tuple(result.load for result in results if result.load is not None),
+        caches=session.stores if recalled else (),
+        recalls=tuple(result.run for result in recalled),
     )
 
 

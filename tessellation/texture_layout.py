@@ -17,7 +17,7 @@ import numpy as np
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import Fault, InputError
-from pixelflow.node import Node
+from pixelflow.node import AddressMap, Node
 from tessellation.memory_map import BATCH_BYTES
 
 __all__ = ["REPLICATIONS", "Image", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
@@ -28,8 +28,9 @@ REPLICATIONS = (1, 2, 4)
 Image = tuple[int, int, np.ndarray]
 """What is to be in texture memory: module, linear address, words."""
 
-_DEVICE_SHIFT = 3
-"""A linear address divided by the 8 SDRAMs is the byte address in each of them."""
+
+_AREA_BYTES = 4096
+"""Reserved areas begin at a multiple of this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,11 @@ class Stored:
 
     batches: int
     addresses: dict[int, int]
+    map: AddressMap
 
     def base(self, module: int) -> int:
         """Return where the patch begins in each SDRAM of a module: what the PEs are loaded with, 21 bits."""
-        return self.addresses[module] >> _DEVICE_SHIFT
+        return self.map.number_at(self.addresses[module])
 
 
 def slot_bytes(batches: int) -> int:
@@ -76,10 +78,9 @@ class TextureDatabase:
     """
 
     def __init__(self, config: SdramConfig, modules: int, *, both_banks: bool = False) -> None:
-        self._size = config.devices_per_module * config.banks * config.rows * config.columns
-        if both_banks:
-            # The bank is the uppermost bit of a linear address (figure 11).
-            self._size //= config.banks
+        self._map = AddressMap(config)
+        # The bank is the uppermost of the bits: a copy in the next one lies behind all of the first (figure 11).
+        self._size = 1 << self._map.bank_bit if both_banks else self._map.size
         self._copies = (0, self._size) if both_banks else (0,)
         self._free = [0] * modules
         self._images: list[tuple[Stored, np.ndarray]] = []
@@ -106,9 +107,25 @@ class TextureDatabase:
             self._free[module] = start + slot
         image = np.zeros(batches * BATCH_BYTES // 4, np.uint32)
         image[: len(values)] = values
-        stored = Stored(batches, addresses)
+        stored = Stored(batches, addresses, self._map)
         self._images.append((stored, image))
         return stored
+
+    def reserve(self, size: int, *, both_banks: bool = False) -> int:
+        """Give ``size`` bytes of every module to something else than patches; return their linear address.
+
+        With ``both_banks`` the same place in the next bank goes with them, and patches stay in the first. Raises
+        InputError where patches have the room already.
+        """
+        if both_banks:
+            self._size = min(self._size, 1 << self._map.bank_bit)
+        start = (self._size - size) // _AREA_BYTES * _AREA_BYTES
+        if start < max(self._free):
+            raise InputError(
+                Fault(f"texture memory is full: {size} bytes are wanted beside the patches", hint="fewer patches")
+            )
+        self._size = start
+        return start
 
     @property
     def used_bytes(self) -> tuple[int, ...]:
@@ -130,10 +147,6 @@ def write(database: TextureDatabase, node: Node) -> int:
     for module, address, image in database.new_images():
         memory = node.texture_memory[module]
         words = image.astype("<u4").view(np.uint8).reshape(-1, 4)
-        linear = address + 4 * np.arange(len(words))
-        device, place = linear // 4 % 8, linear // BATCH_BYTES * 4
-        line, column = divmod(place, memory.config.columns)
-        bank, row = divmod(line, memory.config.rows)
-        memory.write((device, bank, row, column), words)
+        memory.write(AddressMap(memory.config).to_physical(address + 4 * np.arange(len(words))), words)
         total += words.size
     return total

@@ -29,6 +29,8 @@ __all__ = [
     "TextureControlPoints",
     "copy_distances",
     "emit_cleared_ports",
+    "emit_copy_out",
+    "emit_taken",
 ]
 
 FREE, ARRIVED = 0, 1
@@ -84,31 +86,41 @@ def emit_crossbar(builder: Builder, words: int) -> None:
         builder.emit("TAS_SetCrossbar", 2 + bit, bit)
 
 
+def emit_taken(builder: Builder, to: Mem, size: int) -> None:
+    """Emit the copy of the first bytes of the input port, 2 cycles each."""
+    for index in range(size):
+        builder.emit("LD", Register.R, Mem(INPUT_PORT + index))
+        builder.emit("ST", to[index], Register.R)
+
+
 def emit_copy_out(builder: Builder, size: int) -> None:
     """Emit the routine that copies the first bytes of the input port to where its argument says, 1 + 2 a byte."""
     with builder.routine("copy_out", ("to",)) as (to,):
-        for index in range(size):
-            builder.emit("LD", Register.R, Mem(INPUT_PORT + index))
-            builder.emit("ST", to[index], Register.R)
+        emit_taken(builder, to, size)
 
 
 class Beside(Protocol):
     """What leaves the PEs while batches come in; all of it uses the time in which the TASICs have the ports."""
 
-    rest: bool
-    """Whether something leaves after the last batch."""
+    @property
+    def rest(self) -> bool:
+        """Whether something leaves after the last batch."""
 
     def emit_start(self, builder: Builder) -> None:
         """Emit the marks of the PEs that send."""
 
-    def emit_read(self, builder: Builder, batch: int, sends: int) -> bool:
-        """Emit the read of a batch in the TIGC's stream if something leaves beside it, else return False."""
+    def emit_way(self, builder: Builder, read: int) -> None:
+        """Emit where goes what leaves beside a batch, in the TIGC's stream."""
 
-    def emit_into_port(self, builder: Builder, batch: int) -> None:
+    def emit_read(self, builder: Builder, read: int, instruction: str, *operands: int) -> bool:
+        """Emit an instruction that reads and sends in the TIGC's stream if something leaves beside it, else return
+        False; ``operands`` are the instruction's first."""
+
+    def emit_into_port(self, builder: Builder, read: int) -> None:
         """Emit copies into the output port, once a batch has been taken out of the input port."""
 
     def emit_rest(self, builder: Builder) -> None:
-        """Emit what leaves after the last batch, in the TIGC's stream."""
+        """Emit what leaves after the last batch, in the TIGC's stream, with its handshake."""
 
 
 class TextureControlPoints:
@@ -132,15 +144,17 @@ class TextureControlPoints:
         builder.stream("tigc")
         emit_crossbar(builder, self._batches)
         for batch in range(self._batches):
+            builder.mark(Stage.PORTS.value)
             builder.emit("TAS_SetCounter", batch)
+            if self._beside is not None:
+                self._beside.emit_way(builder, batch)
             builder.emit("WAIT", FREE)
-            if self._beside is None or not self._beside.emit_read(builder, batch, self._sends):
+            builder.mark(Stage.read(batch + 1))
+            if self._beside is None or not self._beside.emit_read(builder, batch, "TAS_MemRdGp4", self._sends):
                 builder.emit("TAS_MemRdRepeat4", self._sends, int(Addressing.BASE))
             builder.emit("SIGNAL", ARRIVED)
-        if self._beside is not None and self._beside.rest:
-            builder.emit("WAIT", FREE)
+        if self._beside is not None:
             self._beside.emit_rest(builder)
-            builder.emit("SIGNAL", ARRIVED)
         builder.stream("eigc")
 
     def emit_batch(self, builder: Builder, batch: int) -> None:

@@ -1,5 +1,9 @@
 """What every test may use: the reference data beside a working copy, where it is there."""
 
+import atexit
+import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -7,6 +11,10 @@ from hypothesis import settings
 
 settings.register_profile("pixelflow", deadline=None, print_blob=True)
 settings.load_profile("pixelflow")
+
+# Native code that tests make stays out of the user's own; set before anything asks for an engine.
+os.environ["PIXELFLOW_CACHE"] = tempfile.mkdtemp(prefix="pixelflow-tests-")
+atexit.register(shutil.rmtree, os.environ["PIXELFLOW_CACHE"], ignore_errors=True)
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -21,6 +21,12 @@ _MEANINGS = {
 }
 
 
+EXAMPLES = (
+    "pixelflow about",
+    "pixelflow about --model",
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``--model`` and the configuration whose values are listed."""
     parser.add_argument("--model", action="store_true", help="list every derived, fitted and invented rule")

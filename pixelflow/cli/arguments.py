@@ -14,6 +14,7 @@ __all__ = [
     "UsageError",
     "add_common_options",
     "add_config_options",
+    "add_engine_option",
     "count",
     "count_or_zero",
     "screen_width",
@@ -103,6 +104,7 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", default=absent, help="no notes, no report; results and errors only")
     add("-v", "--verbose", action="store_true", default=absent, help="more notes; a traceback for an internal error")
     add("--color", choices=("auto", "always", "never"), default=absent, help="colours (default: auto; see NO_COLOR)")
+    add("--no-progress", dest="progress", action="store_false", default=absent, help="no progress line on a terminal")
     add("--width", type=screen_width, metavar="N", default=absent, help="columns of the report (default: the terminal)")
 
 
@@ -113,6 +115,14 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="change one value (repeatable)"
     )
+
+
+def add_engine_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses the lane engine."""
+    from pixelflow.lanes import AUTO, ENGINES
+
+    text = "lane engine (default: auto, which is compiled where the extra `fast` is installed, else rows)"
+    parser.add_argument("--engine", choices=(AUTO, *ENGINES), default=AUTO, help=text)
 
 
 def count(text: str) -> int:

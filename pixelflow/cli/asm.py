@@ -5,11 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object, refuse_overwrite
 from pixelflow.cli.screen import Screen, counted
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
+
+EXAMPLES = (
+    "pixelflow asm microcode/examples/vector_add.mc --listing",
+    "pixelflow asm microcode/examples/triangle.mc -o triangle.mco",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
     for path in outputs:
         refuse_overwrite(args.program, path)
         check_writable(path)
+    if args.json and STANDARD_STREAM in outputs:
+        raise UsageError("--json", "standard output holds one object only", "give -o, --listing, --symbols a file")
     program = assemble_file(args.program, args.parameters)
     warnings = _warnings(program)
     for warning in warnings:
@@ -42,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         with output_file(target) as stream:
             stream.write(program.to_json())
     if args.listing is not None:
-        _write(args.listing, _listing(program))
+        _write(args.listing, _listing(program, screen.width if args.listing == STANDARD_STREAM else None))
     if args.symbols is not None:
         _write(args.symbols, _symbols(program))
     if screen.json:
@@ -74,10 +82,10 @@ def _warnings(program: Program) -> list[str]:
     return [str(warning).replace(": error: ", ": warning: ", 1) for warning in check(program)]
 
 
-def _listing(program: Program) -> str:
+def _listing(program: Program, width: int | None) -> str:
     from microcode import listing
 
-    return listing(program)
+    return listing(program, width)
 
 
 def _write(path: str, text: str) -> None:

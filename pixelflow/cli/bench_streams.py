@@ -12,11 +12,20 @@ from typing import Any
 
 from pixelflow.cli.screen import Column, Screen, number
 
-__all__ = ["show_timing", "show_transfers", "timing", "transfers"]
+__all__ = [
+    "PASS",
+    "PASS_NAME",
+    "milliseconds",
+    "show_timing",
+    "show_transfers",
+    "spread",
+    "timing",
+    "transfers",
+]
 
 PASS_NAME = "pass/1"
 
-_PASS = """\
+PASS = """\
 include "float32/tuned.mc"
 range a[4]
 range b[4]
@@ -69,7 +78,8 @@ end
 _KINDS = ("TAS_MemRdBlock4 1", "TAS_MemRdRepeat4 16, 1", "TAS_MemWrBlock4 2", "TAS_LoopBack")
 
 
-def _spread(times: list[float]) -> dict[str, float]:
+def spread(times: list[float]) -> dict[str, float]:
+    """Return the median of times in seconds, with the least and the greatest."""
     return {"median": statistics.median(times), "min": min(times), "max": max(times)}
 
 
@@ -79,7 +89,7 @@ def timing(rounds: int) -> dict[str, Any]:
     from pixelflow.config import THESIS
     from pixelflow.node import Node
 
-    program = assemble(_PASS)
+    program = assemble(PASS)
     node = Node(THESIS)
     times: dict[bool, list[float]] = {True: [], False: []}
     runs = {function: node.run(program, function=function) for function in times}  # decoded before it is measured
@@ -91,7 +101,7 @@ def timing(rounds: int) -> dict[str, Any]:
     return {
         "program": PASS_NAME,
         "cycles": {"with data": runs[True].total_cycles, "timing only": runs[False].total_cycles},
-        "seconds": {"with data": _spread(times[True]), "timing only": _spread(times[False])},
+        "seconds": {"with data": spread(times[True]), "timing only": spread(times[False])},
         "timing_only_share": statistics.median(t / f for t, f in zip(times[False], times[True], strict=True)),
     }
 
@@ -118,7 +128,7 @@ def transfers(rounds: int) -> list[dict[str, Any]]:
                 "transfer": kind,
                 "cycles": run.tasic_cycles[0] // 4,
                 "bytes": (run.ledger.inbound.counted + run.ledger.outbound.counted) // 4,
-                "seconds": _spread(times),
+                "seconds": spread(times),
                 "slowdown_against_machine": statistics.median(times) / THESIS.seconds(run.tasic_cycles[0] // 4),
             }
         )
@@ -128,7 +138,7 @@ def transfers(rounds: int) -> list[dict[str, Any]]:
 def show_timing(screen: Screen, found: dict[str, Any]) -> None:
     """Print the wall times of a pass."""
     screen.text(f"{found['program']}: {number(found['cycles']['with data'])} cycles")
-    rows = [(name, _milliseconds(seconds)) for name, seconds in found["seconds"].items()]
+    rows = [(name, milliseconds(seconds)) for name, seconds in found["seconds"].items()]
     screen.table([Column("run", fixed=True), Column("ms [min..max]", numbers=True)], rows)
     screen.text(f"timing only takes {100 * found['timing_only_share']:.2f} % of the run with data")
 
@@ -144,7 +154,7 @@ def show_transfers(screen: Screen, found: list[dict[str, Any]]) -> None:
                 each["transfer"],
                 number(each["bytes"]),
                 number(each["cycles"]),
-                _milliseconds(each["seconds"]),
+                milliseconds(each["seconds"]),
                 number(round(each["slowdown_against_machine"])),
             )
             for each in found
@@ -152,5 +162,6 @@ def show_transfers(screen: Screen, found: list[dict[str, Any]]) -> None:
     )
 
 
-def _milliseconds(seconds: dict[str, float]) -> str:
+def milliseconds(seconds: dict[str, float]) -> str:
+    """Return what `spread` gave, in milliseconds."""
     return "{:.1f} [{:.1f}..{:.1f}]".format(*(1000 * seconds[name] for name in ("median", "min", "max")))

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 
+from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import Screen
 from pixelflow.errors import Fault, InputError, Place
+
+EXAMPLES = (
+    "pixelflow asm microcode/examples/vector_add.mc -o vector_add.mco",
+    "pixelflow dis vector_add.mco",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +27,8 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen.of(args)
     if args.output == args.program and args.program != STANDARD_STREAM:
         raise InputError(Fault("is the program itself; it will not be overwritten", Place(args.program)))
+    if args.json and args.output != STANDARD_STREAM:
+        raise UsageError("-o", "--json prints the text in an object", "leave out one of the two")
     check_writable(args.output)
     program = read_program(args.program, ())
     from microcode import disassemble

@@ -6,18 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pixelflow.cli.screen import Screen, counted
-from pixelflow.config import NodeConfig, leaves
+from pixelflow.config import Effective, NodeConfig, leaves
 from pixelflow.isa import Declaration, Transfers, Unit
 from pixelflow.isa.control import HALT, MARK
 from pixelflow.node import Run
 from pixelflow.units import Standing
 
-__all__ = ["Guesses", "guesses"]
+__all__ = ["Guesses", "guesses", "note_set_in_vain"]
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
 _READS = ("tasic.read_overhead_cycles", "sdram.cl_cycles")
 _WRITES = ("sdram.twr_cycles",)
 _REFRESH = ("sdram.refresh_interval_cycles", "sdram.trfc_cycles")
+_RESULTS = ("gni.gp_buffers", "gni.port_buffers")
+_LOADS = ("gni.load_parts", "gni.part_blocks")
+_LIMITS = ("igc.call_depth", "igc.loop_depth")
 _OPTIONS = {"sdram.check_commands": False}
 """Switches of the model rather than values of the machine: no guess while they are as delivered."""
 
@@ -59,15 +62,29 @@ class Guesses:
 
 def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
     """Return the guesses that took part in ``runs`` on the machine of ``config``."""
-    executed = _executed(runs)
+    runs = list(runs)
+    executed, paths = _executed(runs), _paths(runs)
     instructions = {
         standing: [each.mnemonic for each in executed if each.standing is standing] for standing in _GUESSED
     }
     values = {}
     for key, about, value, _ in leaves(config):
-        if about.read_by is not None and about.standing in _GUESSED and _took_part(key, value, executed, config):
+        guessed = about.read_by is not None and about.standing in _GUESSED
+        if guessed and _took_part(key, value, executed, paths, config):
             values[key] = (value, about.standing)
     return Guesses(values, {standing: found for standing, found in instructions.items() if found})
+
+
+def note_set_in_vain(screen: Screen, runs: Iterable[Run], effective: Effective) -> None:
+    """Say which values somebody set although nothing that was executed depends on them."""
+    runs = list(runs)
+    executed, paths = _executed(runs), _paths(runs)
+    for key, about, value, _ in leaves(effective.config):
+        origin = effective.set_by[key]
+        if origin.startswith("preset ") or about.read_by is None or key in _LIMITS:
+            continue
+        if not _took_part(key, value, executed, paths, effective.config):
+            screen.note(f"note: {key} (set by {origin}) made no difference: nothing that was executed depends on it")
 
 
 def _executed(runs: Iterable[Run]) -> dict[Declaration, None]:
@@ -81,15 +98,23 @@ def _executed(runs: Iterable[Run]) -> dict[Declaration, None]:
     return found
 
 
-def _took_part(key: str, value: object, executed: Iterable[Declaration], config: NodeConfig) -> bool:
+def _paths(runs: Iterable[Run]) -> set[str]:
+    """Return the paths of the GNI that were used."""
+    return {path for run in runs for path in run.gni_cycles}
+
+
+def _took_part(key: str, value: object, executed: Iterable[Declaration], paths: set[str], config: NodeConfig) -> bool:
     """Return whether a value of the configuration could have made a difference to what was executed."""
     section = key.partition(".")[0]
     if key == "igc.control_cycles":
         # That the HALT at the end is free is no guess worth telling.
         control = {each for each in executed if each.unit is Unit.SEQUENCER and each is not MARK}
         return bool(control - {HALT}) or (bool(control) and bool(value))
-    if section == "igc":
+    if key in _LIMITS:
         return False  # limits: a run that ended stayed below them
+    if section == "gni":
+        loads = {path for path in paths if path.startswith("from_gni")}
+        return bool(loads if key in _LOADS else paths - loads if key in _RESULTS else paths)
     if section not in ("tasic", "sdram"):
         return True
     transfers = {each.transfers for each in executed} & {Transfers.READ, Transfers.WRITE}

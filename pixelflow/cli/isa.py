@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import argparse
 
+from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, output_file
 from pixelflow.cli.screen import Column, Screen, counted
 from pixelflow.errors import InputError
 from pixelflow.isa import INSTRUCTIONS, Declaration
+
+EXAMPLES = (
+    "pixelflow isa",
+    "pixelflow isa EMC_TreeIntoMem_Li",
+    "pixelflow isa --md",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,16 +27,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print one manual entry, the table of all, or the manual."""
     screen = Screen.of(args)
+    if args.output != STANDARD_STREAM and not args.md:
+        raise UsageError("-o", "only the manual is written to a file", "add --md")
+    if args.json and args.md:
+        raise UsageError("--md", "--json prints an object, not Markdown", "leave out one of the two")
     chosen = INSTRUCTIONS.values() if args.operation is None else (_find(args.operation),)
     if screen.json:
-        screen.object("pixelflow.isa/1", instructions=[_object(each) for each in chosen])
+        screen.object("pixelflow.isa/1", instructions=[entry_object(each) for each in chosen])
     elif args.md:
         with output_file(args.output) as stream:
             stream.write(_markdown(chosen))
     elif args.operation is None:
-        _show_all(screen, chosen)
+        show_all(screen, chosen, "pixelflow isa OP")
     else:
-        _show_one(screen, chosen[0])
+        show_one(screen, chosen[0])
     return 0
 
 
@@ -44,8 +55,9 @@ def _find(word: str) -> Declaration:
     return INSTRUCTIONS.find(word)
 
 
-def _show_all(screen: Screen, declarations: tuple[Declaration, ...]) -> None:
-    screen.text(f"{len(declarations)} instructions; one of them: pixelflow isa OP")
+def show_all(screen: Screen, declarations: tuple[Declaration, ...], command: str) -> None:
+    """Print a table of instructions; ``command`` is what shows one of them."""
+    screen.text(f"{len(declarations)} instructions; one of them: {command}")
     families = list(dict.fromkeys(each.family for each in declarations))
     for family in families:
         columns = [Column("instruction"), Column("cycles", numbers=True), Column("words", numbers=True)]
@@ -58,7 +70,8 @@ def _show_all(screen: Screen, declarations: tuple[Declaration, ...]) -> None:
         screen.table(columns, rows, title=family.value)
 
 
-def _show_one(screen: Screen, declaration: Declaration) -> None:
+def show_one(screen: Screen, declaration: Declaration) -> None:
+    """Print one manual entry."""
     screen.text(declaration.synopsis)
     screen.text(
         f"    {declaration.family.value}; cycles: {declaration.cost_text}; {counted(declaration.words, 'word')}"
@@ -79,7 +92,8 @@ def _show_one(screen: Screen, declaration: Declaration) -> None:
     screen.paragraph(f"standing: {declaration.standing} ({declaration.source})", indent="    ")
 
 
-def _object(declaration: Declaration) -> dict[str, object]:
+def entry_object(declaration: Declaration) -> dict[str, object]:
+    """Return one manual entry for JSON."""
     return {
         "mnemonic": declaration.mnemonic,
         "opcode": declaration.opcode,

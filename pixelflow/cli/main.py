@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -21,7 +22,7 @@ exit codes:
   130 interrupted   141 the reader of a pipe went away
 """
 
-_DEFAULTS = {"json": False, "quiet": False, "verbose": False, "color": "auto", "width": None}
+_DEFAULTS = {"json": False, "quiet": False, "verbose": False, "color": "auto", "width": None, "progress": True}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,10 +65,13 @@ def _run(arguments: Sequence[str]) -> int:
         hint = f"did you mean {found}?" if found else f"commands: {', '.join(COMMANDS)}"
         top.error(f"unknown command {name[:60]!r}; {hint}")
     implementation = command.load()
-    parser = Parser(prog=f"pixelflow {command.name}", description=implementation.__doc__)
+    examples = "examples:\n" + "\n".join(f"  {line}" for line in implementation.EXAMPLES)
+    parser = Parser(prog=f"pixelflow {command.name}", description=implementation.__doc__, epilog=examples)
     implementation.add_arguments(parser)
     add_common_options(parser)
-    return implementation.run(parser.parse_args(rest, options))
+    parsed = parser.parse_args(rest, options)
+    parsed.command_line = shlex.join(["pixelflow", *arguments])
+    return implementation.run(parsed)
 
 
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], str | None, Sequence[str]]:

@@ -98,15 +98,15 @@ RULES = (
         "an option that is not the thesis's machine",
     ),
     Rule(
-        "bytes for GP memory go round by round from the EMCs of a module, 2 rounds buffered in its TASICs, to the GNI, "
-        "which takes one module at a time, buffers 4 parcels for each GP and passes on whole parcels; they are stored "
-        "in the order in which they travel, for each module from an address of its own on",
+        "bytes for GP memory go round by round from the EMCs of a module, some rounds buffered in its TASICs, to the "
+        "GNI, which takes one module at a time, buffers some parcels for each GP (gni.*) and passes on whole parcels; "
+        "they are stored in the order in which they travel, for each module from an address of its own on",
         Standing.INVENTED,
         "bandwidths: thesis 3.8, 4.1.4; the rest is not printed",
     ),
     Rule(
-        "each GP has a memory path of its own, in both directions at once; a load takes 16 blocks of 32 bytes at a "
-        "time and can go to several modules together",
+        "each GP has a memory path of its own, in both directions at once; a load takes some blocks of 32 bytes at a "
+        "time (gni.part_blocks) and can go to several modules together",
         Standing.INVENTED,
         "thesis 3.8 prints 200 MB/s for GP memory and two GPs",
     ),
@@ -114,6 +114,12 @@ RULES = (
         "the geometry network is one path of 800 MB/s that all nodes share, one parcel at a time",
         Standing.INVENTED,
         "bandwidth: thesis 3.8; neither form nor latency is printed",
+    ),
+    Rule(
+        "results kept in texture memory are read back by three PEs of four, 32 bytes each; the fourth gets its bytes "
+        "from these by PixSwap",
+        Standing.INVENTED,
+        "appendix B stores them and does not say how they come back",
     ),
     Rule(
         "floating point: IEEE 754 binary32, round to nearest even; subnormal operands are zeros, a result whose "

@@ -10,13 +10,13 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
 from pixelflow.errors import Fault, InputError, Place
 
-__all__ = ["STANDARD_STREAM", "check_writable", "output_file", "write_stdout"]
+__all__ = ["STANDARD_STREAM", "check_writable", "output_file", "refuse_clashes", "write_stdout"]
 
 STANDARD_STREAM = "-"
 """The file name that means standard output."""
@@ -31,6 +31,22 @@ def check_writable(path: str | Path) -> None:
         _refuse_unwritable(target)
     except OSError as error:  # a name that is too long, a link that leads in circles
         raise _refusal(target, error.strerror or str(error)) from None
+
+
+def refuse_clashes(outputs: Iterable[tuple[str, str]], inputs: Iterable[tuple[str, str]] = ()) -> None:
+    """Raise InputError where two outputs of a command, or an output and an input, are one file.
+
+    Both are pairs of an option and a path; devices may be shared.
+    """
+    seen = {os.path.realpath(path): option for option, path in inputs if path != STANDARD_STREAM}
+    for option, path in outputs:
+        real = os.path.realpath(path)
+        if path == STANDARD_STREAM or (os.path.exists(real) and not os.path.isfile(real)):
+            continue
+        if real in seen:
+            both = f"two {option}" if seen[real] == option else f"{seen[real]} and {option}"
+            raise _refusal(Path(path), f"{both} name the same file")
+        seen[real] = option
 
 
 @contextlib.contextmanager

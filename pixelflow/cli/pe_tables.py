@@ -176,7 +176,7 @@ class MapView:
         return node.read_memory(self.address)[0]
 
 
-def map_view(text: str, program: Program) -> MapView:
+def map_view(text: str, program: Program, option: str = "--show-map") -> MapView:
     """Return what ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]`` asks for; raises UsageError."""
     flag = _MAP_FLAGS.get(text)
     if flag is not None or text in STATE_REGISTERS:
@@ -187,11 +187,11 @@ def map_view(text: str, program: Program) -> MapView:
         names = [*_MAP_FLAGS, *STATE_REGISTERS, *(each.name for each in program.ranges)]
         close = nearest(name, names)
         hint = f"did you mean {close}?" if close else f"allowed: {', '.join(names)}"
-        raise UsageError(f"--show-map {text}", f"{name!r} is neither a flag nor a register nor a memory range", hint)
+        raise UsageError(f"{option} {text}", f"{name!r} is neither a flag nor a register nor a memory range", hint)
     digits = index.removesuffix("]")
     offset = int(digits[:9]) if digits.isascii() and digits.isdigit() else 0
     if (bracket and index != f"{offset}]") or offset >= found.size:
-        raise UsageError(f"--show-map {text}", "no such byte", f"allowed: {name}[0] to {name}[{found.size - 1}]")
+        raise UsageError(f"{option} {text}", "no such byte", f"allowed: {name}[0] to {name}[{found.size - 1}]")
     return MapView(text, address=found.start + offset)
 
 

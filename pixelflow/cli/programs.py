@@ -7,11 +7,15 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
+
+if TYPE_CHECKING:
+    from microcode.target import Target
 
 __all__ = [
     "OBJECT_SUFFIX",
@@ -37,21 +41,24 @@ def add_parameter_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_program(path: str, parameters: Iterable[str]) -> Program:
-    """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input."""
+def read_program(path: str, parameters: Iterable[str], target: Target | None = None) -> Program:
+    """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
+
+    ``target`` is what it is for (None: the node's instruction streams).
+    """
     parameters = list(parameters)
     if not path.endswith(OBJECT_SUFFIX):
-        return assemble_file(path, parameters)
+        return assemble_file(path, parameters, target)
     if parameters:
         raise InputError(Fault("-P sets parameters of a source; an object file has none", Place(path)))
-    return Program.load(path)
+    return (Program if target is None else target.program).load(path)
 
 
-def assemble_file(path: str, parameters: Iterable[str]) -> Program:
+def assemble_file(path: str, parameters: Iterable[str], target: Target | None = None) -> Program:
     """Assemble a source file, or standard input for ``-``."""
     values = _numbers(parameters)
     try:
-        return _assembled(path, values)
+        return _assembled(path, values, target)
     except InputError as error:
         missing = {f"the file has no param {name}": name for name in values}
         for fault in error.faults:
@@ -61,16 +68,18 @@ def assemble_file(path: str, parameters: Iterable[str]) -> Program:
         raise
 
 
-def _assembled(path: str, values: dict[str, int | float]) -> Program:
+def _assembled(path: str, values: dict[str, int | float], target: Target | None) -> Program:
     from microcode import assemble
+    from microcode.target import PIXELFLOW
 
+    target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        return assemble(Path(path), **values)
+        return assemble(Path(path), target, **values)
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(Fault("is not UTF-8 text", Place("standard input"))) from None
-    return assemble(text + "\n", **values)
+    return assemble(text + "\n", target, **values)
 
 
 def refuse_object(path: str) -> None:

@@ -2,7 +2,8 @@
 
 A command's file is imported when the command is used, never to show ``pixelflow --help``. It offers
 ``add_arguments(parser: argparse.ArgumentParser) -> None`` and ``run(args: argparse.Namespace) -> int`` (the exit
-code; errors are raised, see :mod:`pixelflow.errors`).
+code; errors are raised, see :mod:`pixelflow.errors`), and ``EXAMPLES``: command lines for the end of its help, which
+the tests execute in order, in a folder that holds the repository's ``microcode/``.
 """
 
 from __future__ import annotations
@@ -28,14 +29,24 @@ class Command:
 
 
 _ALL = (
+    Command("verify", "reproduce the thesis's tables: published, formula, measured", "verify"),
     Command("tessellate", "tessellate Bezier patches; write points, normals, triangles", "tessellate"),
+    Command("serve", "tessellate on one node for others on the network", "serve"),
+    Command("render", "draw patches or a mesh on the machine; write a picture", "render"),
+    Command("larrabee", "Larrabee's vector unit: run programs, show its instructions", "larrabee"),
     Command("run", "run a microcode program; report cycles, show PE state", "run"),
+    Command("dash", "show the dashboard of a saved run at any cycle", "dash"),
+    Command("debug", "look into a run: step, back, stops, PE state", "debug"),
+    Command("diff", "what differs between two runs", "diff"),
     Command("asm", "assemble a microcode source; listing, symbols, static checks", "asm"),
     Command("dis", "disassemble an object file", "dis"),
     Command("isa", "instruction reference", "isa"),
+    Command("trace", "check a trace, convert it to another format", "trace"),
     Command("stats", "the dictionary of statistics", "stats"),
+    Command("sweep", "measure a grid of configurations; one row per point", "sweep"),
     Command("bench", "measure the speed of the engines", "bench"),
     Command("config", "show or check a configuration", "config"),
+    Command("completion", "a script that completes command lines in a shell", "completion"),
     Command("about", "what is modelled, and how well founded each rule is", "about"),
 )
 

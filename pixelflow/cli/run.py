@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from pixelflow.cli.arguments import UsageError, add_config_options, count, count_or_zero
-from pixelflow.cli.machine import config_object, configuration
+from pixelflow.cli.arguments import UsageError, add_config_options, add_engine_option, count, count_or_zero
+from pixelflow.cli.machine import config_object, configuration, engine_of
 from pixelflow.cli.model_rules import NOT_MODELLED
 from pixelflow.cli.observing import Watching, add_observer_options
 from pixelflow.cli.output import STANDARD_STREAM, check_writable
@@ -22,13 +22,18 @@ _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8
 
 
+EXAMPLES = (
+    "pixelflow run microcode/examples/triangle.mc --show-map colour --profile",
+    "pixelflow run microcode/examples/texture_copy.mc --stats copy.json",
+    "pixelflow run microcode/examples/vector_add.mc --timing-only",
+)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add program, machine, limits and what to show."""
-    from pixelflow.lanes import ENGINES
-
     add = parser.add_argument
     add("program", metavar="PROG", help="source (.mc), object file (.mco), or - for source on standard input")
-    add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
+    add_engine_option(parser)
     add("--timing-only", action="store_true", help="count cycles without touching PE data")
     add("--max-cycles", type=count, metavar="N", help="stop with exit code 5 after N cycles")
     add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
@@ -57,10 +62,10 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen.of(args)
     effective = configuration(args, screen)
     _check_outputs(args)
-    watching = Watching(args, screen, effective)
     program = read_program(args.program, args.parameters)
 
     from pixelflow.cli.checkpoint_files import read_checkpoint, save_options
+    from pixelflow.cli.guesses import note_set_in_vain
     from pixelflow.cli.pe_files import read_memory_file, write_state
     from pixelflow.cli.pe_selection import select_lanes
     from pixelflow.cli.pe_tables import map_view, range_view
@@ -68,21 +73,23 @@ def run(args: argparse.Namespace) -> int:
 
     array = effective.config.array
     lanes = select_lanes(args.pe, array) if args.pe is not None else None
+    if lanes is not None and not (args.ranges or args.output or {"memory", "registers"}.intersection(args.dump)):
+        raise UsageError("--pe", "nothing is shown of single PEs", "add --range, --output, or --dump memory, registers")
     views = [range_view(text, program) for text in args.ranges]
     maps = [map_view(text, program) for text in args.show_map]
-    node = Node(effective.config, engine=args.engine)
+    # Without data no engine does anything, so none is worth the wait for a compiler.
+    node = Node(effective.config, engine="rows" if args.timing_only else engine_of(args, screen))
     saving = save_options(args.save_at)
     limits = {"max_cycles": args.max_cycles, **saving}
-    if args.load is None:
-        node.load(program)
-        if args.memory is not None:
-            read_memory_file(args.memory, node, program)
-        with watching.over(node):
+    with Watching(args, screen, effective, args.program) as watching:
+        watching.attach(node)
+        if args.load is None:
+            node.load(program)
+            if args.memory is not None:
+                read_memory_file(args.memory, node, program)
             account = node.run(program, function=not args.timing_only, **limits)
-    else:
-        checkpoint = read_checkpoint(args.load)
-        with watching.over(node):
-            account = node.resume(program, checkpoint, **limits)
+        else:
+            account = node.resume(program, read_checkpoint(args.load), **limits)
     if args.output is not None:
         header = {"program": program.sha256, "config": effective.config.sha256, "cycles": account.total_cycles}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
@@ -93,16 +100,29 @@ def run(args: argparse.Namespace) -> int:
         if not screen.quiet:
             _show_report(screen, args, effective, account)
         _show_state(screen, args, node, views, maps, few)
+    note_set_in_vain(screen, [account], effective)
     if args.expect_cycles is not None and args.expect_cycles != account.total_cycles:
         raise ExpectationError(f"expected {args.expect_cycles:,} cycles, the run took {account.total_cycles:,}")
     return 0
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
+    from pixelflow.lanes import AUTO
+
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
         raise UsageError("--timing-only", "no PE data changes, so there is no state to show or save")
     if args.timing_only and (args.save_at or args.load):
         raise UsageError("--timing-only", "there is no state to save or to go on from")
+    if args.json and args.show_map:
+        raise UsageError("--show-map", "a map is no part of the object of --json", "use --range, or leave out --json")
+    if args.json and "enables" in args.dump:
+        raise UsageError("--dump enables", "--json counts enabled PEs anyway", "their flags: --dump registers")
+    if args.profile and args.quiet and not args.json:
+        raise UsageError("--profile", "--quiet leaves out the report", "leave out one of the two")
+    if args.timing_only and args.memory:
+        raise UsageError("--memory", "a run without PE data does not read it", "leave out --memory or --timing-only")
+    if args.timing_only and args.engine != AUTO:
+        raise UsageError("--engine", "a run without PE data has none", "leave out --engine or --timing-only")
     if args.load and args.memory:
         raise UsageError("--memory", "the state of --load has the PE memory already")
     if args.save_at:

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,20 +23,21 @@ from pixelflow.cli.output import write_stdout
 __all__ = ["Column", "Screen", "counted", "number"]
 
 _GAP = 2
-_TEXT_MINIMUM = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of a table: heading, and whether it holds numbers (right-aligned, never wrapped).
 
-    ``fixed`` keeps a text column on one line too. ``style`` is a rich style name.
+    ``fixed`` keeps a text column on one line too; any other needs ``least`` columns, or what its longest cell takes.
+    ``style`` is a rich style name.
     """
 
     name: str
     numbers: bool = False
     fixed: bool = False
     style: str = ""
+    least: int = 12
 
 
 def number(value: int | float | None) -> str:
@@ -62,17 +63,20 @@ class Screen:
     quiet: bool
     verbose: bool
     json: bool
+    progress: bool = True
+    sink: Callable[[str], object] = write_stdout
+    """Takes everything that is shown."""
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> Screen:
         """Return the screen that the common options of ``args`` describe."""
         width = args.width or shutil.get_terminal_size((80, 24)).columns
         color = args.color == "always" or (args.color == "auto" and _terminal_takes_color())
-        return cls(max(20, width), color, args.quiet, args.verbose, args.json)
+        return cls(max(20, width), color, args.quiet, args.verbose, args.json, args.progress)
 
     def text(self, text: str = "") -> None:
         """Print a line (or several) of plain text."""
-        write_stdout(text + "\n")
+        self.sink(text + "\n")
 
     def paragraph(self, text: str, indent: str = "") -> None:
         """Print running text, wrapped to the width; every line starts with ``indent``."""
@@ -88,41 +92,43 @@ class Screen:
         )
         self.text("\n".join(wrapped))
 
-    def note(self, text: str) -> None:
+    def note(self, text: object) -> None:
         """Print progress or a remark on stderr, unless ``--quiet``."""
         if not self.quiet and sys.stderr is not None:
-            sys.stderr.write(text + "\n")
+            sys.stderr.write(f"{text}\n")
 
     def object(self, schema: str, **values: Any) -> None:
         """Print the one JSON object of a command; ``schema`` is its name and version, ``pixelflow.run/1``."""
         content = {"schema": schema, "tool": {"name": "pixelflow-sim", "version": __version__}, **values}
-        write_stdout(json.dumps(content, sort_keys=True, indent=2, allow_nan=False) + "\n")
+        self.sink(json.dumps(content, sort_keys=True, indent=2, allow_nan=False) + "\n")
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[str]], title: str = "") -> None:
         """Print a table, or one block of lines per row where the table would not fit."""
         rows = [[str(cell) for cell in row] for row in rows]
         if title:
             self._render(_styled(title, "bold"))
-        if _least_width(columns, rows) > self.width:
+        if not self.fits(columns, rows):
             self._records(columns, rows)
             return
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
-        for index, column in enumerate(columns):
-            kept = column.numbers or column.fixed
-            least = max([len(column.name), *(len(row[index]) for row in rows)]) if kept else None
+        for column, width in zip(columns, _widths(columns, rows, self.width), strict=True):
             table.add_column(
                 _styled(column.name, "bold"),
                 justify="right" if column.numbers else "left",
-                no_wrap=kept,
-                min_width=least,
+                no_wrap=column.numbers or column.fixed,
+                width=width,
                 overflow="fold",
             )
         for row in rows:
             table.add_row(*(_styled(cell, column.style) for cell, column in zip(row, columns, strict=True)))
         self._render(table)
+
+    def fits(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:
+        """Return whether a table fits into the width without a number that is cropped."""
+        return sum(_least(columns, rows)) + _GAP * (len(columns) - 1) <= self.width
 
     def _records(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
         label = max(len(column.name) for column in columns)
@@ -148,22 +154,43 @@ class Screen:
             legacy_windows=False,
         )
         console.print(renderable)
-        write_stdout("\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n")
+        self.sink("\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n")
 
 
 def _styled(text: str, style: str) -> Any:
     from rich.text import Text
 
-    # Control characters in a name could move the cursor; a table shows them as an escape.
-    return Text("".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text), style=style)
+    return Text(_printable(text), style=style)
 
 
-def _least_width(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
-    total = _GAP * (len(columns) - 1)
-    for index, column in enumerate(columns):
-        widest = max([len(column.name), *(len(row[index]) for row in rows)])
-        total += widest if column.numbers or column.fixed else min(widest, _TEXT_MINIMUM)
-    return total
+def _printable(text: str) -> str:
+    """Return a text with escapes for control characters, which could move the cursor."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+def _widest(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the width that each column would take if it were alone."""
+    from rich.cells import cell_len
+
+    cells = [[column.name, *(row[index] for row in rows)] for index, column in enumerate(columns)]
+    return [max(cell_len(line) for cell in column for line in _printable(cell).split("\n")) for column in cells]
+
+
+def _least(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the widths below which columns would lose something."""
+    both = zip(columns, _widest(columns, rows), strict=True)
+    return [widest if column.numbers or column.fixed else min(widest, column.least) for column, widest in both]
+
+
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the widths of columns that fit: the narrowest get what they need first."""
+    widths, wanted = _least(columns, rows), _widest(columns, rows)
+    room = width - _GAP * (len(columns) - 1) - sum(widths)
+    for index in sorted(range(len(columns)), key=lambda index: wanted[index]):
+        more = min(room, wanted[index] - widths[index])
+        widths[index] += more
+        room -= more
+    return widths
 
 
 def _terminal_takes_color() -> bool:

@@ -10,6 +10,9 @@ from pixelflow.cli.screen import Screen
 _ACTIONS = ("list",)
 
 
+EXAMPLES = ("pixelflow stats list",)
+
+
 def add_arguments(parser: Parser) -> None:
     """Add the action."""
     parser.add_argument("action", choices=_ACTIONS, help="list: every statistic; <...> stands for as many as there are")

@@ -7,9 +7,10 @@
 2048
 """
 
-from pixelflow.config.load import Effective, load_config, load_effective
-from pixelflow.config.param import Param, leaves, param, section
+from pixelflow.config.load import Effective, load_config, load_effective, override_faults
+from pixelflow.config.param import Param, Value, leaves, param, section
 from pixelflow.config.presets import PRESETS, THESIS, TINY
+from pixelflow.config.schema import json_schema
 from pixelflow.config.tree import (
     ArrayConfig,
     GniConfig,
@@ -33,9 +34,12 @@ __all__ = [
     "Param",
     "SdramConfig",
     "TasicConfig",
+    "Value",
+    "json_schema",
     "leaves",
     "load_config",
     "load_effective",
+    "override_faults",
     "param",
     "section",
 ]

@@ -15,7 +15,7 @@ from pixelflow.config.presets import PRESETS
 from pixelflow.config.tree import NodeConfig
 from pixelflow.errors import Fault, InputError, Place, nearest
 
-__all__ = ["Effective", "load_config", "load_effective"]
+__all__ = ["Effective", "load_config", "load_effective", "override_faults"]
 
 FILE_LIMIT_BYTES = 1 << 20
 """A larger configuration file is refused: it is another kind of file."""
@@ -58,7 +58,7 @@ def load_effective(
     settings: list[_Setting] = []
     named = None if path is None else _read_file(Path(path), settings, faults)
     preset = preset or named or "thesis"
-    known = {key: (about, default) for key, about, _, default in leaves(PRESETS["thesis"])}
+    known = _known()
     for text in overrides:
         _read_override(text, known, settings, faults)
     base = PRESETS.get(preset)
@@ -73,6 +73,20 @@ def load_effective(
     config = _changed(base, {key: setting.value for key, setting in chosen.items()})
     set_by = {key: chosen[key].origin if key in chosen else f"preset {preset}" for key in config.values}
     return Effective(config, preset, set_by)
+
+
+def override_faults(text: str) -> list[Fault]:
+    """Return what is wrong with one ``"key=value"`` by itself: unknown key, wrong type, out of range."""
+    faults: list[Fault] = []
+    settings: list[_Setting] = []
+    _read_override(text, _known(), settings, faults)
+    _check(settings, _known(), faults)
+    return faults
+
+
+def _known() -> dict[str, tuple[Param, Value]]:
+    """Return what is declared of every key, and its default."""
+    return {key: (about, default) for key, about, _, default in leaves(PRESETS["thesis"])}
 
 
 def _read_file(path: Path, settings: list[_Setting], faults: list[Fault]) -> str | None:

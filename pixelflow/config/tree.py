@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from pixelflow.config.param import Value, leaf_faults, leaves, param, section
 from pixelflow.errors import Fault, InputError
+from pixelflow.shown import Sheet, Shown, Table
 from pixelflow.units import Standing
 
 __all__ = [
@@ -45,6 +46,7 @@ _IGC = "pixelflow/node/igc.py"
 _NODE = "pixelflow/node/node.py"
 _SDRAM_USE = "pixelflow/node/sdram_use.py"
 _GNI = "pixelflow/node/gni_box.py"
+_GNI_PORT = "pixelflow/node/gni_port_box.py"
 _SDRAM = "pixelflow/node/sdram.py"
 _TASIC = "pixelflow/node/tasic_box.py"
 _TEXTURE = "pixelflow/node/texture_memory.py"
@@ -217,10 +219,18 @@ class GniConfig:
         source="thesis 2.2.1", standing=THESIS, read_by=_GNI)
     gp_memory_mb_per_second: int = param(200, "path to GP memory", unit="MB/s", low=1, high=1_000_000,
         source="thesis 3.8", standing=THESIS, read_by=_GNI)
+    gp_buffers: int = param(4, "parcels on their way to one GP", unit="parcels", low=1, high=256,
+        source="two keep the path to GP memory busy; not printed", standing=INVENTED, read_by=_GNI)
+    load_parts: int = param(3, "parts of a load on their way", unit="parts", low=1, high=256,
+        source="two keep the path from GP memory busy; not printed", standing=INVENTED, read_by=_GNI)
+    part_blocks: int = param(16, "blocks of 32 bytes in a part of a load", unit="blocks", low=1, high=65535,
+        source="a bicubic patch is 15 blocks; not printed", standing=INVENTED, read_by=_GNI)
+    port_buffers: int = param(2, "rounds for GPs that the TASICs of a module hold", unit="rounds", low=1, high=256,
+        source="one comes in while one waits; not printed", standing=INVENTED, read_by=_GNI_PORT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeConfig:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class NodeConfig(Shown):
     """One PixelFlow node.
 
     Building one checks every value and their combinations, and raises an InputError that holds all faults.
@@ -241,6 +251,15 @@ class NodeConfig:
         faults = faults or combination_faults(self)
         if faults:
             raise InputError(faults)
+
+    def __repr__(self) -> str:
+        return f"NodeConfig({self.lanes} PEs at {self.clock_mhz} MHz, sha256 {self.sha256[:12]})"
+
+    def sheet(self) -> Sheet:
+        """Return every value with its unit and standing."""
+        rows = tuple((key, str(value), known.unit, known.standing.value) for key, known, value, _ in leaves(self))
+        facts = (("sha256", self.sha256), *((name, f"{total:,}") for name, total in self.derived.items()))
+        return Sheet("configuration of a node", facts, (Table(("key", "value", "unit", "standing"), rows),))
 
     @property
     def lanes(self) -> int:

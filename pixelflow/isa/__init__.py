@@ -4,16 +4,18 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 """
 
 from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
-from pixelflow.isa.control import SEMAPHORES
+from pixelflow.isa.control import BEFORE, END, SEMAPHORES
 from pixelflow.isa.declare import Declaration, Family, Instruction, InstructionSet, Step, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.encoding import EncodingError
-from pixelflow.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandSpec, Register
+from pixelflow.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
 from pixelflow.isa.program import DataBlock, MemoryRange, Program, Routine, SourceLine
 from pixelflow.isa.registers import INPUT_PORT, MAIN_BYTES, MEMORY_BYTES, OUTPUT_PORT, PANEL_PES, PORT_BYTES
 from pixelflow.isa.tas import Addressing
 
 __all__ = [
+    "BEFORE",
+    "END",
     "INPUT_PORT",
     "INSTRUCTIONS",
     "MAIN_BYTES",
@@ -35,6 +37,7 @@ __all__ = [
     "Mem",
     "MemoryRange",
     "Operand",
+    "OperandForm",
     "OperandSpec",
     "Program",
     "Register",

@@ -10,10 +10,27 @@ from pixelflow.isa.declare import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Kind, OperandSpec
 
-__all__ = ["CALL", "ENDL", "HALT", "JMP", "LOOP", "MARK", "RET", "SEMAPHORES", "SIGNAL", "START", "WAIT"]
+__all__ = [
+    "BEFORE",
+    "CALL",
+    "END",
+    "ENDL",
+    "HALT",
+    "JMP",
+    "LOOP",
+    "MARK",
+    "RET",
+    "SEMAPHORES",
+    "SIGNAL",
+    "START",
+    "WAIT",
+]
 
 SEMAPHORES = 16
 """Counting semaphores shared by the two streams of a node (number invented)."""
+
+BEFORE, END = "(before)", "(end)"
+"""What reports call the time before the first stage, and the end of the last: no stage can have these names."""
 
 _target = OperandSpec("target", Kind.TARGET)
 _semaphore = OperandSpec("semaphore", Kind.COUNT, 0, SEMAPHORES - 1)

@@ -10,14 +10,26 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from importlib import import_module
 
 from pixelflow.errors import InputError, InternalError, nearest
 from pixelflow.isa.encoding import EncodingError, Layout, pack, place, unpack
-from pixelflow.isa.operands import Imm, Kind, Mem, Operand, OperandSpec, Register
+from pixelflow.isa.operands import Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
 from pixelflow.lanes.algebra import Algebra
 from pixelflow.units import Standing
 
-__all__ = ["Declaration", "Family", "Instruction", "InstructionSet", "Step", "Transfers", "Unit"]
+__all__ = [
+    "Declaration",
+    "Family",
+    "Instruction",
+    "InstructionSet",
+    "Kind",
+    "OperandForm",
+    "OperandSpec",
+    "Step",
+    "Transfers",
+    "Unit",
+]
 
 
 class Family(Enum):
@@ -72,8 +84,8 @@ class Declaration:
     mnemonic: str
     opcode: int
     operands: tuple[OperandSpec, ...]
-    family: Family
-    unit: Unit
+    family: Enum
+    unit: Enum
     steps: Steps
     """From the operand values to the clock cycles that the instruction takes, one `Step` each."""
     cost_text: str
@@ -86,6 +98,8 @@ class Declaration:
     """How many enables it saves (+1) or restores (-1) on the enable stack."""
     transfers: Transfers | None = None
     """Which way it moves bytes through the TASICs, for as long as that takes; None where it is no transfer."""
+    home: str = "pixelflow.isa"
+    """The package whose ``INSTRUCTIONS`` hold it."""
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -135,10 +149,12 @@ class Declaration:
         return self is other
 
     def __reduce__(self) -> str | tuple:
-        # Declarations are singletons; a process that receives one looks its own up.
-        from pixelflow.isa import INSTRUCTIONS
+        return _declared, (self.mnemonic, self.home)
 
-        return INSTRUCTIONS.__getitem__, (self.mnemonic,)
+
+def _declared(mnemonic: str, home: str) -> Declaration:
+    """Return a declaration by name: they are singletons, so a process that is sent one looks up its own."""
+    return import_module(home).INSTRUCTIONS[mnemonic]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +232,9 @@ class Instruction:
         for spec, operand in zip(self.declaration.operands, self.operands, strict=True):
             if spec.optional and operand is self.operands[0]:
                 continue
-            if spec.kind is Kind.ARGUMENTS:
+            if isinstance(spec.kind, OperandForm):
+                shown.append(spec.kind.text(operand))
+            elif spec.kind is Kind.ARGUMENTS:
                 shown += [_show(argument) for argument in operand]
             elif spec.kind in (Kind.TARGET, Kind.NAME) and name is not None:
                 shown.append(name(spec, operand))
@@ -246,7 +264,8 @@ def _show(operand: Operand) -> str:
 class InstructionSet:
     """The declarations, by mnemonic and by opcode; built once at import by the decorated functions."""
 
-    def __init__(self) -> None:
+    def __init__(self, home: str = "pixelflow.isa") -> None:
+        self._home = home
         self._by_mnemonic: dict[str, Declaration] = {}
         self._by_opcode: dict[int, Declaration] = {}
 
@@ -255,11 +274,11 @@ class InstructionSet:
         mnemonic: str,
         opcode: int,
         *operands: OperandSpec,
-        family: Family,
+        family: Enum,
         steps: Steps,
         cost: str,
         source: str,
-        unit: Unit = Unit.PE,
+        unit: Enum = Unit.PE,
         standing: Standing = Standing.INVENTED,
         gateable: bool = False,
         pushes: int = 0,
@@ -282,6 +301,7 @@ class InstructionSet:
                 gateable=gateable,
                 pushes=pushes,
                 transfers=transfers,
+                home=self._home,
             )
             if mnemonic in self._by_mnemonic or opcode in self._by_opcode:
                 raise InternalError(f"{mnemonic}: mnemonic or opcode {opcode:#04x} is declared twice")

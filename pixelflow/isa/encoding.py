@@ -14,7 +14,7 @@ from bitarray import bitarray
 from bitarray.util import ba2int, int2ba, zeros
 
 from pixelflow.errors import InternalError
-from pixelflow.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandSpec, Register
+from pixelflow.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
 
 __all__ = ["OPCODE_BITS", "WORD_BITS", "EncodingError", "Field", "Layout", "place"]
 
@@ -50,6 +50,8 @@ def _parts(spec: OperandSpec) -> list[tuple[str, int, bool]]:
     """Return (part, width, signed) of the fields that an operand of this kind needs."""
     address = [("base", _BASE_BITS, False), ("offset", _OFFSET_BITS, True)]
     match spec.kind:
+        case OperandForm():
+            return list(spec.kind.parts)
         case Kind.REGISTER:
             return [("register", 2, False)]
         case Kind.SOURCE:
@@ -137,6 +139,11 @@ def _outside(spec: OperandSpec, value: int) -> bool:
 
 def _values(spec: OperandSpec, operand: Operand) -> list[int]:
     """Return the field values of one operand, in the order of `_parts`."""
+    if isinstance(spec.kind, OperandForm):
+        try:
+            return list(spec.kind.values(operand))
+        except ValueError as error:
+            raise EncodingError(f"operand {spec.name}: {error}") from None
     wrong = EncodingError(f"operand {spec.name}: {operand!r} is not {spec.allowed}")
     match spec.kind, operand:
         case Kind.REGISTER, Register():
@@ -180,6 +187,8 @@ def _values(spec: OperandSpec, operand: Operand) -> list[int]:
 def _operand(spec: OperandSpec, values: list[int]) -> Operand:
     """Return the operand whose field values these are; the inverse of `_values`."""
     match spec.kind:
+        case OperandForm():
+            return spec.kind.operand(values)
         case Kind.REGISTER:
             return Register(values[0])
         case Kind.SOURCE:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any, ClassVar
 
-__all__ = ["COEFFICIENT_BITS", "PARAMETERS", "Imm", "Kind", "Mem", "Operand", "OperandSpec", "Register"]
+__all__ = [
+    "COEFFICIENT_BITS",
+    "PARAMETERS",
+    "Imm",
+    "Kind",
+    "Mem",
+    "Operand",
+    "OperandForm",
+    "OperandSpec",
+    "Register",
+]
 
 PARAMETERS = 7
 """Parameter registers P0 to P6 of a sequencer frame (invented)."""
@@ -44,8 +57,9 @@ class Imm:
     base: int | None = None
 
 
-Operand = Register | Mem | Imm | int | tuple
-"""What stands in one operand position; plain integers are counts, coefficients, targets and names."""
+Operand = Any
+"""What stands in one operand position: `Register`, `Mem`, `Imm`, a tuple of arguments, what an `OperandForm` makes;
+plain integers are counts, coefficients, targets and names."""
 
 
 class Kind(Enum):
@@ -64,6 +78,33 @@ class Kind(Enum):
     PARAMETER = "parameter"
 
 
+class OperandForm(ABC):
+    """A kind of operand that an instruction set brings along: its fields, its spelling, and what it refuses."""
+
+    value: ClassVar[str]
+    """The name of the kind, as those of `Kind` have one."""
+    allowed: str
+    """What a user may write here, for error messages and the manual."""
+    parts: tuple[tuple[str, int, bool], ...]
+    """(name, width in bits, signed) of the fields that it takes."""
+
+    @abstractmethod
+    def values(self, operand: Any) -> Sequence[int]:
+        """Return the field values of an operand; raises ValueError for what is none of this kind."""
+
+    @abstractmethod
+    def operand(self, values: Sequence[int]) -> Any:
+        """Return the operand whose field values these are; raises ValueError where they mean nothing."""
+
+    @abstractmethod
+    def accepted(self, value: Any) -> Any:
+        """Return the operand that a value of the language stands for; raises ValueError(message, optional hint)."""
+
+    @abstractmethod
+    def text(self, operand: Any) -> str:
+        """Return the operand as it is written."""
+
+
 @dataclass(frozen=True, slots=True)
 class OperandSpec:
     """One operand position: its name in the manual, its kind, and the integers it allows.
@@ -73,7 +114,7 @@ class OperandSpec:
     """
 
     name: str
-    kind: Kind
+    kind: Kind | OperandForm
     low: int = 0
     high: int = 0
     choices: tuple[int, ...] = ()
@@ -85,6 +126,8 @@ class OperandSpec:
     def allowed(self) -> str:
         """What a user may write here, for error messages and the manual."""
         match self.kind:
+            case OperandForm():
+                return self.kind.allowed
             case Kind.REGISTER:
                 return "a register: R, S or M"
             case Kind.SOURCE:

@@ -9,17 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar
 
 from pixelflow.errors import Fault, InputError, Place
-from pixelflow.isa.declare import Instruction
+from pixelflow.isa.declare import Instruction, InstructionSet
 from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.shown import Sheet, Shown, Table
 
 __all__ = ["SCHEMA", "DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
 
 SCHEMA = "pixelflow.program/1"
+
+FIRST_SHOWN = 8
+"""Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +68,14 @@ class DataBlock:
     lanes: int = 0
 
 
-@dataclass(frozen=True)
-class Program:
+@dataclass(frozen=True, repr=False)
+class Program(Shown):
     """An assembled program: frozen, savable, comparable by :attr:`sha256`."""
+
+    instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
+    """What the words mean."""
+    schema: ClassVar[str] = SCHEMA
+    """The first entry of its object file."""
 
     words: tuple[int, ...]
     name: str = ""
@@ -79,13 +89,37 @@ class Program:
     line_of: tuple[int, ...] = ()
     """For each instruction in order, its index in ``lines``; empty or -1 where the source is unknown."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed from the fields is computed again where it is sent to.
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def __repr__(self) -> str:
+        return f"Program({self.name!r}, {len(self.words)} words, sha256 {self.sha256[:12]})"
+
+    def sheet(self) -> Sheet:
+        """Return its size, its routines and ranges, and how it begins."""
+        begin = zip(self.addresses, self.cycles, self.instructions, range(FIRST_SHOWN), strict=False)
+        tables = (
+            Table(("routine", "at word", "words"), tuple((r.name, r.entry, r.end - r.entry) for r in self.routines)),
+            Table(("range", "at byte", "bytes"), tuple((r.name, r.start, r.size) for r in self.ranges)),
+            Table(("at word", "cycles", "instruction"), tuple((at, n, each.text()) for at, n, each, _ in begin)),
+        )
+        facts = (
+            ("sha256", self.sha256),
+            ("instructions", f"{len(self.instructions):,} in {len(self.words):,} words"),
+            ("streams", ", ".join(f"{stream} from word {at}" for stream, at in self.entries.items())),
+        )
+        return Sheet(
+            f"program {self.name or '(without a name)'}", facts, tuple(table for table in tables if table.rows)
+        )
+
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:
         """The instructions that the words mean, in order."""
         found = []
         at = 0
         while at < len(self.words):
-            instruction = INSTRUCTIONS.decode(self.words, at)
+            instruction = self.instruction_set.decode(self.words, at)
             found.append(instruction)
             at += instruction.words
         return tuple(found)
@@ -114,6 +148,11 @@ class Program:
         """A hash of what the machine sees: words, entries and initial memory."""
         seen = {"words": self.words, "entries": self.entries, "data": [asdict(block) for block in self.data]}
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def analyses(self) -> dict[Any, Any]:
+        """What others found out about the program, by whatever it depends on: kept with it, and no part of it."""
+        return {}
 
     @cached_property
     def _by_entry(self) -> list[Routine]:
@@ -153,7 +192,7 @@ class Program:
 
     def to_json(self) -> str:
         """Return the object file's text; the same program always gives the same text."""
-        body = {"schema": SCHEMA, "sha256": self.sha256} | asdict(self)
+        body = {"schema": self.schema, "sha256": self.sha256} | asdict(self)
         body["words"] = [f"{word:08x}" for word in self.words]
         return json.dumps(body, sort_keys=True, indent=None, separators=(",", ":")) + "\n"
 
@@ -168,9 +207,9 @@ class Program:
             body = json.loads(text)
         except (ValueError, RecursionError):
             raise refuse("not an object file: this is not JSON") from None
-        if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+        if not isinstance(body, dict) or body.get("schema") != cls.schema:
             found = body.get("schema") if isinstance(body, dict) else None
-            raise refuse(f"not an object file of this version: schema {found!r}, expected {SCHEMA!r}")
+            raise refuse(f"not an object file of this version: schema {found!r}, expected {cls.schema!r}")
         try:
             program = cls(
                 words=tuple(int(word, 16) for word in body["words"]),

@@ -322,6 +322,23 @@ def mem_rd_gp4(tasic, sends: int, modules: int, start: int, size: int) -> None:
 
 
 @_transfer(
+    "TAS_MemRdGp8",
+    0xA3,
+    _modules,
+    *_part,
+    way=Transfers.READ,
+    source="as TAS_MemRdGp4, with the 8-byte accesses of table 2; name and operands invented",
+)
+def mem_rd_gp8(tasic, modules: int, start: int, size: int) -> None:
+    """Do what TAS_MemRdBlock8 does with base addresses, and what TAS_GpWrite does, side by side.
+
+    The first PE of every two gives the base in the first 4 bytes of its output port; what goes to the GP lies behind.
+    """
+    tasic.read(size=8, sends=1, addressing=Addressing.BASE)
+    tasic.give(modules=modules, start=start, size=size)
+
+
+@_transfer(
     "TAS_MemLoad",
     0xA2,
     _modules,

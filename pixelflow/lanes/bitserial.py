@@ -13,6 +13,7 @@ from bitarray import bitarray
 from bitarray.util import ones, zeros
 from numpy.typing import NDArray
 
+from pixelflow.lanes.algebra import Algebra
 from pixelflow.lanes.engine import Engine, Meaning
 from pixelflow.lanes.shape import Shape
 
@@ -41,6 +42,15 @@ class BitSerialEngine(Engine):
 
     def prepare(self, meaning: Meaning) -> Meaning:
         return meaning
+
+    def chain(self, actions: Iterable[Meaning]) -> Meaning:
+        meanings = tuple(actions)
+
+        def one_after_the_other(lanes: Algebra) -> None:
+            for meaning in meanings:
+                meaning(lanes)
+
+        return one_after_the_other
 
     def run(self, actions: Iterable[Meaning]) -> None:
         for meaning in actions:

@@ -39,6 +39,10 @@ class Engine(ABC):
         """Return the action that carries out ``meaning``."""
 
     @abstractmethod
+    def chain(self, actions: Iterable[Action]) -> Action:
+        """Return one action that carries out actions in order; worth while for what runs many times."""
+
+    @abstractmethod
     def run(self, actions: Iterable[Action]) -> None:
         """Carry out actions in order."""
 

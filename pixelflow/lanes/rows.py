@@ -71,6 +71,9 @@ class RowsEngine(Engine):
         meaning(recorder)
         return self._bind(clean(recorder.operations))
 
+    def chain(self, actions: Iterable[Calls]) -> Calls:
+        return tuple(chain.from_iterable(actions))
+
     def run(self, actions: Iterable[Calls]) -> None:
         for call in chain.from_iterable(actions):
             call()

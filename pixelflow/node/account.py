@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import TypeVar
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.ledger import Ledger
 from pixelflow.node.one_stream import OneStream
 from pixelflow.node.run import Run
+from pixelflow.node.streams import OpenWait
 from pixelflow.node.two_streams import TwoStreams
 
 __all__ = ["account", "unfinished_account"]
+
+Key = TypeVar("Key")
 
 
 def account(runner: OneStream | TwoStreams, config: NodeConfig, engine: str) -> Run:
@@ -23,10 +29,13 @@ def account(runner: OneStream | TwoStreams, config: NodeConfig, engine: str) -> 
 
 
 def unfinished_account(runner: OneStream | TwoStreams, config: NodeConfig, engine: str, reason: str) -> Run:
-    """Return the account of a run that something has stopped, as far as it came; its ledger need not balance."""
+    """Return the account of a run that something has stopped, as far as it came; its ledger need not balance.
+
+    A stream that waited has done so up to the cycle in which the run was stopped.
+    """
     for stream in runner.streams.values():
         stream.settle()
-    return _account(runner, config, engine, reason=reason)
+    return _account(runner, config, engine, reason=reason, waits=runner.open_waits())
 
 
 def _account(
@@ -36,23 +45,32 @@ def _account(
     *,
     reason: str = "halt",
     ledger: Ledger | None = None,
+    waits: Mapping[str, OpenWait] = MappingProxyType({}),
 ) -> Run:
     """Return the account of the first stream of a run, with that of the other beside it."""
     beside: Run | None = None
     for stream in reversed(runner.streams.values()):
+        last = waits.get(stream.name, OpenWait("", 0))
+        cycles = stream.cycle + last.cycles
+        stage = (len(stream.stages) - 1, last.reason)
         beside = Run(
             program=stream.sequencer.program,
             engine=engine,
-            cycles=stream.cycle,
+            cycles=cycles,
             executed=tuple(stream.executed),
             cycles_each=tuple(stream.sequencer.cycles),
             stages=tuple(stream.stages),
             routine_cycles=dict(stream.routine_cycles),
-            seconds_at_clock=config.seconds(stream.cycle),
+            seconds_at_clock=config.seconds(cycles),
             stream=stream.name,
             reason=reason,
-            waits=dict(stream.waits),
-            stage_waits=dict(stream.stage_waits),
+            waits=_with(stream.waits, last.reason, last.cycles),
+            stage_waits=_with(stream.stage_waits, stage, last.cycles),
             beside=beside,
         )
     return replace(beside, ledger=ledger, tasic_cycles=runner.tasic_cycles, gni_cycles=runner.gni_cycles)
+
+
+def _with(waits: Mapping[Key, int], reason: Key, cycles: int) -> dict[Key, int]:
+    """Return waits with some more cycles for a reason."""
+    return {**waits, reason: waits.get(reason, 0) + cycles} if cycles else dict(waits)

@@ -1,7 +1,9 @@
 """Three ways to address the texture memory of a module, and the mappings between them (thesis 4.3).
 
 *Linear* space counts bytes, *texture* space is a row and a column of 4-byte texels, *physical* space is an SDRAM, a
-bank, a row and a column. Each mapping only moves bits, so it is one to one both ways.
+bank, a row and a column. Each mapping only moves bits, so it is one to one both ways. What PEs and the address
+generator give a TASIC is the *number* of a cell of one SDRAM: bank, row and column as the digits of 21 bits, the bank
+uppermost (the order is invented; 2.2.7 says that there are 21).
 
 Standing: derived. Figures 10 to 12, which hold the bit positions, are missing from the text. What the text says and
 every choice here obeys: the word at linear address 0 is in SDRAM 0 at row 0 and column 0, the words at 4 and 8 are
@@ -32,7 +34,7 @@ from numpy.typing import NDArray
 from pixelflow.config import SdramConfig
 from pixelflow.errors import Fault, InputError, MachineFault
 
-__all__ = ["WORD_BYTES", "AddressMap", "Form", "Physical", "Texel"]
+__all__ = ["WORD_BYTES", "AddressMap", "Cell", "Form", "Physical", "Texel"]
 
 WORD_BYTES = 4
 """Bytes of a texel, and of the word that one SDRAM gives in one access (thesis 4.3)."""
@@ -52,6 +54,14 @@ class Physical(NamedTuple):
     """Where a byte is: the SDRAM, and bank, row and column in it."""
 
     device: Numbers
+    bank: Numbers
+    row: Numbers
+    column: Numbers
+
+
+class Cell(NamedTuple):
+    """Where a byte is in its SDRAM."""
+
     bank: Numbers
     row: Numbers
     column: Numbers
@@ -162,6 +172,25 @@ class AddressMap:
         for name, value, limit in zip(Physical._fields, physical, limits, strict=True):
             self._check(value, limit, name)
         return _gather(physical, self._physical)
+
+    def cell(self, number: Numbers) -> Cell:
+        """Return where the byte with a number is in its SDRAM; numbers below ``cells``."""
+        line, column = divmod(number, self.config.columns)
+        return Cell(*divmod(line, self.config.rows), column)
+
+    def number(self, cell: Cell) -> Numbers:
+        """Return the number of a cell."""
+        return (cell.bank * self.config.rows + cell.row) * self.config.columns + cell.column
+
+    def number_at(self, linear: Numbers) -> Numbers:
+        """Return the number of the cell at a linear address."""
+        _, *cell = self.to_physical(linear)
+        return self.number(Cell(*cell))
+
+    @property
+    def cells(self) -> int:
+        """Cells (bytes) of an SDRAM."""
+        return self.size // self.config.devices_per_module
 
     def to_texture(self, linear: Numbers) -> Texel:
         """Return the texture row, column and byte of a linear address."""

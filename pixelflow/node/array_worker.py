@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction, Program, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.lanes.engine import Action
+from pixelflow.node.analysis import Analysis
 from pixelflow.node.igc import UNLATCH, Issue, Stream
 from pixelflow.node.influence import influences, influences_of
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.ports import PortUse
-from pixelflow.observe import Bus, EnablesChanged, Progressed
+from pixelflow.node.stretches import Stretch
+from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed
 
 __all__ = ["ArrayWorker"]
 
 _BATCH = 512
+"""Single instructions that are handed over together."""
+
+_LARGE_BATCH = 8192
+"""Instructions in stretches and singly that are handed over together: enough work for several threads."""
 
 
 class ArrayWorker:
@@ -35,6 +43,15 @@ class ArrayWorker:
         self._bases = [i.bases for i in instructions]
         self._on_lanes = [i.declaration.unit is Unit.PE for i in instructions]
         self._pending: list[Action] = []
+        self._in_stretches = 0
+        """Instructions that wait in stretches."""
+        self._stretch: dict[tuple[int, ...], list[Action]] = {}
+        """The actions of a stretch by its first instruction and the parameters that it uses."""
+        self._chain: dict[tuple[int, ...], Action] = {}
+        """The same as one action, for those that have come again."""
+        self._once: set[tuple[int, ...]] = set()
+        self._used_by: dict[int, tuple[int, ...]] = {}
+        """The parameters that a stretch uses, by its first instruction."""
         self._port_use = PortUse(instructions)
 
     def shared(self, stream: Stream, issue: Issue) -> bool:
@@ -73,6 +90,61 @@ class ArrayWorker:
             action = known[key] = self._array.action(self._instructions[issue], parameters)
         return action
 
+    # --- stretches ---------------------------------------------------------------------------------------------
+
+    def join(self, stream: Stream, analysis: Analysis) -> None:
+        """Let a stream pass over stretches, where nobody wants to know about every single instruction."""
+        if self._enables is None and not self._bus.wants(Executed):
+            stream.stretches = analysis.stretches()
+            stream.takes, stream.passed = partial(self._takes, stream), partial(self._pass_over, stream)
+
+    def _takes(self, stream: Stream, stretch: Stretch) -> bool:
+        """Return whether a stretch can be carried out as a whole; not where one of its instructions faults."""
+        if stretch.settings:
+            return True
+        key = self._key(stream, stretch)
+        if key is None:
+            return False
+        if key not in self._stretch:
+            try:
+                self._stretch[key] = [self._action(stream, index) for index in range(stretch.first, stretch.end)]
+            except MachineFault:
+                return False
+        return True
+
+    def _pass_over(self, stream: Stream, stretch: Stretch) -> None:
+        """Carry out a stretch, at the latest with the next `flush`."""
+        if stretch.settings:
+            for index in range(stretch.first, stretch.end):
+                self._other(index)
+            return
+        key = self._key(stream, stretch)
+        if key in self._chain:
+            self._pending.append(self._chain[key])
+        elif key in self._once:
+            chain = self._chain[key] = self._array.engine.chain(self._stretch[key])
+            self._pending.append(chain)
+        else:
+            # Many stretches come only once; a chain would not pay for them.
+            self._once.add(key)
+            self._pending += self._stretch[key]
+        self._in_stretches += stretch.end - stretch.first
+        if self._in_stretches >= _LARGE_BATCH:
+            self.flush()
+            self._bus.tell(Progressed, stream.cycle)
+
+    def _key(self, stream: Stream, stretch: Stretch) -> tuple[int, ...] | None:
+        """Return what the actions of a stretch depend on; None where a parameter was not passed."""
+        used, parameters = self._used_by.get(stretch.first), stream.parameters
+        if used is None:
+            bases = {base for index in range(stretch.first, stretch.end) for base in self._bases[index]}
+            used = self._used_by[stretch.first] = tuple(sorted(bases))
+        if used and used[-1] >= len(parameters):
+            return None
+        return (stretch.first, *(parameters[base] for base in used))
+
+    # --- what is not a matter of the lanes ---------------------------------------------------------------------
+
     def _other(self, issue: Issue) -> None:
         instruction = self._instructions[issue]
         if instruction.declaration.unit is not Unit.LEE:
@@ -82,8 +154,9 @@ class ArrayWorker:
 
     def flush(self) -> None:
         """Carry out what still waits, in order."""
-        pending, self._pending = self._pending, []
-        self._array.run(pending)
+        pending, self._pending, self._in_stretches = self._pending, [], 0
+        if pending:
+            self._array.run(pending)
 
 
 class _EnableCounts:

@@ -1,41 +1,20 @@
-"""The state of a run between two cycles, and the file that holds it: a numpy `.npz` archive of plain arrays.
-
-The archive holds `header` (JSON text: schema, program, configuration, cycle, and the state itself with its arrays
-referred to by position) and the arrays. Its zip comment is a hash of every byte before it, so that no damage goes
-unseen.
-"""
+"""The state of a run between two cycles, and the file that holds it (see `archive`)."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
 import os
-import zipfile
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pixelflow.config import NodeConfig
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
-from pixelflow.node.saved_values import pack, unpack
+from pixelflow.node.archive import DAMAGED, read_archive, read_bytes, write_archive
 
 __all__ = ["SCHEMA", "Checkpoint"]
 
 SCHEMA = "pixelflow.checkpoint/1"
-
-_UNREADABLE = (
-    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError, EOFError),
-    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
-)
-"""What numpy, zipfile and json raise for contents that no run has written."""
-
-_MARK = b"pixelflow sha256 "
-_HASH = 64
 
 
 def _refusal(message: str, file: str) -> InputError:
@@ -71,26 +50,17 @@ class Checkpoint:
 
     def damaged(self) -> InputError:
         """Return the error of a state that is not what a run consists of."""
-        return _refusal("is damaged: a part of it is missing or of the wrong kind", self.file)
+        return _refusal(DAMAGED, self.file)
 
     def to_bytes(self) -> bytes:
         """Return the file's contents; the same state gives the same bytes."""
-        arrays: list[np.ndarray] = []
-        header = {
-            "schema": SCHEMA,
+        about = {
             "program_sha256": self.program_sha256,
             "config_sha256": self.config_sha256,
             "cycle": self.cycle,
             "entry": self.entry,
-            "state": pack(self.state, arrays),
         }
-        text = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), np.uint8)
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, header=text, **{f"array{at}": array for at, array in enumerate(arrays)})
-        with zipfile.ZipFile(buffer, "a") as archive:
-            archive.comment = _MARK + bytes(_HASH)
-        before = buffer.getvalue()[:-_HASH]
-        return before + hashlib.sha256(before).hexdigest().encode()
+        return write_archive(SCHEMA, about, self.state)
 
     @classmethod
     def from_bytes(cls, data: bytes, file: str = "the checkpoint") -> Checkpoint:
@@ -99,21 +69,11 @@ class Checkpoint:
         def refuse(message: str) -> InputError:
             return _refusal(message, file)
 
-        before, stated = data[:-_HASH], data[-_HASH:]
-        if not before.endswith(_MARK):
-            raise refuse("is not a checkpoint, or its end is missing")
-        if hashlib.sha256(before).hexdigest().encode() != stated:
-            raise refuse("is damaged: its contents do not match its checksum")
+        header, state = read_archive(data, SCHEMA, "checkpoint", refuse)
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-                header = json.loads(archive["header"].tobytes())
-                if header["schema"] != SCHEMA:
-                    raise refuse(f"is of another version: schema {header['schema']!r}, expected {SCHEMA!r}")
-                arrays = [archive[f"array{at}"] for at in range(len(archive.files) - 1)]
-            state = unpack(header["state"], arrays)
             return cls(header["program_sha256"], header["config_sha256"], header["cycle"], header["entry"], state, file)
-        except _UNREADABLE:
-            raise refuse("is damaged: a part of it is missing or of the wrong kind") from None
+        except KeyError:
+            raise refuse(DAMAGED) from None
 
     def save(self, path: str | Path) -> None:
         """Write the file: beside its place first, so that no half of it ever has its name."""
@@ -132,11 +92,4 @@ class Checkpoint:
     @classmethod
     def load(cls, path: str | Path) -> Checkpoint:
         """Read a file; raises InputError where it cannot be read or is not a checkpoint of this version."""
-        file = Path(path)
-        if file.exists() and not file.is_file():
-            raise InputError(Fault("is not a file", Place(str(path))))
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise InputError(Fault(f"cannot be read: {error.strerror or error}", Place(str(path)))) from None
-        return cls.from_bytes(data, str(path))
+        return cls.from_bytes(read_bytes(path), str(path))

@@ -1,9 +1,9 @@
 """The geometry network interface of a node, as a box: between its modules, its GPs and other nodes (2.2.1, 3.8).
 
 It takes the parcels of the modules one after the other, 8 bytes a cycle, and passes each on when it has arrived as a
-whole. It never takes more parcels than fit into its buffers, four for each GP (invented), wherever that GP is: a parcel
-frees its buffer when the GP's memory holds it. Loads go the other way, in parts. How the real GNI schedules its work
-is not printed; everything here but the bandwidths is invented.
+whole. It never takes more parcels than fit into its buffers, some for each GP (gni.gp_buffers), wherever that GP is: a
+parcel frees its buffer when the GP's memory holds it. Loads go the other way, in parts. How the real GNI schedules its
+work is not printed; everything here but the bandwidths is invented.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig
-from pixelflow.node.gni_items import PART_BLOCKS, Grant, LoadPart, LoadRequest, Parcel
+from pixelflow.node.gni_items import Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.observe import PathUsed
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
@@ -32,12 +32,14 @@ class GniSpec:
     gps: int
     bytes_per_cycle: int
     gp_bytes_per_cycle: int
+    window: int
+    """Parcels on their way to one GP."""
+    parts: int
+    """Parts of a load on their way."""
+    part_blocks: int
+    """Blocks of 32 bytes in a part."""
     node: int = 0
     networked: bool = False
-    window: int = 4
-    """Parcels on their way to one GP."""
-    parts: int = 3
-    """Parts of a load on their way."""
 
     @classmethod
     def of(cls, config: NodeConfig, *, node: int = 0, networked: bool = False) -> GniSpec:
@@ -47,6 +49,9 @@ class GniSpec:
             gni.gp_count,
             bytes_per_cycle(gni.mb_per_second, config.clock_mhz),
             bytes_per_cycle(gni.gp_memory_mb_per_second, config.clock_mhz),
+            gni.gp_buffers,
+            gni.load_parts,
+            gni.part_blocks,
             node,
             networked,
         )
@@ -194,7 +199,7 @@ class GniBox(Box[GniSpec, GniState]):
         load, gp = state.load.load, state.load.gp
         loading = load.modules.bit_count()
         while state.asked < load.blocks and state.parts_asked - state.acknowledged // loading < spec.parts:
-            part = LoadPart(load.modules, gp, state.asked, min(PART_BLOCKS, load.blocks - state.asked))
+            part = LoadPart(load.modules, gp, state.asked, min(spec.part_blocks, load.blocks - state.asked))
             self.wires[f"ask{gp}"].send(cycle, part)
             state.asked += part.blocks
             state.parts_asked += 1

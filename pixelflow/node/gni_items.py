@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.node.transfer import Load
 
-__all__ = ["PART_BLOCKS", "Grant", "LoadPart", "LoadRequest", "Parcel"]
-
-PART_BLOCKS = 16
-"""Blocks of 32 bytes that a load takes from a GP at a time (invented)."""
+__all__ = ["Grant", "LoadPart", "LoadRequest", "Parcel"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """The way from one module's EMCs to the GNI, as a box: TASICs that pass bytes on instead of storing them (2.2.1, 3.8).
 
-Round by round the EMCs send their bytes, all side by side; the TASICs hold two rounds (invented), one that comes in and
-one that waits until the GNI takes it. The thesis names this path and its bandwidth and nothing else of it.
+Round by round the EMCs send their bytes, all side by side; the TASICs hold a few rounds (gni.port_buffers), one that
+comes in and those that wait until the GNI takes them. The thesis names this path and its bandwidth and nothing else.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pixelflow.config import NodeConfig
 from pixelflow.node.emc_ports_box import Collect
 from pixelflow.node.gni_items import Grant, Parcel
 from pixelflow.node.transfer import Command
@@ -19,12 +20,16 @@ __all__ = ["GniPortBox", "GniPortSpec"]
 
 @dataclass(frozen=True, slots=True)
 class GniPortSpec:
-    """Which module and node the box belongs to, and how many nodes there are."""
+    """Which module and node the box belongs to, how many nodes there are, and rounds that the TASICs hold."""
 
     module: int
-    node: int = 0
-    nodes: int = 1
-    buffers: int = 2
+    node: int
+    nodes: int
+    buffers: int
+
+    @classmethod
+    def of(cls, config: NodeConfig, module: int, *, node: int = 0, nodes: int = 1) -> GniPortSpec:
+        return cls(module, node, nodes, config.gni.port_buffers)
 
 
 @dataclass(slots=True)

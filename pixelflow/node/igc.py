@@ -7,8 +7,11 @@ the declared steps of what it yields, so a timing-only run is the same walk with
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
+from operator import mul
 from typing import Any
 
 from pixelflow.errors import CycleLimitError, InternalError, MachineFault
@@ -78,8 +81,12 @@ class Stream:
         self.bus = Bus() if bus is None else bus
         self.stretches: Stretches | None = None
         """Straight code to be passed over as a whole; only where nobody needs the single instructions."""
+        self.takes: Callable[[Stretch], bool] | None = None
+        """Asked whether a stretch can be passed over; where there is nobody to ask, it can."""
         self.passed: Callable[[Stretch], None] | None = None
-        """Told of every stretch that was passed over."""
+        """Told of every plain stretch that was passed over."""
+        self.passing: Stretch | None = None
+        """The shared stretch whose first instruction was yielded for all of it."""
         self.cycle = 0
         self.index = self._position(program.entries[entry])
         self.halted = False
@@ -108,13 +115,15 @@ class Stream:
         control, cycles, watched, executed = sequencer.control, sequencer.cycles, sequencer.watched, self.executed
         limit = self.max_cycles if self.max_cycles is not None else float("inf")
         size = len(control)
-        stretches = self.stretches
         wanted = self.bus.wants(Executed)
         while not self.halted:
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
-            if stretches is not None and self._pass_over(stretches.at(index), limit):
+            if self.stretches is not None and self._pass_over(self.stretches.at(index), limit):
+                if self.passing is not None:
+                    yield index
+                    self.passing = None
                 continue
             if self.cycle + cycles[index] > limit:
                 raise self._limit("")
@@ -148,16 +157,31 @@ class Stream:
         """Let a stretch of straight code pass as a whole, where nobody outside could see a part of it."""
         if stretch is None or self.cycle + stretch.cycles > limit or not stretch.unseen(self.frames[-1].parameters):
             return False
+        if self.takes is not None and not self.takes(stretch):
+            return False
         self.cycle += stretch.cycles
         self.index = stretch.end
         stretch.passes += 1
-        if self.passed is not None:
+        if stretch.shared:
+            self.passing = stretch
+        elif self.passed is not None:
             self.passed(stretch)
         return True
 
+    @contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """Pass over no stretch for a while, so that the stream can stop at any instruction."""
+        stretches, self.stretches = self.stretches, None
+        try:
+            yield
+        finally:
+            self.stretches = stretches
+
     def begins(self, issue: Issue) -> int:
         """Return the cycle in which what was yielded last begins."""
-        return self.cycle if issue < 0 else self.cycle - self.sequencer.cycles[issue]
+        if issue < 0:
+            return self.cycle
+        return self.cycle - (self.sequencer.cycles[issue] if self.passing is None else self.passing.cycles)
 
     def _tell_executed(self, index: int) -> None:
         cycles = self.sequencer.cycles[index]
@@ -178,8 +202,7 @@ class Stream:
         """Enter a routine, with arguments evaluated in the caller's frame; raises MachineFault at the depth limit."""
         if len(self.frames) > self.sequencer.config.call_depth:
             self._fault(f"more than {self.sequencer.config.call_depth} calls inside calls")
-        routine = self.sequencer.program.routine_at(target)
-        name = routine.name if routine else f"word {target}"
+        name = self.sequencer.routine_name(target)
         parameters = [self._argument(argument) for argument in arguments]
         self.frames.append(Frame(self.index, parameters, name=name, entered_at=self.cycle))
         self.index = self._position(target)
@@ -267,10 +290,10 @@ class Stream:
         waited = cycle - self.cycle
         if self.max_cycles is not None and cycle > self.max_cycles:
             raise self._limit(f", where it waits for {reason} since cycle {self.cycle}")
-        self.waits[reason] = self.waits.get(reason, 0) + waited
-        stage = (len(self.stages) - 1, reason)
-        self.stage_waits[stage] = self.stage_waits.get(stage, 0) + waited
-        if waited:
+        if waited:  # a stream that ran ahead of the clock may have stopped where it need not wait
+            self.waits[reason] = self.waits.get(reason, 0) + waited
+            stage = (len(self.stages) - 1, reason)
+            self.stage_waits[stage] = self.stage_waits.get(stage, 0) + waited
             self.bus.tell(Waited, self.cycle, self.name, self.index - (self.waiting is None), reason, cycle)
         self.cycle = cycle
 
@@ -282,7 +305,7 @@ class Stream:
     @property
     def busy(self) -> int:
         """Cycles of the instructions executed so far."""
-        return sum(n * cycles for n, cycles in zip(self.executed, self.sequencer.cycles, strict=True))
+        return sum(map(mul, self.executed, self.sequencer.cycles))
 
     def check_account(self) -> None:
         """Raise InternalError unless the cycles of what executed and the waits are all the cycles there were."""
@@ -314,7 +337,7 @@ class Stream:
         """Go on from a snapshot of a stream of the same program."""
         self.cycle, self.index, self.halted = snapshot["cycle"], snapshot["index"], snapshot["halted"]
         self.executed[:] = snapshot["executed"]
-        self.frames = [Frame(*values) for values in snapshot["frames"]]
+        self.frames = [Frame(*copy.deepcopy(values)) for values in snapshot["frames"]]
         self.stages = [(name, cycle) for name, cycle in snapshot["stages"]]
         self.waits = dict(snapshot["waits"])
         self.stage_waits = {(stage, reason): cycles for stage, reason, cycles in snapshot["stage_waits"]}

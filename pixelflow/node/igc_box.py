@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from pixelflow.errors import CycleLimitError, MachineFault, PixelflowError
 from pixelflow.node.igc import BLOCKED, SIGNALLED, UNLATCH, Issue, Stream
 from pixelflow.node.transfer import Command, Transfer
 from pixelflow.observe import Progressed
@@ -84,9 +85,18 @@ class _StreamBox(Box[IgcSpec, IgcState]):
         """Nothing that begins at or after this cycle is done before it, even where nobody could see that it was."""
         self._issues: Iterator[Issue] = stream.issues()
         self._going: list[int] = []
+        self._failure: PixelflowError | None = None
+        """What has stopped the stream while it ran ahead; raised when its cycle has come."""
 
     def next_event(self) -> Cycle | None:
         return None if self.state.resume_at is None else Cycle(self.state.resume_at)
+
+    @property
+    def waits_for(self) -> str | None:
+        """Why the stream does nothing of its own, as in `Run.waits`; None where it does not wait."""
+        if self.state.transfer is not None:
+            return "transfer"
+        return f"sem {self.stream.waiting}" if self.state.pending == BLOCKED else None
 
     def why_blocked(self) -> str | None:
         if self.state.pending != BLOCKED or self.state.resume_at is not None:
@@ -101,10 +111,20 @@ class _StreamBox(Box[IgcSpec, IgcState]):
         self._hear(cycle)
         if state.outstanding or (state.resume_at is not None and cycle < state.resume_at):
             return
+        if self._failure is not None:
+            raise self._failure
         state.resume_at = None
-        while self._step(cycle):
-            pass
-        self._flush()
+        try:
+            while self._step(cycle):
+                pass
+            self._flush()
+        except (MachineFault, CycleLimitError) as error:
+            late = isinstance(error, CycleLimitError)  # found before the instruction was counted
+            due = stream.cycle if late else stream.begins(max(0, stream.index - 1))
+            if due <= cycle:
+                raise
+            # Others have not come that far yet, and what they do before is part of the run.
+            self._failure, state.resume_at = error, due
         if self._going:
             # Control takes no time, so a stream can send any number of signals in one cycle: they go as one item.
             self.wires["signals_out"].send(cycle, tuple(self._going))
@@ -115,12 +135,12 @@ class _StreamBox(Box[IgcSpec, IgcState]):
         """Take the stream one step on; returns whether it can take another one in this cycle."""
         state, stream = self.state, self.stream
         if state.pending is None:
+            if self.hold is not None and self.hold <= stream.cycle:
+                state.resume_at = stream.cycle
+                return False
             state.pending = next(self._issues, None)
         issue = state.pending
         due = stream.cycle if issue is None else self._due(issue)
-        if due is None and self.hold is not None and cycle < self.hold <= stream.begins(issue):
-            state.resume_at = self.hold
-            return False
         if due is not None and due > cycle:
             state.resume_at = due
             return False
@@ -213,6 +233,6 @@ class TigcBox(_StreamBox):
         for module in self._modules:
             self.state.outstanding -= len(self.wires[f"done{module}"].take_all(cycle))
         if not self.state.outstanding:
+            self.stream.resume(cycle)
             self._worker.end(self.state.transfer, cycle)
             self.state.transfer = None
-            self.stream.resume(cycle)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pixelflow.errors import InternalError
-from pixelflow.isa.control import SIGNAL, WAIT
+from pixelflow.isa.control import SIGNAL
 from pixelflow.node.igc import Stream
 from pixelflow.node.igc_box import EigcBox, TigcBox
 from pixelflow.node.node_netlist import NodeBoxes
@@ -109,10 +109,10 @@ def signal_flows(streams: Iterable[Stream], carried: Counter[int] | None = None)
     taken: Counter[int] = Counter()
     left: Counter[int] = Counter()
     for stream in streams:
-        for instruction, times in zip(stream.sequencer.program.instructions, stream.executed, strict=True):
-            if times and instruction.declaration in (SIGNAL, WAIT):
-                counts = sent if instruction.declaration is SIGNAL else taken
-                counts[instruction.operands[0]] += times
+        for index, use, semaphore in stream.sequencer.semaphore_uses:
+            if times := stream.executed[index]:
+                counts = sent if use is SIGNAL else taken
+                counts[semaphore] += times
         left.update({number: count for number, count in enumerate(stream.semaphores.counts) if count})
     carried = carried or Counter()
     used = sorted(sent.keys() | taken.keys() | left.keys())

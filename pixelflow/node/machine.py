@@ -36,6 +36,9 @@ class MachineRun:
     network_busy_cycles: int
     stored_bytes: dict[int, int]
     """Bytes that reached the GPs of each node."""
+    gni_cycles: dict[int, dict[str, int]]
+    """Cycles in which the paths out of each node's GNI were busy, as in `Run.gni_cycles`; ``network_out`` leads to the
+    network."""
 
 
 class Machine:
@@ -107,6 +110,8 @@ class Machine:
         network = connect_network(netlist, boxes)
         watchers = tuple(watcher for both in running.values() for watcher in both.watchers)
         clock = Clock(netlist, watchers=watchers, shuffle_seed=shuffle_seed)
+        for both in running.values():
+            both.clock = clock
         with ExitStack() as watched:
             for number, both in running.items():
                 watched.enter_context(self.node(number).watched(both, function=function))
@@ -124,6 +129,7 @@ class Machine:
             network_bytes=network.state.carried_bytes,
             network_busy_cycles=network.state.busy_cycles,
             stored_bytes={number: sum(gp.state.stored_bytes for gp in each.gps) for number, each in enumerate(boxes)},
+            gni_cycles={number: dict(each.gni.state.busy_cycles) for number, each in enumerate(boxes)},
         )
 
     def _run(self, clock: Clock, running: Mapping[int, TwoStreams]) -> Cycle:

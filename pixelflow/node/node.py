@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,18 +21,18 @@ from pixelflow.node.igc import Stream
 from pixelflow.node.one_stream import OneStream
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.run import Run
-from pixelflow.node.sdram_use import needs_schedule
 from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.observe import Bus, RunBegan, RunEnded
+from pixelflow.shown import Sheet, Shown
 
 __all__ = ["TIMING_ONLY", "Node"]
 
 TIMING_ONLY = "none (timing only)"
 """What stands for the lane engine in the account of a run without data."""
 
-_REASONS = {
+RUN_REASONS = {
     DeadlockError: "deadlock",
     CycleLimitError: "cycle limit",
     MachineFault: "fault",
@@ -51,7 +51,7 @@ class _Saving:
     save: Callable[[Checkpoint], None] | None
 
 
-class Node:
+class Node(Shown):
     """One node. State stays between runs, so that programs may follow each other on the same data.
 
     Memory is indexed ``[byte, lane]`` with lane = ((module * 8 + emc) * 8 + panel) * 32 + pe.
@@ -65,6 +65,14 @@ class Node:
         self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
         self.bus = Bus()
         """Where the runs of the node tell what happens; subscribe before a run."""
+
+    def __repr__(self) -> str:
+        return f"Node({self.config!r}, engine {self.engine})"
+
+    def sheet(self) -> Sheet:
+        """Return what the array shows, and of which machine it is."""
+        title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
+        return replace(self.array.sheet(), title=title)
 
     @property
     def engine(self) -> str:
@@ -115,12 +123,7 @@ class Node:
         """
         if save_at is not None and not function:
             raise InputError("a timing-only run has no PE data, so there is no state to save")
-        if save_at is not None and needs_schedule(self.config.sdram):
-            raise InputError(
-                "a run that schedules every SDRAM access cannot be saved: "
-                "switch sdram.refresh and sdram.check_commands off and sdram.equal_slots on"
-            )
-        runner = self._runner(program, entry, max_cycles, shuffle_seed, function=function)
+        runner = self.runner(program, entry, max_cycles, shuffle_seed, function=function)
         saving = None if save_at is None else _Saving(save_at, entry, save)
         return self._finish(runner, saving, function=function)
 
@@ -141,23 +144,24 @@ class Node:
         checkpoint.check(program, self.config)
         if save_at is not None and save_at < checkpoint.cycle:
             raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")
-        runner = self._runner(program, checkpoint.entry, max_cycles, shuffle_seed)
+        runner = self.runner(program, checkpoint.entry, max_cycles, shuffle_seed)
         try:
-            self._restore(checkpoint.state)
+            self.restore(checkpoint.state)
             runner.restore(checkpoint.state["run"])
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             raise checkpoint.damaged() from None
         saving = None if save_at is None else _Saving(save_at, checkpoint.entry, save)
-        return self._finish(runner, saving)
+        return self._finish(runner, saving, resumed=True)
 
     def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
         """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""
         runner = OneStream(program, self.config, self.array, entry, max_cycles=max_cycles, bus=self.bus)
         with self.watched(runner):
             yield from runner.steps()
-        self.account(runner)
+            run = self._account(runner)
+        self._tell_end(run)
 
-    def _runner(
+    def runner(
         self,
         program: Program,
         entry: str | None,
@@ -165,28 +169,35 @@ class Node:
         shuffle_seed: int | None,
         *,
         function: bool = True,
+        bus: Bus | None = None,
     ) -> OneStream | TwoStreams:
-        limits = {"max_cycles": max_cycles, "function": function, "bus": self.bus}
+        """Return a run of a program before its first cycle; it tells ``bus`` what happens, or the node's own."""
+        limits = {"max_cycles": max_cycles, "function": function, "bus": self.bus if bus is None else bus}
         if entry is None and len(program.entries) > 1:
             return TwoStreams(program, self.config, self.array, self.texture, shuffle_seed=shuffle_seed, **limits)
         return OneStream(program, self.config, self.array, entry or "eigc", **limits)
 
     @contextmanager
-    def watched(self, runner: OneStream | TwoStreams, *, function: bool = True) -> Iterator[None]:
+    def watched(
+        self, runner: OneStream | TwoStreams, *, function: bool = True, resumed: bool = False
+    ) -> Iterator[None]:
         """Tell the bus that a run begins; and that it ends, with its account so far, where something stops it."""
-        self.bus.tell(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner)
+        self.bus.tell(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner, resumed)
         try:
             yield
         except BaseException as error:
-            reason = _REASONS.get(type(error), "internal error")
+            reason = RUN_REASONS.get(type(error), "internal error")
             self._tell_end(unfinished_account(runner, self.config, self._engine_name(function), reason))
             raise
 
     def account(self, runner: OneStream | TwoStreams, *, function: bool = True) -> Run:
         """Return the account of a run on this node that has come to its end, and tell the bus that it has."""
-        run = account(runner, self.config, self._engine_name(function))
+        run = self._account(runner, function=function)
         self._tell_end(run)
         return run
+
+    def _account(self, runner: OneStream | TwoStreams, *, function: bool = True) -> Run:
+        return account(runner, self.config, self._engine_name(function))
 
     def _tell_end(self, run: Run) -> None:
         cycles = {each.stream: each.cycles for each in run.streams}
@@ -195,19 +206,30 @@ class Node:
     def _engine_name(self, function: bool) -> str:
         return self.engine if function else TIMING_ONLY
 
-    def _finish(self, runner: OneStream | TwoStreams, saving: _Saving | None, *, function: bool = True) -> Run:
-        """Run to the end, saving the state on the way; return the account."""
-        with self.watched(runner, function=function):
+    def _finish(self, runner: OneStream | TwoStreams, saving: _Saving | None, **how: bool) -> Run:
+        """Run to the end, saving the state on the way; return the account. ``how`` as in `watched`."""
+        with self.watched(runner, **how):
             reached = saving is None or runner.run_until(saving.cycle)
             if saving is not None and saving.save is not None and reached:
                 saving.save(self._checkpoint(runner, saving))
             runner.run()
-        run = self.account(runner, function=function)
+            run = self._account(runner, function=how.get("function", True))
+        self._tell_end(run)
         if not reached:
             raise InputError(f"cycle {saving.cycle} cannot be saved: the run ends at cycle {run.total_cycles}")
         return run
 
-    def _restore(self, state: dict[str, Any]) -> None:
+    def snapshot(self) -> dict[str, Any]:
+        """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs."""
+        return {
+            "array": self.array.snapshot(),
+            "texture_memory": [memory.snapshot() for memory in self.texture_memory],
+            "gp_memory": [memory.snapshot() for memory in self.gp_memory],
+            "texture": texture_state.snapshot(self.texture),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Put the node into the state of a snapshot; the engine may be another one."""
         self.array.restore(state["array"])
         for memory, pages in zip(self.texture_memory, state["texture_memory"], strict=True):
             memory.restore(pages)
@@ -216,13 +238,7 @@ class Node:
         texture_state.restore(self.texture, state["texture"])
 
     def _checkpoint(self, runner: OneStream | TwoStreams, saving: _Saving) -> Checkpoint:
-        state = {
-            "array": self.array.snapshot(),
-            "texture_memory": [memory.snapshot() for memory in self.texture_memory],
-            "gp_memory": [memory.snapshot() for memory in self.gp_memory],
-            "texture": texture_state.snapshot(self.texture),
-            "run": runner.snapshot(),
-        }
+        state = self.snapshot() | {"run": runner.snapshot()}
         return Checkpoint(runner.program.sha256, self.config.sha256, saving.cycle, saving.entry, state)
 
     # --- state --------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pixelflow.config import NodeConfig
 from pixelflow.errors import InternalError
@@ -36,13 +36,13 @@ class NodeBoxes:
         spec = GniSpec.of(config, node=node, networked=nodes > 1)
         there = range(spec.modules if modules else 0)
         if not modules:
-            spec = GniSpec(0, *(getattr(spec, name) for name in GniSpec.__slots__[1:]))
+            spec = replace(spec, modules=0)
         boxes = cls(
             GniBox(spec),
             [GpBox(gp, GpSpec(spec.gp_bytes_per_cycle)) for gp in range(spec.gps)],
             [TasicBox(module, TasicSpec.of(config)) for module in there],
             [EmcPortsBox(module, EmcPortsSpec.of(config)) for module in there],
-            [GniPortBox(GniPortSpec(module, node, nodes)) for module in there],
+            [GniPortBox(GniPortSpec.of(config, module, node=node, nodes=nodes)) for module in there],
             f"node[{node}]." if nodes > 1 else "",
         )
         for box in boxes.all:

@@ -8,14 +8,13 @@ from typing import Any
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.analysis import analysis_of
 from pixelflow.node.array_worker import ArrayWorker
 from pixelflow.node.igc import BLOCKED, SIGNALLED, Issue, Stream
 from pixelflow.node.ledger import Ledger, signal_flows
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.semaphores import Semaphores
-from pixelflow.node.sequencer import Sequencer
-from pixelflow.node.streams import deadlock
-from pixelflow.node.stretches import Stretches
+from pixelflow.node.streams import OpenWait, deadlock
 from pixelflow.observe import Bus, Executed
 
 __all__ = ["OneStream"]
@@ -37,12 +36,14 @@ class OneStream:
     ) -> None:
         bus = Bus() if bus is None else bus
         self.program = program
-        sequencer = Sequencer(program, config.igc)
-        self.stream = Stream(sequencer, entry, Semaphores(SEMAPHORES), max_cycles, bus=bus)
+        analysis = analysis_of(program, config.igc)
+        self.stream = Stream(analysis.sequencer, entry, Semaphores(SEMAPHORES), max_cycles, bus=bus)
         self.streams = {entry: self.stream}
         self._worker = ArrayWorker(array, program, bus) if function else None
         if not function and not bus.wants(Executed):
-            self.stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
+            self.stream.stretches = analysis.stretches(timed=True)
+        if self._worker is not None:
+            self._worker.join(self.stream, analysis)
         self._issues: Iterator[Issue] = self.stream.issues()
         self._pending: Issue | None = None
 
@@ -80,16 +81,33 @@ class OneStream:
 
     def run_until(self, cycle: int) -> bool:
         """Carry out what begins before ``cycle``; returns whether the run got there."""
-        for issue in self._issues:
-            if self.stream.begins(issue) >= cycle:
-                self._pending = issue
-                break
-            self._do(issue)
-        self._worker.flush()
-        return self.stream.cycle >= cycle
+        stream = self.stream
+        try:
+            with stream.one_by_one():
+                while self._pending is None and stream.cycle < cycle:
+                    issue = next(self._issues, None)
+                    if issue is None:
+                        break
+                    if issue == BLOCKED:
+                        self._pending = issue  # a standstill is left for `run` to report
+                    else:
+                        self._do(issue)
+        finally:
+            self._worker.flush()
+        return stream.cycle >= cycle
+
+    @property
+    def last_cycle(self) -> int:
+        """The last cycle in which something happened."""
+        return self.stream.cycle
+
+    def next_cycle(self) -> int | None:
+        """Return the next cycle in which something happens, or None where nothing will."""
+        return None if self.stream.halted or self._pending == BLOCKED else self.stream.cycle
 
     def steps(self) -> Iterator[Stream]:
         """Run instruction by instruction: yields the stream after each one, with PE state up to date."""
+        self.stream.stretches = None
         for issue in self._issues:
             self._do(issue)
             self._worker.flush()
@@ -100,6 +118,10 @@ class OneStream:
             raise deadlock(self.program, [self.stream], self.stream.cycle)
         if self._worker is not None and issue != SIGNALLED:
             self._worker.issue(self.stream, issue)
+
+    def open_waits(self) -> dict[str, OpenWait]:
+        """None: a stream that runs alone waits for nothing that could still come."""
+        return {}
 
     def ledger(self) -> Ledger:
         """Return the ledger of the run."""

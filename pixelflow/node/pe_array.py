@@ -14,13 +14,14 @@ from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.lanes import Shape, make_engine
 from pixelflow.lanes.engine import Action, Engine
 from pixelflow.node.lee import LinearExpressionEvaluator
+from pixelflow.shown import Sheet, Shown
 
 __all__ = ["PeArray"]
 
 _KEPT_ACTIONS = 20_000
 
 
-class PeArray:
+class PeArray(Shown):
     """All PEs of a node on one lane engine."""
 
     def __init__(self, config: NodeConfig, engine: str) -> None:
@@ -34,6 +35,16 @@ class PeArray:
         self._coordinates_of: int | None = None
         self.unlatch = self.engine.prepare(unlatch)
         self.reset()
+
+    def __repr__(self) -> str:
+        enabled = int(self.engine.get_bit("E").sum())
+        return f"PeArray({enabled} of {self.engine.shape.lanes} PEs enabled, engine {self.engine.name})"
+
+    def sheet(self) -> Sheet:
+        """Return how many PEs are enabled and marked, and a map of those that are enabled."""
+        from pixelflow.node.array_sheet import array_sheet
+
+        return array_sheet(self.engine, self.lee)
 
     def reset(self) -> None:
         """Clear memory, registers and marks; enable all PEs, outside any routine."""
@@ -72,10 +83,9 @@ class PeArray:
                 raise MachineFault(f"{instruction.text()}: {touched} are outside the PE (0..{self._memory_bytes - 1})")
 
     def configure(self, instruction: Instruction) -> None:
-        """Carry out an instruction of the LEE itself and move the PEs to their new coordinates."""
+        """Carry out an instruction of the LEE itself; the PEs have their new coordinates when they next run."""
         assert instruction.declaration.unit is Unit.LEE
         instruction.declaration.meaning(self.lee, *instruction.operands)
-        self._place_lanes()
 
     def enabled_by_module(self) -> tuple[int, ...]:
         """Return how many PEs of each module are enabled."""
@@ -97,4 +107,5 @@ class PeArray:
 
     def run(self, actions: Sequence[Action]) -> None:
         """Carry out actions in order."""
+        self._place_lanes()
         self.engine.run(actions)

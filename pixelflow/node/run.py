@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
-from pixelflow.isa import Family, Program, SourceLine
+from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.ledger import Ledger
+from pixelflow.shown import Sheet, Shown, Table
 
 __all__ = ["RoutineUse", "Run"]
 
@@ -23,8 +24,8 @@ class RoutineUse:
     total_cycles: int
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
     """The account of one run of one stream."""
 
     program: Program
@@ -53,6 +54,27 @@ class Run:
     """Cycles in which paths out of the GNI were busy: ``store0`` to the memory of GP 0, ``from_gni2`` to module 2."""
     tasic_cycles: tuple[int, ...] = ()
     """For each module, cycles from the first access to the last byte of its texture transfers."""
+
+    def __repr__(self) -> str:
+        name = self.program.name
+        return f"Run({name!r}, {self.stream}, {self.cycles} cycles, {self.reason}, engine {self.engine})"
+
+    def sheet(self) -> Sheet:
+        """Return the cycles of the streams, and where those of this one went."""
+        streams = tuple(
+            (each.stream, each.cycles, each.busy, sum(each.waits.values()), each.instructions) for each in self.streams
+        )
+        tables = (
+            Table(("stream", "cycles", "busy", "waiting", "instructions"), streams),
+            Table(("stage", "cycles"), tuple(self.by_stage.items()) if self.stages else ()),
+            Table(("family", "cycles"), tuple((family.value, cycles) for family, cycles in self.by_family.items())),
+        )
+        facts = (
+            ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
+            ("engine", self.engine),
+            ("ended by", self.reason),
+        )
+        return Sheet(f"run of {self.total_cycles:,} cycles", facts, tuple(table for table in tables if table.rows))
 
     @property
     def streams(self) -> tuple[Run, ...]:
@@ -115,9 +137,9 @@ class Run:
     def by_stage(self) -> dict[str, int]:
         """Cycles from each MARK to the next; a name that comes again adds up; ``(before)`` precedes the first."""
         totals: dict[str, int] = {}
-        marks = [("(before)", 0), *self.stages, ("(end)", self.cycles)]
+        marks = [(BEFORE, 0), *self.stages, (END, self.cycles)]
         for (name, start), (_, end) in pairwise(marks):
-            if name != "(before)" or end > start:
+            if name != BEFORE or end > start:
                 totals[name] = totals.get(name, 0) + end - start
         return totals
 
@@ -127,6 +149,6 @@ class Run:
         totals: dict[str, dict[str, int]] = {}
         for (stage, reason), cycles in sorted(self.stage_waits.items()):
             if cycles:
-                waits = totals.setdefault(self.stages[stage][0] if stage >= 0 else "(before)", {})
+                waits = totals.setdefault(self.stages[stage][0] if stage >= 0 else BEFORE, {})
                 waits[reason] = waits.get(reason, 0) + cycles
         return totals

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import MachineFault
@@ -161,3 +161,21 @@ class Sdram:
             self._taken = {each for each in self._taken if each >= cycle}
         while self._bursts and self._bursts[0].last + 1 < cycle:
             self._bursts.popleft()
+
+    # --- state ---------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what the devices remember, as plain numbers."""
+        return {
+            "open_row": list(self.open_row),
+            "ready": [[ready[kind] for kind in CommandKind] for ready in self._ready],
+            "taken": sorted(self._taken),
+            "bursts": [list(burst) for burst in self._bursts],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of devices of the same configuration."""
+        self.open_row = list(snapshot["open_row"])
+        self._ready = [dict(zip(CommandKind, ready, strict=True)) for ready in snapshot["ready"]]
+        self._taken = set(snapshot["taken"])
+        self._bursts = deque(_Burst(*burst) for burst in snapshot["bursts"])

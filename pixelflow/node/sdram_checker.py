@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import InputError
-from pixelflow.node.sdram_commands import Command, CommandKind
+from pixelflow.node.sdram_commands import Command, CommandKind, commands_of_rows, rows_of_commands
 from pixelflow.units import Cycle
 
 __all__ = ["Breach", "SdramChecker", "Verdict"]
@@ -78,7 +79,7 @@ class _Bank:
 
 
 class SdramChecker:
-    """Checks one command sequence against the rules; :meth:`check` starts anew each time.
+    """Checks one command sequence against the rules: as a whole (:meth:`check`), or piece by piece (:meth:`see`).
 
     ``bursts`` are the burst lengths that the part offers.
     """
@@ -88,30 +89,66 @@ class SdramChecker:
         self.bursts = bursts
         # Beyond this many cycles a column command forbids nothing any more.
         self._memory = config.cl_cycles + config.twr_cycles + 2 * max(bursts) + 2
+        self._start()
 
-    def check(self, commands: Iterable[Command]) -> Verdict:
-        """Return the verdict on commands in order of time (InputError where they are not in order)."""
+    def _start(self) -> None:
         self._banks = [_Bank() for _ in range(self.config.banks)]
         self._refreshed: int | None = None
         self._pins: list[tuple[int, int, CommandKind]] = []
-        broken: set[Breach] = set()
-        culprits: list[Command] = []
-        last, seen = None, 0
+        self._last: Cycle | None = None
+        self._seen = 0
+        self._broken: set[Breach] = set()
+        self._culprits: list[Command] = []
+
+    def check(self, commands: Iterable[Command]) -> Verdict:
+        """Return the verdict on commands in order of time (InputError where they are not in order); starts anew."""
+        self._start()
+        self.see(commands)
+        return self.verdict
+
+    def see(self, commands: Iterable[Command]) -> None:
+        """Look at the next commands; what comes after the first bad cycle is not looked at any more."""
         for command in commands:
-            if last is not None and command.cycle < last:
-                raise InputError(f"SDRAM commands out of order: cycle {command.cycle} after cycle {last}")
-            if broken and command.cycle != last:
+            if self._last is not None and command.cycle < self._last:
+                raise InputError(f"SDRAM commands out of order: cycle {command.cycle} after cycle {self._last}")
+            if self._broken and command.cycle != self._last:
                 break
             found = set(self._breaches(command))
-            if command.cycle == last:
+            if command.cycle == self._last:
                 found.add(Breach.ONE_COMMAND)
             if found:
-                broken |= found
-                culprits.append(command)
-            last, seen = command.cycle, seen + 1
-        if not broken:
-            return Verdict(seen)
-        return Verdict(seen, last, tuple(sorted(broken)), tuple(culprits))
+                self._broken |= found
+                self._culprits.append(command)
+            self._last, self._seen = command.cycle, self._seen + 1
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on all that was seen."""
+        if not self._broken:
+            return Verdict(self._seen)
+        return Verdict(self._seen, self._last, tuple(sorted(self._broken)), tuple(self._culprits))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that the checker remembers, as plain numbers and names."""
+        return {
+            "banks": [
+                [each.row, each.activated, each.precharged, rows_of_commands(each.columns)] for each in self._banks
+            ],
+            "refreshed": self._refreshed,
+            "pins": [[first, last, kind.value] for first, last, kind in self._pins],
+            "last": self._last,
+            "seen": self._seen,
+            "broken": sorted(each.value for each in self._broken),
+            "culprits": rows_of_commands(self._culprits),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a checker of the same configuration."""
+        self._banks = [_Bank(*known, commands_of_rows(columns)) for *known, columns in snapshot["banks"]]
+        self._refreshed, self._last, self._seen = snapshot["refreshed"], snapshot["last"], snapshot["seen"]
+        self._pins = [(first, last, CommandKind(kind)) for first, last, kind in snapshot["pins"]]
+        self._broken = {Breach(each) for each in snapshot["broken"]}
+        self._culprits = commands_of_rows(snapshot["culprits"])
 
     def _breaches(self, command: Command) -> list[Breach]:
         """Return the rules that a command breaks, and note the command."""

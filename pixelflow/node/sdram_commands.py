@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
 from pixelflow.units import Cycle
 
-__all__ = ["Access", "Command", "CommandKind"]
+__all__ = ["Access", "Command", "CommandKind", "commands_of_rows", "rows_of_commands"]
 
 
 class CommandKind(StrEnum):
@@ -33,6 +34,19 @@ class Command(NamedTuple):
     row: int = 0
     column: int = 0
     burst: int = 0
+
+
+_KINDS = tuple(CommandKind)
+
+
+def rows_of_commands(commands: Iterable[Command]) -> list[list[int]]:
+    """Return commands as rows of plain numbers, the kind by its position in `CommandKind`."""
+    return [[each.cycle, _KINDS.index(each.kind), *each[2:]] for each in commands]
+
+
+def commands_of_rows(rows: Iterable[Iterable[int]]) -> list[Command]:
+    """Return the commands of `rows_of_commands`; raises IndexError or TypeError for other rows."""
+    return [Command(cycle, _KINDS[kind], *rest) for cycle, kind, *rest in rows]
 
 
 class Access(NamedTuple):

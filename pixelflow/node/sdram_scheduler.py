@@ -9,12 +9,12 @@ from __future__ import annotations
 import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import MachineFault
 from pixelflow.node.sdram import BURSTS, Sdram
-from pixelflow.node.sdram_commands import Access, Command, CommandKind
+from pixelflow.node.sdram_commands import Access, Command, CommandKind, commands_of_rows, rows_of_commands
 from pixelflow.node.sdram_slots import Pattern, Slot, access_commands, change_cycles, equal_slot
 from pixelflow.units import Cycle
 
@@ -65,6 +65,22 @@ class Scheduler(ABC):
             self.place(access)
             yield from self.drain()
         yield from self.finish()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of the schedule and of the devices, as plain numbers."""
+        return {
+            "sdram": self.sdram.snapshot(),
+            "refresh_due": self._refresh_due,
+            "commands": rows_of_commands(self._commands),
+            "settled": self._settled,
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a schedule of the same kind and configuration."""
+        self.sdram.restore(snapshot["sdram"])
+        self._refresh_due = snapshot["refresh_due"]
+        self._commands = commands_of_rows(snapshot["commands"])
+        self._settled = snapshot["settled"]
 
     def _take(self, before: Cycle | None) -> list[Command]:
         taken, commands = [], self._commands
@@ -156,6 +172,17 @@ class EqualSlots(Scheduler):
         self._settled = Cycle(start + 1)
         return self._placement(start, commands[1].cycle, access)
 
+    def snapshot(self) -> dict[str, Any]:
+        last = None if self._last is None else list(self._last)
+        own = {"pattern": self.pattern.name, "spacing": self.spacing, "last": last, "start": self._start}
+        return super().snapshot() | own
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        super().restore(snapshot)
+        self.promise(Pattern[snapshot["pattern"]], snapshot["spacing"])
+        self._last = None if snapshot["last"] is None else Access(*snapshot["last"])
+        self._start = snapshot["start"]
+
     def _slot(self, access: Access) -> Slot:
         key = (access.burst, access.write)
         if key not in self._slots:
@@ -208,3 +235,11 @@ class Greedy(Scheduler):
         self._columns = (self._columns[1], issued)
         self._settled = Cycle(self._columns[0] + 1)
         return self._placement(issued if start is None else start, issued, access)
+
+    def snapshot(self) -> dict[str, Any]:
+        return super().snapshot() | {"columns": list(self._columns)}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        super().restore(snapshot)
+        older, newer = snapshot["columns"]
+        self._columns = (older, newer)

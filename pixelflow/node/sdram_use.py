@@ -7,10 +7,13 @@ switched on, they are scheduled all the same, and the two must agree to the cycl
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import InternalError
+from pixelflow.node.addresses import AddressMap, Cell
 from pixelflow.node.sdram_checker import SdramChecker
 from pixelflow.node.sdram_commands import Access, Command
 from pixelflow.node.sdram_scheduler import EqualSlots, Greedy, Scheduler
@@ -48,7 +51,12 @@ class _Part:
 
     devices: tuple[int, ...]
     scheduler: Scheduler
-    commands: list[Command] = field(default_factory=list)
+    checker: SdramChecker | None
+    """Sees all commands, in runs that have them checked."""
+
+    def show(self, commands: Iterable[Command]) -> None:
+        if self.checker is not None:
+            self.checker.see(commands)
 
 
 class SdramUse:
@@ -62,11 +70,14 @@ class SdramUse:
     def __init__(self, name: str, config: SdramConfig) -> None:
         self.name = name
         self.config = config
-        self.parts = [_Part(tuple(range(config.devices_per_module)), self._scheduler())]
+        self.parts = [self._part(range(config.devices_per_module))]
         self.accesses = 0
+        self._map = AddressMap(config)
 
-    def _scheduler(self) -> Scheduler:
-        return EqualSlots(self.config) if self.config.equal_slots else Greedy(self.config)
+    def _part(self, devices: Iterable[int]) -> _Part:
+        scheduler = EqualSlots(self.config) if self.config.equal_slots else Greedy(self.config)
+        checker = SdramChecker(self.config) if self.config.check_commands else None
+        return _Part(tuple(devices), scheduler, checker)
 
     def round(
         self, start: int, addresses: RoundAddresses, size: int, *, write: bool, pattern: Pattern, overhead: int
@@ -104,43 +115,64 @@ class SdramUse:
         for each in addresses:
             address = None if each is None else each[0] if len(each) == 1 else each[part.devices[0]]
             if address is not None:
-                placement = scheduler.place(self._access(address, size, write=write), not_before=Cycle(at))
+                access = Access(*self._map.cell(address), size, write)
+                placement = scheduler.place(access, not_before=Cycle(at))
                 if equal:
                     at = placement.start
                 else:
                     end = max(end, placement.last_byte + 1 + overhead)
-                self._keep(part, scheduler.drain())
+                part.show(scheduler.drain())
             if equal:
                 # A place of an EMC that has no PE left passes unused.
                 at += step
         return at if equal else end
 
-    def _access(self, address: int, size: int, *, write: bool) -> Access:
-        line, column = divmod(address, self.config.columns)
-        bank, row = divmod(line, self.config.rows)
-        return Access(bank, row, column, size, write)
+    def turns(self, count: int) -> RoundAddresses:
+        """Return addresses for so many EMCs that take turns between two banks."""
+        return tuple((self._map.number(Cell(emc % 2, 0, 0)),) for emc in range(count))
 
     def _split(self) -> None:
         if len(self.parts) == 1 and len(self.parts[0].devices) > 1:
             whole = self.parts[0]
             self.parts = [
-                _Part((device,), copy.deepcopy(whole.scheduler), list(whole.commands)) for device in whole.devices
+                _Part((device,), copy.deepcopy(whole.scheduler), copy.deepcopy(whole.checker))
+                for device in whole.devices
             ]
 
-    def _keep(self, part: _Part, commands: list[Command]) -> None:
-        if self.config.check_commands:
-            part.commands += commands
-
     def verify(self) -> int:
-        """Close the banks and show all commands to the checker; return how many it saw.
+        """Close the banks and ask the checker, if there is one; return how many commands it saw.
 
-        Raises InternalError where the checker finds a command that breaks a rule.
+        Raises InternalError where it found a command that breaks a rule.
         """
         seen = 0
         for part in self.parts:
-            self._keep(part, part.scheduler.finish())
-            verdict = SdramChecker(self.config).check(part.commands)
-            if not verdict.legal:
-                raise InternalError(f"{self.name}, SDRAMs {part.devices}: {verdict}")
-            seen += verdict.commands * len(part.devices)
+            part.show(part.scheduler.finish())
+            if part.checker is not None:
+                verdict = part.checker.verdict
+                if not verdict.legal:
+                    raise InternalError(f"{self.name}, SDRAMs {part.devices}: {verdict}")
+                seen += verdict.commands * len(part.devices)
         return seen
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of all schedules and checkers, as plain numbers and names."""
+        parts = [
+            {
+                "devices": list(part.devices),
+                "scheduler": part.scheduler.snapshot(),
+                "checker": part.checker and part.checker.snapshot(),
+            }
+            for part in self.parts
+        ]
+        return {"parts": parts, "accesses": self.accesses}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from a snapshot of a module of the same configuration."""
+        self.parts = []
+        for saved in snapshot["parts"]:
+            part = self._part(saved["devices"])
+            part.scheduler.restore(saved["scheduler"])
+            if part.checker is not None:
+                part.checker.restore(saved["checker"])
+            self.parts.append(part)
+        self.accesses = snapshot["accesses"]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pixelflow.config import IgcConfig
 from pixelflow.errors import MachineFault
 from pixelflow.isa import Family, Program, Unit
-from pixelflow.isa.control import ENDL, LOOP
+from pixelflow.isa.control import ENDL, LOOP, SIGNAL, WAIT
 
 __all__ = ["Sequencer"]
+
+
+_USES = (SIGNAL, WAIT)
 
 
 class Sequencer:
@@ -24,6 +27,21 @@ class Sequencer:
         # Instructions that change the depth of a stack are rare; the stream looks only at these.
         self.watched = [i.declaration.pushes or i.declaration.family is Family.STARTUP for i in instructions]
         self.loop_end = self._match_loops()
+        self._names: dict[int, str] = {}
+        self.semaphore_uses = [
+            (index, i.declaration, i.operands[0])
+            for index, i in enumerate(self.control)
+            if i and i.declaration in _USES
+        ]
+        """Position, SIGNAL or WAIT, and the semaphore."""
+
+    def routine_name(self, target: int) -> str:
+        """Return the name of the routine that holds a word address."""
+        name = self._names.get(target)
+        if name is None:
+            routine = self.program.routine_at(target)
+            name = self._names[target] = routine.name if routine else f"word {target}"
+        return name
 
     def _match_loops(self) -> dict[int, int]:
         """Return the position of the ENDL of every LOOP; raises MachineFault where one is missing."""

@@ -11,9 +11,17 @@ from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
 from pixelflow.node.igc import Stream
 from pixelflow.node.igc_box import IgcSpec
 
-__all__ = ["STREAMS", "StreamUse", "deadlock", "specs_of", "use_of"]
+__all__ = ["STREAMS", "OpenWait", "StreamUse", "deadlock", "specs_of", "use_of"]
 
 STREAMS = ("eigc", "tigc")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWait:
+    """A wait that has not come to its end: its reason, as in `Run.waits`, and its cycles so far."""
+
+    reason: str
+    cycles: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ access is scheduled (:mod:`pixelflow.node.sdram_use`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.errors import InternalError
@@ -60,6 +61,8 @@ def run_cycles(spec: TasicSpec, command: Command) -> int:
     """Return the cycles from the first access to the last byte sent or written, once the first round has come in."""
     transfer, rounds = command.transfer, command.rounds
     own = spec.emcs * access_cycles(spec, transfer) + _port_cycles(spec, transfer.outbound_bytes)
+    if not transfer.group:  # all rounds are alike
+        return own + max(rounds - 1, 0) * max(own, _port_cycles(spec, transfer.inbound_bytes(0)))
     return own + sum(max(own, _port_cycles(spec, transfer.inbound_bytes(index))) for index in range(1, rounds))
 
 
@@ -99,6 +102,16 @@ class TasicBox(Box[TasicSpec, TasicState]):
         self.module = module
         self.sdrams = SdramUse(f"tasic[{module}]", spec.sdram) if needs_schedule(spec.sdram) else None
         """The schedule of every access, where there is one."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state, and that of the schedule of every access where there is one."""
+        return super().snapshot() | {"sdrams": self.sdrams and self.sdrams.snapshot()}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Put the box into the state of a snapshot."""
+        super().restore({name: value for name, value in snapshot.items() if name != "sdrams"})
+        if self.sdrams is not None:
+            self.sdrams.restore(snapshot["sdrams"])
 
     def next_event(self) -> Cycle | None:
         state = self.state
@@ -212,11 +225,10 @@ class TasicBox(Box[TasicSpec, TasicState]):
         return end
 
     def _addresses(self, command: Command, index: int) -> RoundAddresses:
-        """Return the addresses of a round; in a run without data, where only refresh matters, any will do."""
+        """Return the addresses of a round; where PE data would give them and there are none, any will do."""
         if command.addresses is not None:
             return command.addresses[index]
-        bank_bytes = self.spec.sdram.rows * self.spec.sdram.columns
-        return tuple((bank_bytes * (emc % 2),) for emc in range(self.spec.emcs))
+        return self.sdrams.turns(self.spec.emcs)
 
     def _round(self, start: int, addresses: RoundAddresses, transfer: Transfer) -> int:
         write = transfer.direction is not Direction.READ

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pixelflow.config import NodeConfig
 from pixelflow.errors import MachineFault
 from pixelflow.isa.tas import ADDRESS_BITS
-from pixelflow.node.addresses import Physical
+from pixelflow.node.addresses import AddressMap, Physical
 from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.transfer import Direction, RoundAddresses, Transfer
 
@@ -18,11 +18,12 @@ __all__ = ["TextureAccess"]
 
 
 class TextureAccess:
-    """The texture memories of a node, addressed by a number of 21 bits inside each device: bank, row, column."""
+    """The texture memories of a node, addressed by the number of a cell inside each device (see `addresses`)."""
 
     def __init__(self, config: NodeConfig, memories: Sequence[TextureMemory]) -> None:
         self._array = config.array
         self._sdram = config.sdram
+        self._map = AddressMap(config.sdram)
         self._memories = memories
 
     def carry_out(
@@ -54,14 +55,13 @@ class TextureAccess:
 
     def physical(self, addresses: NDArray[np.int64], *, first: int = 0) -> Physical:
         """Return bank, row and column of addresses inside the devices from ``first`` on: int64[n, devices] each."""
-        line, column = divmod(addresses, self._sdram.columns)
-        bank, row = divmod(line, self._sdram.rows)
-        return Physical(np.broadcast_to(first + np.arange(addresses.shape[-1]), addresses.shape), bank, row, column)
+        devices = np.broadcast_to(first + np.arange(addresses.shape[-1]), addresses.shape)
+        return Physical(devices, *self._map.cell(addresses))
 
     def check(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
         """Raise MachineFault where an address is none, or where a promise about the banks is broken."""
         wanted = addresses[valid]
-        limit = min(1 << ADDRESS_BITS, self._sdram.banks * self._sdram.rows * self._sdram.columns)
+        limit = min(1 << ADDRESS_BITS, self._map.cells)
         wrong = wanted[(wanted < 0) | (wanted >= limit) | (wanted % transfer.size != 0)]
         if len(wrong):
             raise MachineFault(
@@ -74,7 +74,7 @@ class TextureAccess:
         """Neighbouring accesses must be in different banks; between the rounds of a read there is time enough."""
         emcs = self._array.emcs_per_module
         by_round = (self._array.modules, emcs, addresses.shape[1])
-        banks = (addresses // (self._sdram.rows * self._sdram.columns)).reshape(*by_round, -1).swapaxes(1, 2)
+        banks = self._map.cell(addresses).bank.reshape(*by_round, -1).swapaxes(1, 2)
         there = valid.reshape(by_round).swapaxes(1, 2)
         if transfer.direction is Direction.WRITE:
             banks = banks.reshape(len(banks), 1, -1, banks.shape[-1])

@@ -2,7 +2,9 @@
 
 Addresses that follow from the program (the generator's, and those held from it) are checked as in a run with data.
 Those that PEs give are unknown, and so is whether they would be refused: outside texture memory, not a multiple of the
-size, or in the bank of the access before although alternate banks were promised.
+size, or in the bank of the access before although alternate banks were promised. Where equal slots are scheduled one by
+one, for refresh or for the command checker, such accesses take turns between the banks (`tasic_box`), as their times
+depend on no address; under a greedy controller they do, and the run is refused.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ class TimedTextureUnit(TextureUnit):
         texture_state.restore(self, texture_state.snapshot(real))
         self.gps_of = real.gps_of
         self._access = _KnownAccess(config, ())
+        self._tracker = tracker
         self._no_data = np.zeros((config.lanes, PORT_BYTES), np.uint8)
 
     def end(self) -> None:
@@ -42,6 +45,19 @@ class TimedTextureUnit(TextureUnit):
 
     def _port(self) -> NDArray[np.uint8]:
         return self._no_data
+
+    def _tell_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+        if not (addresses[valid] == _UNKNOWN).any():
+            super()._tell_addresses(transfer, addresses, valid)
+        elif not self._config.sdram.equal_slots:
+            raise self._tracker.refusal(
+                "the addresses depend on PE data, and with them the times of a greedy controller (sdram.equal_slots)"
+            )
+
+    def _groups(self, transfer: Transfer, mark: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        self._tracker.get_bit(mark)  # refuses a mark that is not known
+        groups = super()._groups
+        return self._tracker.derived(mark, (transfer, self.panel_minor), lambda: groups(transfer, mark))
 
     def _where(self, transfer: Transfer, givers: NDArray[np.int64], valid: NDArray[np.bool_]) -> NDArray[np.int64]:
         addresses = super()._where(transfer, givers, valid)

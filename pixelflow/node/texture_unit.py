@@ -150,7 +150,8 @@ class TextureUnit:
 
     def commands(self, transfer: Transfer) -> tuple[Command, ...]:
         """Return what the TASICs of each module are told; call it after `begin`, which knows the addresses."""
-        return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, self._addresses)
+        addresses, self._addresses = self._addresses, None
+        return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, addresses)
 
     # --- the two halves of a transfer --------------------------------------------------------------------------------
 
@@ -195,6 +196,7 @@ class TextureUnit:
         givers, groups = self._groups(transfer, "MR")
         valid = groups[:, :, 0] >= 0
         addresses = self._where(transfer, givers, valid)
+        self._tell_addresses(transfer, addresses, valid)
         data = self._access.carry_out(transfer, addresses, valid)
         if transfer.size == 4:
             block = data.reshape(*data.shape[:2], 1, PORT_BYTES)
@@ -213,6 +215,7 @@ class TextureUnit:
         givers, groups = self._groups(transfer, "MW")
         valid = groups[:, :, 0] >= 0
         addresses = self._where(transfer, givers, valid)
+        self._tell_addresses(transfer, addresses, valid)
         if transfer.held:
             data = self._held(valid, transfer)
         else:
@@ -290,10 +293,12 @@ class TextureUnit:
                 raise InternalError(f"no way of addressing has the number {transfer.addressing}")
         if transfer.half is not None:
             addresses = addresses[:, :, : DEVICES // 2]
-        addresses = np.where(valid[:, :, None], addresses, 0)
+        return np.where(valid[:, :, None], addresses, 0)
+
+    def _tell_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+        """Note where the transfer accesses texture memory, in runs that schedule every access."""
         if self._scheduled:
             self._addresses = self._access.by_round(transfer, addresses, valid)
-        return addresses
 
     def _words_of(self, lanes: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return the words in the output ports of these lanes: uint32[..., 8]."""

@@ -119,6 +119,12 @@ class Transfer:
         data = 0 if self.direction is Direction.READ or self.held else PORT_BYTES * self.pes_per_round
         return addresses + data
 
+    def inbound_total(self, rounds: int) -> int:
+        """Return the bytes that each EMC sends to the TASICs in so many rounds."""
+        if self.group:
+            return sum(self.inbound_bytes(index) for index in range(rounds))
+        return rounds * self.inbound_bytes(0)
+
     @property
     def outbound_bytes(self) -> int:
         """Bytes that the TASICs send to each EMC in a round."""
@@ -152,7 +158,7 @@ class Command:
     @property
     def inbound_bytes(self) -> int:
         """Bytes that each EMC sends to the TASICs in all rounds."""
-        return sum(self.transfer.inbound_bytes(index) for index in range(self.rounds))
+        return self.transfer.inbound_total(self.rounds)
 
     @property
     def outbound_bytes(self) -> int:

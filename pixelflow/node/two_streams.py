@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import DeadlockError, InputError, MachineFault
+from pixelflow.errors import DeadlockError, MachineFault
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.analysis import Analysis, analysis_of
 from pixelflow.node.array_worker import ArrayWorker
 from pixelflow.node.igc import Issue, Stream
 from pixelflow.node.igc_box import EigcBox, TigcBox
@@ -20,11 +21,9 @@ from pixelflow.node.ledger import Ledger, WireCounts
 from pixelflow.node.mark_tracker import MarkTracker
 from pixelflow.node.node_netlist import NodeBoxes
 from pixelflow.node.pe_array import PeArray
-from pixelflow.node.sdram_use import needs_addresses
+from pixelflow.node.ports import sharing
 from pixelflow.node.semaphores import Semaphores
-from pixelflow.node.sequencer import Sequencer
-from pixelflow.node.streams import STREAMS, deadlock, specs_of
-from pixelflow.node.stretches import Stretches
+from pixelflow.node.streams import STREAMS, OpenWait, deadlock
 from pixelflow.node.texture_timing import TimedTextureUnit
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import Command, Transfer
@@ -42,26 +41,44 @@ class _Ports:
     transfer: Transfer | None = None
     since: int = 0
     until: int = -1
+    touched_from: int = 0
     touched_until: int = -1
     touched_by: Issue = -1
+    """The instruction that began in ``touched_from``; others may have followed it at once (`Stretch.shared`)."""
+    next_touch: int | None = None
+    """When PEs will use a port again, where a transfer has begun between two instructions that do."""
+    next_by: Issue = -1
 
-    def touch(self, program: Program, issue: Issue, cycle: int) -> None:
-        """A PE instruction uses a port or sets a mark; raises MachineFault where a transfer is using them."""
-        self.touched_until, self.touched_by = cycle + program.instructions[issue].cycles - 1, issue
+    def touch(self, program: Program, issue: Issue, cycle: int, end: int) -> None:
+        """PE instructions use a port or set a mark from ``cycle`` on and before ``end``.
+
+        Raises MachineFault where a transfer is using the ports.
+        """
+        self.touched_from, self.touched_until, self.touched_by = cycle, end - 1, issue
         if self.transfer is not None or cycle <= self.until:
-            raise MachineFault(self._conflict(program, f"in use from cycle {self.since}", cycle))
+            raise self._conflict(program, issue, f"in use from cycle {self.since}", cycle)
 
     def begin(self, program: Program, transfer: Transfer, cycle: int) -> None:
         self.transfer, self.since = transfer, cycle
-        if cycle <= self.touched_until:
-            raise MachineFault(self._conflict(program, "taken in this cycle", cycle))
+        if cycle > self.touched_until:
+            return
+        issue, begins = self.touched_by, self.touched_from
+        while begins + program.cycles[issue] <= cycle:
+            begins, issue = begins + program.cycles[issue], issue + 1
+        if sharing(program.instructions[issue]) is True:
+            raise self._conflict(program, issue, "taken in this cycle", cycle)
+        while sharing(program.instructions[issue]) is not True:
+            begins, issue = begins + program.cycles[issue], issue + 1
+        self.next_touch, self.next_by = begins, issue
 
-    def end(self, cycle: int) -> None:
-        self.transfer, self.until = None, cycle
+    def end(self, program: Program, cycle: int) -> None:
+        if self.next_touch is not None and self.next_touch <= cycle:
+            raise self._conflict(program, self.next_by, f"in use from cycle {self.since}", self.next_touch)
+        self.transfer, self.until, self.next_touch = None, cycle, None
 
-    def _conflict(self, program: Program, how: str, cycle: int) -> str:
-        who = f"{program.instructions[self.touched_by].text()} at {program.where(self.touched_by)}"
-        return f"port conflict in cycle {cycle}: {who}, while the ports are {how} by a texture transfer"
+    def _conflict(self, program: Program, issue: Issue, how: str, cycle: int) -> MachineFault:
+        who = f"{program.instructions[issue].text()} at {program.where(issue)}"
+        return MachineFault(f"port conflict in cycle {cycle}: {who}, while the ports are {how} by a texture transfer")
 
 
 class TwoStreams:
@@ -87,8 +104,8 @@ class TwoStreams:
     ) -> None:
         self.program = program
         self.bus = Bus() if bus is None else bus
-        sequencer = Sequencer(program, config.igc)
-        specs = specs_of(program)
+        analysis = analysis_of(program, config.igc)
+        sequencer, specs = analysis.sequencer, analysis.specs
         self.streams = {
             name: Stream(
                 sequencer, name, Semaphores(SEMAPHORES), max_cycles, elsewhere=specs[name].elsewhere, bus=self.bus
@@ -98,13 +115,14 @@ class TwoStreams:
         self._ports = _Ports()
         if function:
             self._emc: _EmcWorker | _EmcTimer = _EmcWorker(array, program, self._ports, self.bus)
+            self._emc.join(self.streams["eigc"], analysis)
             self._texture: _TasicWorker = _TasicWorker(texture, program, self._ports)
         else:
-            self._emc = _EmcTimer(array, program, self._ports)
+            self._emc = _EmcTimer(array, analysis, self._ports)
             self._texture = _TasicTimer(config, texture, program, self._ports, self._emc)
             if not self.bus.wants(Executed):
                 stream = self.streams["eigc"]
-                stream.stretches = Stretches(program.instructions, sequencer.cycles, sequencer.watched)
+                stream.stretches = analysis.stretches(timed=True)
                 stream.passed = self._emc.pass_over
         self._moved_before = dict(self._texture.moved)
         self.eigc = EigcBox(specs["eigc"], self.streams["eigc"], self._emc)
@@ -184,12 +202,33 @@ class TwoStreams:
         for box in (self.eigc, self.tigc):
             box.hold = cycle
         try:
-            self.clock.run_until(cycle)
+            with self.streams["eigc"].one_by_one():
+                self.clock.run_until(cycle)
         finally:
             self._emc.flush()
         for box in (self.eigc, self.tigc):
             box.hold = None
-        return self.clock.next_cycle() is not None or max(s.cycle for s in self.streams.values()) >= cycle
+        return self.next_cycle() is not None or self.cycle >= cycle
+
+    @property
+    def last_cycle(self) -> int:
+        """The last cycle in which something happened."""
+        return self.clock.cycle
+
+    def next_cycle(self) -> int | None:
+        """Return the next cycle in which something happens, or None where nothing will."""
+        return self.clock.next_cycle()
+
+    def open_waits(self) -> dict[str, OpenWait]:
+        """Return for each stream the wait that was open when something stopped the run.
+
+        It lasts up to the last cycle in which something happened, or to the cycle limit where that comes first.
+        """
+        end = max(self.cycle, self.last_cycle)
+        limit = self.eigc.stream.max_cycles
+        end = end if limit is None else min(end, limit)
+        waiting = [box for box in (self.eigc, self.tigc) if box.waits_for is not None]
+        return {box.stream.name: OpenWait(box.waits_for, max(0, end - box.stream.cycle)) for box in waiting}
 
     def ledger(self) -> Ledger:
         """Return the ledger of the run."""
@@ -197,15 +236,7 @@ class TwoStreams:
         return self.counts.ledger(self.streams.values(), self.boxes, moved)
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the state of streams, boxes, wires and ports; PE and texture data are not in it.
-
-        Raises InputError where every access is scheduled: the state of the SDRAMs themselves is not among it.
-        """
-        if any(tasic.sdrams is not None for tasic in self.tasics):
-            raise InputError(
-                "a run that schedules every access (a greedy controller, refresh or the command checker, sdram.*) "
-                "cannot be saved"
-            )
+        """Return the state of streams, boxes, wires and ports; PE and texture data are not in it."""
         return {
             "streams": {name: stream.snapshot() for name, stream in self.streams.items()},
             "clock": self.clock.snapshot(),
@@ -233,7 +264,7 @@ class _EmcWorker(ArrayWorker):
         self._ports = ports
 
     def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
-        self._ports.touch(stream.sequencer.program, issue, cycle)
+        self._ports.touch(stream.sequencer.program, issue, cycle, stream.cycle)
 
 
 class _TasicWorker:
@@ -267,18 +298,24 @@ class _TasicWorker:
     def end(self, transfer: Transfer, cycle: int) -> None:
         self._texture.end()
         if transfer.uses_ports:
-            self._ports.end(cycle)
+            self._ports.end(self._program, cycle)
 
 
 class _EmcTimer(MarkTracker):
     """The EMC stream's instructions where only time passes, with an eye on the ports."""
 
-    def __init__(self, array: PeArray, program: Program, ports: _Ports) -> None:
-        super().__init__(program, array)
+    def __init__(self, array: PeArray, analysis: Analysis, ports: _Ports) -> None:
+        super().__init__(analysis, array)
         self._port_times = ports
 
     def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
-        self._port_times.touch(stream.sequencer.program, issue, cycle)
+        self._port_times.touch(stream.sequencer.program, issue, cycle, stream.cycle)
+
+    def issue(self, stream: Stream, issue: Issue) -> None:
+        if stream.passing is None:
+            super().issue(stream, issue)
+        else:
+            self.pass_over(stream.passing)
 
 
 class _TasicTimer(_TasicWorker):
@@ -289,17 +326,8 @@ class _TasicTimer(_TasicWorker):
     ) -> None:
         # A unit of its own takes the instructions: it sees marks instead of PEs, and never moves a byte.
         super().__init__(TimedTextureUnit(config, texture, tracker), program, ports)
-        self._sdram = config.sdram
         self._tracker = tracker
 
     def issue(self, stream: Stream, issue: Issue) -> Transfer | None:
         self._tracker.asked_by = issue
         return super().issue(stream, issue)
-
-    def begin(self, transfer: Transfer, cycle: int) -> tuple[Command, ...]:
-        if transfer.accesses and needs_addresses(self._sdram):
-            raise InputError(
-                "a timing-only run is not possible on this configuration: a greedy controller, refresh and the command "
-                "checker (sdram.*) ask for the address of every access, which depends on PE data"
-            )
-        return super().begin(transfer, cycle)

@@ -49,6 +49,8 @@ class RunBegan(Event):
     """False where only time passes."""
     view: RunView
     """The run itself, to be looked at while it goes on."""
+    resumed: bool = False
+    """Whether it goes on from a checkpoint: what was told before is not told again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,8 @@ class RunEnded(Event):
     """A run has ended, for whatever reason; the last event of every run."""
 
     reason: str
-    """``halt``, or what stopped it: ``deadlock``, ``cycle limit``, ``fault``, ``refused``, ``interrupted``."""
+    """``halt``, or what stopped it: ``deadlock``, ``cycle limit``, ``fault``, ``refused``, ``interrupted``,
+    ``internal error``."""
     cycles: dict[str, int]
     """The last cycle of each stream."""
     account: AccountView

@@ -6,6 +6,7 @@ not know, is None (``null`` in JSON, an empty field in CSV), never 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from pixelflow.observe.events import (
     Waited,
 )
 from pixelflow.observe.views import AccountView
+from pixelflow.shown import Sheet, Shown, Table
 
 __all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
 
@@ -41,7 +43,10 @@ Values = Mapping[tuple[str, ...], Value]
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
-    """What is counted: ``name`` with parts in angle brackets, and the events of which it is the sum."""
+    """What is counted: ``name`` with parts in angle brackets, and the events whose sum it is.
+
+    What the account of a run has summed up already is taken from there.
+    """
 
     name: str
     unit: str
@@ -59,7 +64,7 @@ class Statistic:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStatistics:
+class RunStatistics(Shown):
     """The statistics of one run."""
 
     program: str
@@ -72,6 +77,21 @@ class RunStatistics:
     units: dict[str, str]
     """The unit of each value."""
 
+    def sheet(self) -> Sheet:
+        """Return every statistic with its unit; a dash for what was not modelled."""
+        rows = tuple(
+            (name, "-" if value is None else f"{value:,}", self.units[name]) for name, value in self.values.items()
+        )
+        facts = (
+            ("program", f"{self.program} ({self.sha256[:12]})"),
+            ("engine", self.engine),
+            ("ended by", self.reason),
+        )
+        return Sheet("statistics of a run", facts, (Table(("statistic", "value", "unit"), rows),))
+
+
+_ANYWHERE = ("interrupted", "internal error")
+"""Reasons that can stop a run in the middle of a step, so that its sums need not be whole."""
 
 STATISTICS: list[Statistic] = []
 """Every statistic, in the order in which they are listed."""
@@ -91,13 +111,24 @@ class _Heard:
     def __init__(self, began: RunBegan) -> None:
         self.function = began.function
         self.two_streams = len(began.entries) > 1
-        self.accesses: dict[int, int] = {}
-        self.path_bytes: dict[str, int] = {}
+        self.whole = not began.resumed
+        """Whether everything was heard; what was told before a checkpoint was not."""
+        self.accesses: Counter[int] = Counter()
+        self.path_bytes: Counter[str] = Counter()
+        self.sent: Counter[int] = Counter()
+        self.taken: Counter[int] = Counter()
         self.enabled: _EnabledCycles | None = None
         self.account: AccountView | None = None
 
+    @property
     def ended(self) -> bool:
+        """Whether the run came to its end; where it was stopped, transfers were under way."""
         return self.account.reason == "halt"
+
+    @property
+    def modules(self) -> range:
+        """The modules whose TASICs took part."""
+        return range(len(self.account.tasic_cycles))
 
 
 class _EnabledCycles:
@@ -107,16 +138,22 @@ class _EnabledCycles:
         self._sums = [0] * modules
         self._counts = (0,) * modules
         self._since = 0
+        self._waited = 0
 
     def change(self, event: EnablesChanged) -> None:
-        self._sums = self.until(event.cycle)
+        self._sums = self._until(event.cycle)
         self._counts, self._since = event.counts, event.cycle
 
     def skip(self, cycles: int) -> None:
         """Leave out cycles since the last change in which the stream waited."""
         self._since += cycles
+        self._waited += cycles
 
-    def until(self, cycle: int) -> list[int]:
+    def until_end(self, busy: int) -> list[int]:
+        """Return the sums over all busy cycles; a wait that was never over comes after the last of them."""
+        return self._until(busy + self._waited)
+
+    def _until(self, cycle: int) -> list[int]:
         pairs = zip(self._sums, self._counts, strict=True)
         return [total + count * (cycle - self._since) for total, count in pairs]
 
@@ -157,9 +194,9 @@ def _waits(heard: _Heard) -> Values:
 
 @_statistic("<stream>.idle_cycles", "cycles", RunEnded)
 def _idle(heard: _Heard) -> Values:
-    """Cycles from the end of the stream to the end of the run; null where something stopped the run."""
+    """Cycles from the end of the stream to the end of the run."""
     total = heard.account.total_cycles
-    return {(each.stream,): total - each.cycles if heard.ended() else None for each in heard.account.streams}
+    return {(each.stream,): total - each.cycles for each in heard.account.streams}
 
 
 @_statistic("<stream>.instructions", "instructions", Executed)
@@ -192,7 +229,7 @@ def _stages(heard: _Heard) -> Values:
 
 @_statistic("<stream>.routine_calls.<routine>", "calls", RoutineLeft)
 def _calls(heard: _Heard) -> Values:
-    """Calls of a routine that have returned."""
+    """Calls of a routine that have returned; the main program counts as one."""
     return {(each.stream, name): use.calls for each in heard.account.streams for name, use in each.by_routine.items()}
 
 
@@ -208,14 +245,15 @@ def _routines(heard: _Heard) -> Values:
 
 @_statistic("array.enabled_pe_cycles", "PE-cycles", EnablesChanged, Waited)
 def _enabled(heard: _Heard) -> Values:
-    """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed."""
-    return {(): None if heard.enabled is None else sum(heard.enabled.until(heard.account.cycles))}
+    """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed, and for a run that
+    goes on from a checkpoint."""
+    return {(): sum(heard.enabled.until_end(heard.account.busy)) if heard.enabled is not None and heard.whole else None}
 
 
 @_statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", EnablesChanged, Waited)
 def _enabled_modules(heard: _Heard) -> Values:
     """The same by module."""
-    counts = () if heard.enabled is None else heard.enabled.until(heard.account.cycles)
+    counts = heard.enabled.until_end(heard.account.busy) if heard.enabled is not None and heard.whole else ()
     return {(str(module),): count for module, count in enumerate(counts)}
 
 
@@ -224,26 +262,29 @@ def _enabled_modules(heard: _Heard) -> Values:
 
 @_statistic("tasic<module>.busy_cycles", "cycles", Accessed)
 def _tasics(heard: _Heard) -> Values:
-    """Cycles from the first access to the last byte of the texture transfers of a module."""
-    return {(str(module),): cycles for module, cycles in enumerate(heard.account.tasic_cycles)}
+    """Cycles from the first access to the last byte of the texture transfers of a module; null where something
+    stopped the run."""
+    return {(str(m),): heard.account.tasic_cycles[m] if heard.ended else None for m in heard.modules}
 
 
 @_statistic("tasic<module>.accesses", "accesses", Accessed)
 def _accesses(heard: _Heard) -> Values:
-    """Accesses to each SDRAM of a module."""
-    return {(str(module),): heard.accesses.get(module, 0) for module, _ in enumerate(heard.account.tasic_cycles)}
+    """Accesses to each SDRAM of a module; null where something stopped the run, or it goes on from a checkpoint."""
+    return {(str(m),): heard.accesses[m] if heard.ended and heard.whole else None for m in heard.modules}
 
 
 @_statistic("gni.<path>.busy_cycles", "cycles", PathUsed)
 def _paths(heard: _Heard) -> Values:
-    """Cycles in which a path out of the GNI carried bytes."""
-    return {(path,): cycles for path, cycles in heard.account.gni_cycles.items()}
+    """Cycles in which a path out of the GNI carried bytes; null where something stopped the run."""
+    return {(path,): cycles if heard.ended else None for path, cycles in heard.account.gni_cycles.items()}
 
 
 @_statistic("gni.<path>.bytes", "bytes", PathUsed)
 def _path_bytes(heard: _Heard) -> Values:
-    """Bytes that a path out of the GNI carried."""
-    return {(path,): size for path, size in heard.path_bytes.items()}
+    """Bytes that a path out of the GNI carried; null where something stopped the run, or it goes on from a
+    checkpoint."""
+    known = heard.ended and heard.whole
+    return {(path,): heard.path_bytes[path] if known else None for path in heard.account.gni_cycles}
 
 
 @_statistic("bytes.<way>.<kind>", "bytes", Carried)
@@ -262,20 +303,21 @@ def _bytes(heard: _Heard) -> Values:
 
 @_statistic("sem<semaphore>.sent", "signals", Signalled)
 def _sent(heard: _Heard) -> Values:
-    """Signals sent to a semaphore."""
-    return _signals(heard, "sent")
+    """Signals sent to a semaphore; not known for a run that goes on from a checkpoint and was stopped."""
+    return _signals(heard, "sent", heard.sent)
 
 
 @_statistic("sem<semaphore>.taken", "signals", Taken)
 def _taken(heard: _Heard) -> Values:
-    """Signals taken from a semaphore."""
-    return _signals(heard, "taken")
+    """Signals taken from a semaphore; as above."""
+    return _signals(heard, "taken", heard.taken)
 
 
-def _signals(heard: _Heard, kind: str) -> Values:
-    if heard.account.ledger is None:
-        return {}
-    return {(number,): flow[kind] for number, flow in heard.account.ledger.as_object()["signals"].items()}
+def _signals(heard: _Heard, kind: str, counted: Counter[int]) -> Values:
+    if heard.account.ledger is not None:
+        return {(number,): flow[kind] for number, flow in heard.account.ledger.as_object()["signals"].items()}
+    used = sorted({*heard.sent, *heard.taken})
+    return {(str(number),): counted[number] if heard.whole else None for number in used}
 
 
 # --- collecting -----------------------------------------------------------------------------------------------------
@@ -290,7 +332,7 @@ class Collector:
 
     def attach(self, bus: Bus) -> None:
         """Listen from the next run on."""
-        bus.subscribe(self._hear, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, RunEnded)
+        bus.subscribe(self._hear, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, Signalled, Taken, RunEnded)
 
     def _hear(self, event: Event) -> None:
         heard = self._heard
@@ -298,9 +340,13 @@ class Collector:
             case RunBegan():
                 self._heard = _Heard(event)
             case Accessed():
-                heard.accesses[event.module] = heard.accesses.get(event.module, 0) + event.accesses
+                heard.accesses[event.module] += event.accesses
             case PathUsed():
-                heard.path_bytes[event.path] = heard.path_bytes.get(event.path, 0) + event.amount
+                heard.path_bytes[event.path] += event.amount
+            case Signalled():
+                heard.sent[event.semaphore] += 1
+            case Taken():
+                heard.taken[event.semaphore] += 1
             case EnablesChanged():
                 if heard.enabled is None:
                     heard.enabled = _EnabledCycles(len(event.counts))
@@ -322,7 +368,7 @@ def _statistics(heard: _Heard) -> RunStatistics:
             name = statistic.named(parts)
             values[name], units[name] = value, statistic.unit
     account = heard.account
-    if heard.ended():
+    if account.reason not in _ANYWHERE:
         for each in account.streams:
             busy, waiting, idle = (values[f"{each.stream}.{kind}_cycles"] for kind in ("busy", "wait", "idle"))
             if busy + waiting + idle != account.total_cycles:

@@ -88,6 +88,8 @@ class StreamView(Protocol):
     waits: Mapping[str, int]
     waiting: int | None
     """The semaphore for which it waits."""
+    semaphores: Any
+    """``counts`` holds the count of each semaphore whose signals this stream gets."""
     stages: Sequence[tuple[str, int]]
     frames: Sequence[Any]
     """The running calls, innermost last: ``name``, ``parameters``, ``loops``."""

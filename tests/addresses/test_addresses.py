@@ -169,3 +169,17 @@ def test_addresses_outside_the_module_are_refused() -> None:
         with pytest.raises(MachineFault, match=message):
             call()
     assert addresses.to_physical(np.zeros(0, np.int64)).bank.size == 0
+
+
+@FORMS
+def test_a_number_names_the_cell_of_a_linear_address(form: Form) -> None:
+    """The 21 bits that a TASIC takes are those of a physical address without the SDRAM, whatever the figure."""
+    addresses = MAPS[form]
+    numbers = addresses.number_at(WORDS)
+    assert np.array_equal(np.stack(addresses.cell(numbers)), np.stack(addresses.to_physical(WORDS)[1:]))
+    assert np.array_equal(addresses.number(addresses.cell(numbers)), numbers)
+    assert numbers.min() == 0 and numbers.max() == addresses.cells - 4 == (1 << 21) - 4
+
+
+def test_in_figure_11_a_number_is_a_linear_address_without_the_select_bits() -> None:
+    assert np.array_equal(MAPS[Form.STANDARD].number_at(WORDS), WORDS // 32 * 4)

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge")
 
-BASE = ("pixelflow.units", "pixelflow.errors")
+BASE = ("pixelflow.units", "pixelflow.errors", "pixelflow.shown")
 NODE = (
     *BASE,
     "pixelflow.config",
@@ -25,22 +25,41 @@ TABLE = {
     "pixelflow": (),
     "pixelflow.units": (),
     "pixelflow.errors": (),
+    "pixelflow.shown": ("rich",),
     "pixelflow.config": BASE,
     "pixelflow.lanes": (*BASE, "numpy", "bitarray", "llvmlite"),
     "pixelflow.kernels": (*BASE, "pixelflow.lanes", "pixelflow.isa", "numpy", "llvmlite"),
     "pixelflow.observe": BASE,
     "pixelflow.observe.report": (*BASE, "pixelflow.observe", "rich"),
     "pixelflow.observe.dashboard": (*BASE, "pixelflow.observe", "rich"),
+    # Trace formats are an extra.
+    "pixelflow.observe.trace": (*BASE, "pixelflow.observe", "perfetto", "google.protobuf", "vcd"),
+    "pixelflow.drawing": (*BASE, "numpy"),
     "pixelflow.sim": (*BASE, "pixelflow.observe"),
     "pixelflow.isa": (*BASE, "bitarray", "pixelflow.lanes.algebra"),
     "pixelflow.node": (*NODE, "numpy"),
+    "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
     "microcode": (*BASE, "pixelflow.isa", "lark"),
+    "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "lark", "pygments"),
     "tessellation": (*BASE, "microcode", "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
+    "tessellation.rendering": (
+        *BASE,
+        "microcode",
+        "pixelflow.config",
+        "pixelflow.drawing",
+        "pixelflow.isa",
+        "pixelflow.node",
+        "tessellation",
+        "numpy",
+    ),
+    # The readers of meshes are an extra.
+    "tessellation.rendering.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
     "tessellation.preview": (*BASE, "tessellation", "numpy", "PIL"),
     "larrabee_bridge": (
         *BASE,
         "pixelflow.lanes",
+        "pixelflow.drawing",
         "pixelflow.sim",
         "pixelflow.observe",
         "pixelflow.isa.declare",

@@ -18,6 +18,7 @@ from pixelflow.node import Checkpoint, Node, Run, checkpoint
 from tests.streams import exchanges
 
 CYCLES = 100
+SCHEDULED_CYCLES = 12
 FLIPS = 200
 SEED = 1995
 
@@ -225,10 +226,39 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
         Checkpoint.load(tmp_path)
 
 
-def test_a_run_that_schedules_every_access_cannot_be_saved() -> None:
-    config = load_config(None, ["sdram.equal_slots=false"], "tiny")
-    with pytest.raises(InputError, match=r"schedules every (SDRAM )?access"):
-        _saved(_program("two streams"), 5, config)
+SCHEDULED = {
+    "greedy": ["equal_slots=false", "check_commands=true"],
+    "refresh": ["refresh=true", "refresh_interval_cycles=64"],
+    "checked": ["check_commands=true"],
+    "all": ["equal_slots=false", "check_commands=true", "refresh=true", "refresh_interval_cycles=100"],
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULED)
+def test_a_run_that_schedules_every_access_ends_the_same_from_any_cycle(name: str) -> None:
+    """The program gives each SDRAM its own addresses, so that from some cycle on each has a schedule of its own."""
+    config = load_config(None, [*SIZES, *(f"sdram.{each}" for each in SCHEDULED[name])], "tiny")
+    program = _program("two streams")
+    rng = random.Random(SEED)
+    whole = Node(config)
+    whole.load(program)
+    run = whole.run(program)
+    expected = _state(whole, run)
+    for cycle in sorted(rng.sample(range(run.total_cycles), SCHEDULED_CYCLES)):
+        saved = Checkpoint.from_bytes(_saved(program, cycle, config).to_bytes())
+        node = Node(config)
+        assert _state(node, node.resume(program, saved, shuffle_seed=cycle)) == expected, cycle
+
+
+@pytest.mark.parametrize("name", SCHEDULED)
+def test_the_state_after_resuming_is_that_of_a_run_that_went_on(name: str) -> None:
+    """Saved at cycle a, resumed, and saved again at b gives the file that a run from the start gives at b."""
+    config = load_config(None, [*SIZES, *(f"sdram.{each}" for each in SCHEDULED[name])], "tiny")
+    program = _program("two streams")
+    for early, late in ((0, 300), (300, 301), (450, 700)):
+        again: list[Checkpoint] = []
+        Node(config).resume(program, _saved(program, early, config), save_at=late, save=again.append)
+        assert again[0].to_bytes() == _saved(program, late, config).to_bytes(), (early, late)
 
 
 def test_a_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

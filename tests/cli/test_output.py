@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.output import check_writable, output_file
+from pixelflow.cli.main import main
+from pixelflow.cli.output import check_writable, output_file, refuse_clashes
 from pixelflow.errors import InputError
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -105,3 +106,28 @@ def test_a_dash_is_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
     with output_file("-") as stream:
         stream.write("text")
     assert capsys.readouterr().out == "text"
+
+
+def test_two_outputs_or_an_output_and_an_input_may_not_be_one_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.json", tmp_path / "sub" / ".." / "a.json"
+    (tmp_path / "sub").mkdir()
+    refuse_clashes([("--stats", str(first)), ("--trace", str(tmp_path / "b"))], [("--load", str(tmp_path / "c"))])
+    with pytest.raises(InputError, match="--stats and --trace name the same file"):
+        refuse_clashes([("--stats", str(first)), ("--trace", str(second))])
+    with pytest.raises(InputError, match="two --stats name the same file"):
+        refuse_clashes([("--stats", str(first)), ("--stats", str(first))])
+    with pytest.raises(InputError, match="--load and --stats name the same file"):
+        refuse_clashes([("--stats", str(first))], [("--load", str(second))])
+    refuse_clashes([("--stats", "/dev/null"), ("--trace", "/dev/null")])
+
+
+def test_a_file_that_cannot_be_written_hides_neither_the_error_nor_the_other_files(tmp_path: Path, capsys) -> None:
+    source, full, other = tmp_path / "p.mc", tmp_path / "full.json", tmp_path / "other.csv"
+    source.write_text("STI [3], #1\nWAIT 2")
+    full.symlink_to("/dev/full")
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    assert main(["run", str(source), "-q", "--stats", str(full), "--stats", str(other)]) == 4
+    assert "deadlock" in capsys.readouterr().err and other.exists()
+    source.write_text("STI [3], #1")
+    assert main(["run", str(source), "-q", "--stats", str(full), "--stats", str(other)]) == 3

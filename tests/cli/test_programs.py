@@ -26,7 +26,7 @@ def test_asm_writes_an_object_file(pixelflow, folder: Path) -> None:
 
 
 def test_listing_and_symbols(pixelflow, folder: Path) -> None:
-    listing = pixelflow("asm", "prog.mc", "--listing").out
+    listing = pixelflow("asm", "prog.mc", "--listing", "--width", "200").out
     assert "ADD R, a" in listing
     assert names(folder) == ["prog.mc"]
     assert pixelflow("asm", "prog.mc", "--listing", "prog.lst", "--symbols", "prog.sym", "-o", "out.mco").code == 0

@@ -8,6 +8,7 @@ import pytest
 
 from pixelflow.config import TINY, leaves
 from pixelflow.isa import INSTRUCTIONS, Program
+from pixelflow.lanes import AUTO, available, choose
 
 CYCLES = 9
 """Of the program in conftest.py: LEE load 2, routine 4, LEE compare 3."""
@@ -25,7 +26,7 @@ def test_the_report(pixelflow, folder: Path) -> None:
     lines = result.out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("pixelflow run · prog.mc (")
-    assert lines[0].endswith(f"config tiny ({TINY.sha256[:6]}) · engine rows")
+    assert lines[0].endswith(f"config tiny ({TINY.sha256[:6]}) · engine {choose(AUTO).engine}")
     assert lines[1] == f"{CYCLES} cycles, 90 ns at 100 MHz, 11 instructions"
     assert "load [x]" in result.out
     flat = result.out.replace("\n", " ")
@@ -59,7 +60,7 @@ def test_quiet_prints_results_only(pixelflow, folder: Path) -> None:
     assert [line.split() for line in out.splitlines() if line.strip()][-1] == ["4", "0.0.0.4", "8"]
 
 
-@pytest.mark.parametrize("engine", ["rows", "bit-serial"])
+@pytest.mark.parametrize("engine", available())
 def test_json_is_the_same_on_every_engine(pixelflow, folder: Path, engine: str) -> None:
     arguments = [
         "run",

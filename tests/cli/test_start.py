@@ -84,7 +84,7 @@ USAGE_ERRORS = [
     (["run", "prog.mc", "--color", "allways"], "did you mean always?"),
     (["run", "prog.mc", "--dump", "register"], "did you mean registers?"),
     (["run", "prog.mc", "--max"], "unknown option --max"),
-    (["config"], "the following arguments are required: show|check"),
+    (["config"], "the following arguments are required: show|check|schema"),
     (["config", "shwo"], "did you mean show?"),
     (["config", "show", "--presett", "tiny"], "unknown option --presett; did you mean --preset?"),
 ]
@@ -102,6 +102,8 @@ def test_usage_errors(pixelflow, folder: Path, arguments: list[str], expected: s
 
 def failing(error: BaseException):
     class Failing:
+        EXAMPLES = ()
+
         @staticmethod
         def add_arguments(parser) -> None:
             pass

@@ -7,6 +7,7 @@ import pytest
 
 from pixelflow.config import PRESETS, THESIS, TINY, ArrayConfig, GniConfig, LeeConfig, NodeConfig, SdramConfig, leaves
 from pixelflow.errors import InputError
+from pixelflow.lanes import available
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAVES = list(leaves(THESIS))
@@ -189,7 +190,7 @@ def test_coordinates_have_16_bits() -> None:
     )
     text = "".join(f"EMC_SetLEE 0, 0, {register}, {index}, {value}\n" for register, index, value in registers)
     digests = set()
-    for engine in ("rows", "bit-serial"):
+    for engine in available():
         node = Node(replace(TINY, lee=widest), engine)
         node.run(assemble(f"{text}EMC_TreeIntoMem_Li [0], 4, 1, 3, 0\n"))
         x, y = node.coordinates()

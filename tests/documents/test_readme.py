@@ -1,10 +1,11 @@
-"""Do the README's commands work as printed, and do its links lead somewhere?
+"""Do the commands of README and guide work as printed, and do links lead somewhere?
 
 The two commands that install something are run whole by `.ci/run`; their `pixelflow` part is run here too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 from pathlib import Path
@@ -15,36 +16,66 @@ from pixelflow.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-COMMANDS = [
-    part.strip()
-    for block in BLOCKS
-    for line in block.splitlines()
-    for part in line.split("&&")
-    if part.strip().startswith("pixelflow ")
-]
+DIFFERENT = "pixelflow diff"
+"""Here it is shown runs that differ, so its exit code is 1."""
+
+
+def blocks(document: str) -> list[tuple[str, ...]]:
+    """Return the commands of each fenced block; what a shell would do besides (install, comments) is left out."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    found = []
+    for block in re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        lines = block.replace("\\\n", " ").splitlines()
+        parts = [part.strip() for line in lines for part in line.split("&&")]
+        found.append(tuple(part for part in parts if part.startswith("pixelflow ")))
+    return [commands for commands in found if commands]
+
+
+BLOCKS = [(document, commands) for document in ("README.md", "GUIDE.md") for commands in blocks(document)]
+COMMANDS = [command for _, commands in BLOCKS for command in commands]
+
+
+def run(command: str) -> int:
+    """Run a command line as a shell would, with its redirection."""
+    words = shlex.split(command, comments=True)[1:]
+    if ">" not in words:
+        return main(words)
+    at = words.index(">")
+    with Path(Path(words[at + 1]).name).open("w") as stream, contextlib.redirect_stdout(stream):
+        return main(words[:at])
 
 
 def test_there_are_commands() -> None:
-    assert len(COMMANDS) >= 8
+    assert len(COMMANDS) >= 40
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_command(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+@pytest.mark.parametrize(
+    ("document", "commands"), BLOCKS, ids=[f"{document}: {commands[0][10:50]}" for document, commands in BLOCKS]
+)
+def test_commands(document: str, commands: tuple[str, ...], tmp_path: Path, monkeypatch, capsys) -> None:
+    """One after the other in one folder, as a reader types them."""
     (tmp_path / "microcode").symlink_to(ROOT / "microcode")
     monkeypatch.chdir(tmp_path)
-    assert main(shlex.split(command)[1:]) == 0
-    assert capsys.readouterr().out.strip()
-    words = shlex.split(command)
-    for option in ("-o", "--preview"):
-        if option in words:
-            assert (tmp_path / words[words.index(option) + 1]).stat().st_size > 1000
+    for command in commands:
+        assert run(command) == command.startswith(DIFFERENT), command
+        if command == "pixelflow verify":
+            summary = shown("verify-summary")
+            assert capsys.readouterr().out.splitlines()[-len(summary) :] == summary
+        words = shlex.split(command, comments=True)
+        for option in ("-o", "--preview", "--stats", "--record", "--svg", "--figure", "--markdown", "--out", ">"):
+            if option in words:
+                name = Path(words[words.index(option) + 1])
+                written = list(Path().glob(f"{name.stem}*{name.suffix}"))  # --per-client numbers them
+                assert written and all(file.stat().st_size > 100 for file in written), command
 
 
-def test_python_blocks_run(capsys) -> None:
-    for block in re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
-        exec(compile(block, "README.md", "exec"), {})
-    assert capsys.readouterr().out
+@pytest.mark.parametrize("document", sorted(ROOT.rglob("README.md")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_python_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, as a reader types them."""
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for block in re.findall(r"^```python\n(.*?)^```", document.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+        exec(compile(block, str(document), "exec"), names)
 
 
 @pytest.mark.parametrize("document", sorted(ROOT.rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
@@ -56,15 +87,27 @@ def test_links_lead_somewhere(document: Path) -> None:
             assert (document.parent / target).exists(), target
 
 
-def test_the_printed_output_is_what_the_command_prints(tmp_path, monkeypatch, capsys) -> None:
-    """All but the wall time, which differs from run to run."""
-    shown = re.search(r"<!-- main-output -->\n```text\n(.*?)```", README, re.DOTALL)
+def shown(mark: str) -> list[str]:
+    """Return the lines of the fenced block after a mark."""
+    found = re.search(rf"<!-- {mark} -->\n```text\n(.*?)```", README, re.DOTALL)
+    return [line.rstrip() for line in found[1].splitlines()]
+
+
+def test_the_printed_report_is_what_the_command_prints(tmp_path, monkeypatch, capsys) -> None:
+    """All but the wall time, which differs from run to run, on the engine that the install command brings."""
     command = next(c for c in COMMANDS if c.startswith("pixelflow tessellate teapot"))
     monkeypatch.chdir(tmp_path)
-    assert main(["--width", "100", *shlex.split(command)[1:]]) == 0
-    printed = capsys.readouterr().out
+    assert main(["--width", "100", *shlex.split(command)[1:], "--engine", "rows"]) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    without_time = [
+        [line for line in lines if not line.startswith("wall time")] for lines in (printed, shown("main-output"))
+    ]
+    assert without_time[0] == without_time[1]
 
-    def steady(text: str) -> list[str]:
-        return [line.rstrip() for line in text.splitlines() if not line.startswith("wall time")]
 
-    assert steady(printed) == steady(shown[1])
+def test_the_printed_dashboard_is_what_the_command_prints(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["tessellate", "teapot", "--record", "teapot.npz", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["--width", "80", "dash", "teapot.npz", "--at", "46900", "--engine", "rows"]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown("dashboard")

@@ -76,6 +76,16 @@ def test_other_bandwidths() -> None:
     assert found.gni_cycles == {"store0": 512 * 24}
 
 
+@pytest.mark.parametrize(("buffers", "slower"), [(1, True), (2, False), (4, False)])
+def test_two_buffers_keep_the_path_to_gp_memory_busy(buffers: int, slower: bool) -> None:
+    """A parcel of 192 bytes takes 24 cycles into the GNI and 96 into memory; its buffer is held for both."""
+    node = Node(NodeConfig(gni=GniConfig(gp_buffers=buffers)))
+    prepare(node, write=IN_EMC < 16, bytes=RESULTS)
+    found = run(node, "TAS_GpWrite 15, 0, 24")
+    assert found.gni_cycles == {"store0": 512 * 12}
+    assert (found.beside.cycles > 512 * 12 + 100) is slower
+
+
 @pytest.mark.parametrize(
     "text", [f"{AREAS}\nTAS_GpWrite 15, 0, 24", "TAS_MemLoad 15, 100, 0", "TAS_MemRdGp4 4, 2, 4, 4"]
 )

@@ -8,7 +8,7 @@ import pytest
 import microcode
 from pixelflow.config import TINY
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.lanes import ENGINES
+from pixelflow.lanes import available
 from pixelflow.node import Node
 from tests.instructions import texture_rows
 from tests.instructions.rows import ROWS
@@ -32,7 +32,7 @@ def _set(node: Node, state: dict) -> None:
             node.set_flag(key, values.astype(bool))
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="module", params=available())
 def node(request: pytest.FixtureRequest) -> Node:
     return Node(TINY, engine=request.param)
 
@@ -82,7 +82,7 @@ def test_coordinates_in_the_thesis_arrangement(node: Node) -> None:
     assert np.array_equal(y, 4 * (panel // 2) + pe % 4)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", available())
 def test_set_lee_moves_the_pes_of_one_emc(engine: str) -> None:
     """ys[1] = 9 moves PEs 1, 9, 17 and 25 of every panel from y0 + 1 to y0 + 9; ye = 1 doubles yp, not ys."""
     node = Node(TINY, engine=engine)

@@ -264,6 +264,17 @@ ROWS = [
         gni={"store0": 2 + 2 + 2},
     ),
     TextureRow(
+        "TAS_MemRdGp8 1, 4, 3",  # pair 0 and 2, then 9 alone; 3 bytes of PEs 0, 1 and 9 leave
+        read=(0, 2, 9),
+        write=(0, 1, 9),
+        ports={0: words(64, 0x01020304), 1: words(0, 5), 2: words(999), 9: words(128, 0x0A0B0C0D)},
+        memory={64: block(1), 68: block(2), 128: block(3), 132: block(4)},
+        taken={0: block(1), 2: block(2), 9: block(3)},
+        returned={0: bytes((4, 3, 2, 5, 0, 0, 13, 12, 11))},
+        cycles=2 * (16 + 64),
+        gni={"store0": 2 + 2 + 2},
+    ),
+    TextureRow(
         "TAS_MemLoad 1, 3, 508\nTAS_MemLoad 1, 1, 0",  # the second goes on where the first has ended
         gp=block(10) + block(20) + block(30) + block(40),
         stored={508: block(10), 512: block(20), 516: block(30), 0: block(40)},

@@ -12,8 +12,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pixelflow.lanes import ENGINES, Shape, make_engine
+from pixelflow.lanes import Shape, available, make_engine
 
+ENGINES = available()
 SHAPE = Shape(lanes=64, group=32, rows=6, words=("R", "S"), carries=("C",), masks=("E", "L"))
 FLAGS = (*SHAPE.carries, *SHAPE.masks)
 
@@ -85,9 +86,11 @@ def _engines(seed: int) -> list:
 @pytest.mark.parametrize("block", range(20))
 def test_random_meanings(block: int) -> None:
     engines = _engines(block)
-    for seed in range(100 * block, 100 * block + 100):
-        for engine in engines:
-            engine.run([engine.prepare(_random_meaning(seed))])
+    seeds = range(100 * block, 100 * block + 100)
+    prepared = [[engine.prepare(_random_meaning(seed)) for seed in seeds] for engine in engines]
+    for seed, *actions in zip(seeds, *prepared, strict=True):
+        for engine, action in zip(engines, actions, strict=True):
+            engine.run([action])
         assert len({engine.digest() for engine in engines}) == 1, f"seed {seed}"
 
 

@@ -141,6 +141,7 @@ def test_faults_of_raw_words(node: Node) -> None:
         ((make("EMC_SetLEE", 0, 0, 0, 0, 4), make("HALT")), "4 does not fit the 2 bits of xe"),
         ((make("EMC_SetLEE", 0, 0, 3, 8, 4), make("HALT")), r"register yp has indices 0..7, not 8"),
         ((make("MARK", 3), make("HALT")), "MARK 3: the program names only 0 stages"),
+        ((make("MARK", 0), make("HALT")), "MARK 0: the program names only 0 stages"),
     ]:
         with pytest.raises(MachineFault, match=message):
             node.run(_words(*instructions))
@@ -151,6 +152,16 @@ def test_a_jump_out_of_a_loop_ends_it(node: Node) -> None:
     text = "LOOP 20\nLOOP 5\nADD R, #1\nJMP out\nENDL\nout: ADD S, #1\nENDL\n"
     assert _run(node, text).cycles == 40
     assert (set(node.register("R")), set(node.register("S"))) == ({20}, {20})
+
+
+def test_loops_nest_as_deep_as_the_configuration_says(node: Node) -> None:
+    def nested(depth: int) -> Program:
+        return microcode.assemble("loop 1\n" * depth + "ADD R, #1\n" + "end\n" * depth)
+
+    depth = node.config.igc.loop_depth
+    assert node.run(nested(depth)).cycles == 1
+    with pytest.raises(MachineFault, match=f"more than {depth} loops inside loops"):
+        node.run(nested(depth + 1))
 
 
 def test_cycle_limit(node: Node) -> None:

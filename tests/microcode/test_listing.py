@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from microcode import Program, Total, Totals, assemble, listing, symbols
+from microcode import LIBRARY, Program, Total, Totals, assemble, listing, symbols
 from pixelflow.config import TINY
 from pixelflow.node import Node
 from tests.microcode.sources import EXAMPLES, MIXED
@@ -116,3 +116,10 @@ def test_the_symbol_file() -> None:
     assert found["routines"]["go"]["cycles"] == 3
     assert found["ranges"]["z"] == {"start": 8, "size": 8}
     assert len(found["lines"]) == len(program.instructions)
+
+
+def test_a_narrow_listing_says_the_same_in_more_lines() -> None:
+    program = assemble(LIBRARY.parent / "examples" / "mandelbrot.mc")
+    wide, narrow = listing(program), listing(program, width=80)
+    assert max(map(len, narrow.splitlines())) <= 80 < max(map(len, wide.splitlines()))
+    assert sorted(narrow.split()) == sorted(wide.split())

@@ -135,6 +135,17 @@ def test_the_nth_signal_of_a_semaphore_is_the_nth_taken_and_comes_a_cycle_before
 
 
 @pytest.mark.parametrize("seed", PROGRAMS)
+def test_who_waits_is_named(seed: int) -> None:
+    run, heard, _ = run_watched(seed)
+    for event in heard.of(Waited):
+        instruction = run.program.instructions[event.index]
+        if event.reason == "transfer":
+            assert instruction.declaration.transfers is not None
+        else:
+            assert instruction.text() == f"WAIT {event.reason.removeprefix('sem ')}"
+
+
+@pytest.mark.parametrize("seed", PROGRAMS)
 def test_calls_nest(seed: int) -> None:
     _, heard, _ = run_watched(seed)
     open_calls: dict[str, list] = defaultdict(list)

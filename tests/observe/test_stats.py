@@ -10,7 +10,7 @@ import pytest
 import microcode
 from pixelflow.cli.main import main
 from pixelflow.config import TINY
-from pixelflow.errors import InternalError
+from pixelflow.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.node import Node
 from pixelflow.observe.stats import STATISTICS, Collector
 
@@ -67,6 +67,20 @@ def test_busy_wait_and_idle_that_are_not_the_total_stop_the_run(monkeypatch: pyt
         collected(HALVES)
 
 
+def test_bytes_and_signals_by_hand() -> None:
+    load = "TAS_SetGpAddress 1, 0\nTAS_MemLoad 1, 40, 0\n"
+    values = collected(f"SIGNAL 0\nWAIT 1\nstream tigc\nWAIT 0\n{load}{load}SIGNAL 1\n")
+    assert values["gni.from_gni0.bytes"] == 2 * 40 * 32  # two loads of 40 blocks
+    assert values["bytes.from_gps.moved"] == values["bytes.from_gps.carried"] == 2 * 40 * 32
+    assert values["bytes.to_emcs.moved"] == 0
+    assert values["tasic0.accesses"] == 2 * 40
+    assert (values["sem0.sent"], values["sem1.taken"]) == (1, 1)
+
+
+def test_one_stream_alone_has_no_bytes_on_the_ports() -> None:
+    assert not [name for name in collected(HALVES) if name.startswith(("bytes.", "tasic", "gni."))]
+
+
 def test_every_statistic_is_declared_whole_and_once() -> None:
     names = [each.name for each in STATISTICS]
     assert len(set(names)) == len(names)
@@ -112,7 +126,70 @@ def test_a_run_that_was_stopped_leaves_its_statistics(tmp_path: Path, text: str,
     assert main(["run", str(source), "-q", "--max-cycles", "4", "--stats", str(out)]) == code
     run = json.loads(out.read_text())["runs"][0]
     assert run["reason"] == reason
-    assert run["statistics"]["eigc.busy_cycles"] > 0 and run["statistics"]["eigc.idle_cycles"] is None
+    found = run["statistics"]
+    assert found["eigc.busy_cycles"] > 0
+    assert found["eigc.busy_cycles"] + found["eigc.wait_cycles"] + found["eigc.idle_cycles"] == found["run.cycles"]
+
+
+TWO = """\
+LD R, #1
+SIGNAL 0
+loop 90
+ADD R, #1
+end
+{last}
+stream tigc
+WAIT 0
+loop 30
+TAS_SetStep 1
+end
+SIGNAL 1
+WAIT 2
+"""
+
+
+@pytest.mark.parametrize(("limit", "tigc", "waits"), [(60, 30, 28), (20, 18, 0)])
+def test_the_other_stream_goes_on_until_a_run_is_stopped(limit: int, tigc: int, waits: int) -> None:
+    """The signal of cycle 1 is taken in cycle 2, so the texture stream is busy from 2 to 32, then waits for good."""
+    node = Node(TINY)
+    collector = Collector()
+    collector.attach(node.bus)
+    with pytest.raises(CycleLimitError):
+        node.run(microcode.assemble(TWO.format(last="SIGNAL 2")), max_cycles=limit)
+    found = collector.runs[0].values
+    assert found["eigc.busy_cycles"] == limit and found["run.cycles"] == limit
+    assert (found["tigc.busy_cycles"], found["tigc.wait_cycles.sem0"]) == (tigc, 2)
+    assert found.get("tigc.wait_cycles.sem2", 0) == waits
+    assert (found["sem0.sent"], found["sem0.taken"]) == (1, 1)
+
+
+def test_a_fault_is_raised_in_its_own_cycle() -> None:
+    node = Node(TINY)
+    collector = Collector()
+    collector.attach(node.bus)
+    with pytest.raises(MachineFault):
+        node.run(microcode.assemble(TWO.format(last="EPOP")))
+    found = collector.runs[0].values
+    assert (found["tigc.busy_cycles"], found["tigc.wait_cycles.sem2"]) == (30, 92 - 32)
+
+
+def test_a_run_that_goes_on_from_a_checkpoint_does_not_guess_what_was_before() -> None:
+    load = "TAS_SetGpAddress 1, 0\nTAS_MemLoad 1, 40, 0\n"
+    program = microcode.assemble(f"SIGNAL 0\nWAIT 1\nSTI [0], #1\nstream tigc\nWAIT 0\n{load}{load}SIGNAL 1\n")
+    node = Node(TINY)
+    saved: list = []
+    whole, rest = Collector(), Collector()
+    whole.attach(node.bus)
+    node.run(program, save_at=100, save=saved.append)
+    other = Node(TINY)
+    rest.attach(other.bus)
+    other.resume(program, saved[0])
+    before, after = whole.runs[0].values, rest.runs[0].values
+    assert before.keys() - after.keys() == {"array.enabled_pe_cycles.module0"}
+    for name, value in after.items():
+        assert value in (before[name], None)
+    unknown = {name for name, value in after.items() if value is None}
+    assert unknown == {"array.enabled_pe_cycles", "tasic0.accesses", "gni.from_gni0.bytes"}
 
 
 def test_a_run_that_never_began_leaves_no_file(tmp_path: Path) -> None:

@@ -20,11 +20,12 @@ from tests.streams import exchanges
 PROGRAMS = 60
 """The seed of a program is its number."""
 
-SMALL = load_config(None, ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"], "tiny")
+SIZES = ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"]
+SMALL = load_config(None, SIZES, "tiny")
 """Several modules and EMCs, of 128 PEs each."""
 
 
-def _account(run: Run) -> tuple:
+def account(run: Run) -> tuple:
     """Everything of a run that time decides."""
     both = [run, run.beside]
     each = [(r.cycles, r.waits, r.stages, r.stage_waits, r.executed, r.routine_cycles) for r in both if r]
@@ -43,7 +44,7 @@ def test_timing_only_is_exact_where_marks_follow_from_the_program() -> None:
         program = microcode.assemble(exchanges.program(seed))
         run, _ = _full(program)
         timed = Node(SMALL).run(program, function=False, shuffle_seed=seed)
-        assert _account(timed) == _account(run), seed
+        assert account(timed) == account(run), seed
         waited += sum(run.waits.values())
     assert waited > 10_000
 
@@ -53,7 +54,7 @@ def test_the_order_of_ticks_changes_nothing() -> None:
         program = microcode.assemble(exchanges.program(seed))
         run, node = _full(program)
         shuffled, other = _full(program, shuffle_seed=seed)
-        assert _account(shuffled) == _account(run), seed
+        assert account(shuffled) == account(run), seed
         assert other.digest() == node.digest(), seed
         pairs = zip(node.texture_memory, other.texture_memory, strict=True)
         assert all(a.digest() == b.digest() for a, b in pairs), seed
@@ -64,7 +65,7 @@ def test_engines_agree() -> None:
         program = microcode.assemble(exchanges.program(seed))
         run, node = _full(program)
         slow, other = _full(program, engine="bit-serial")
-        assert _account(slow) == _account(run) and other.digest() == node.digest(), seed
+        assert account(slow) == account(run) and other.digest() == node.digest(), seed
 
 
 def test_timing_only_changes_no_data() -> None:
@@ -84,7 +85,7 @@ def test_marks_from_a_run_before_are_known() -> None:
     )
     program = microcode.assemble("SIGNAL 0\nstream tigc\nWAIT 0\nTAS_MemRdBlock4 2\n")
     timed = node.run(program, function=False)
-    assert _account(timed) == _account(node.run(program))
+    assert account(timed) == account(node.run(program))
     assert timed.ledger.outbound.asked == 32 * 64
 
 
@@ -119,13 +120,7 @@ def test_marks_that_depend_on_data_are_refused() -> None:
 def test_marks_that_no_transfer_reads_may_depend_on_data() -> None:
     text = UNKNOWN.replace("SIGNAL 0\n", "EMC_TreeEQZero_Li 0, 1, 0, 64, 0\nEMC_MarkRead\nSIGNAL 0\n")
     program = microcode.assemble(text)
-    assert _account(Node(SMALL).run(program, function=False)) == _account(Node(SMALL).run(program))
-
-
-def test_a_greedy_controller_is_refused() -> None:
-    config = load_config(None, ["sdram.equal_slots=false"], "tiny")
-    with pytest.raises(InputError, match="ask for the address of every access, which depends on PE data"):
-        Node(config).run(microcode.assemble(exchanges.program(0)), function=False)
+    assert account(Node(SMALL).run(program, function=False)) == account(Node(SMALL).run(program))
 
 
 def test_the_lee_of_a_timing_only_run_is_its_own() -> None:
@@ -148,7 +143,7 @@ TAS_MemRdBlock4 2
     before = node.array.lee.version
     timed = node.run(program, function=False)
     assert node.array.lee.version == before
-    assert _account(timed) == _account(node.run(program))
+    assert account(timed) == account(node.run(program))
 
 
 @pytest.mark.parametrize("function", [True, False])

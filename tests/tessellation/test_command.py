@@ -34,6 +34,7 @@ def test_teapot_to_obj(capsys, tmp_path):
         "worst point error",
         "worst normal error",
         "degenerate samples  32",
+        "ledger              32 of 32 patches, 32 blocks, 512 samples: in = out",
         "0 cracks",
         f"wrote               {target}",
         "wall time",
@@ -53,6 +54,9 @@ def test_json_is_one_object_and_nothing_else(capsys, tmp_path):
     assert result["within_limits"] is True and 0 < result["worst_point_error"] < 8
     assert result["cycles"] == sum(result["by_stage"].values()) == found["passes"][0]["cycles"]
     assert result["by_stage"]["base addresses"] == 48 and result["by_stage"]["Bernstein values"] == 328
+    amounts = {"patches": 4, "blocks": 4, "samples": 64}
+    assert found["ledger"] == {"registered": 4, "marked": amounts, "placed": amounts, "returned": amounts}
+    assert found["passes"][0]["placed"] == found["passes"][0]["returned"] == amounts
     assert found["mesh"]["triangles"] == len(np.load(tmp_path / "e.npz")["triangles"]) == 72
     assert "wall" not in out
 
@@ -110,8 +114,15 @@ def test_a_file_with_mixed_samples(capsys, tmp_path):
         (["teapot", "--schedule", "overlaped"], 2, "did you mean overlapped"),
         (["teapot", "--sends", "3"], 2, "--sends"),
         (["teapot", "--replication", "4", "--preset", "tiny"], 3, "patches stored in 4 modules"),
-        (["teapot", "--control-points", "lee", "--schedule", "overlapped"], 3, "from texture memory"),
-        (["teapot", "--hybrid"], 3, "mantissas of 4 to 6 bytes"),
+        (["teapot", "--control-points", "lee", "--schedule", "overlapped"], 2, "from texture memory"),
+        (["teapot", "--control-points", "lee", "--replication", "2"], 2, "no module holds patches"),
+        (["teapot", "--control-points", "lee", "--load", "gp"], 2, "which the LEE does not use"),
+        (["teapot", "--control-points", "lee", "--results", "gp-fine"], 2, "leave out --results"),
+        (["teapot", "--schedule", "overlapped", "--sends", "4"], 2, "leave out --sends"),
+        (["teapot", "--gps", "2"], 2, "go to no GP"),
+        (["teapot", "--gps", "2", "--results", "gp", "-D", "gni.gp_count=1"], 3, "results to 2 GPs"),
+        (["teapot", "--results", "gp-corase"], 2, "did you mean gp-coarse"),
+        (["teapot", "--hybrid"], 2, "mantissas of 4 to 6 bytes"),
         (["teapot", "--wled"], 2, "did you mean --weld"),
         (["teapot", "-o", "teapot.ojb"], 3, "did you mean .obj"),
         (["teapot", "-o", "missing/teapot.obj"], 3, "does not exist"),

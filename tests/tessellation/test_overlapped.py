@@ -22,7 +22,7 @@ def test_a_bicubic_pass_of_512_patches():
     stages = ours.cycles_by_stage
     counted = ours.cycles - stages[Stage.LEE.value]
     print(f"overlapped: {counted} cycles for 512 bicubic patches, {stages}")
-    assert counted == 33_883, "the README says so; the promise is to stay below 80,000"
+    assert counted == 33_618, "the README says so; the promise is to stay below 80,000"
     assert Stage.STALL.value not in stages, "no transfer but the first is waited for"
     assert sum(stages.values()) == ours.cycles and ours.within_limits
     (run,) = ours.runs

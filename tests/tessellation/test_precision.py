@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +14,9 @@ from pixelflow.errors import InputError
 from pixelflow.node import Node
 from tessellation import Method, Patch, tessellate
 from tessellation.bernstein import float_bits
-from tessellation.precision import StoredFormat, emit_conversions, float_patterns, long_values
+from tessellation.precision import StoredFormat, emit_conversions, float_patterns, stored_patterns
 from tessellation.stages import Stage
+from tests.tessellation.test_texture_path import same_bits
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
 
@@ -34,9 +36,21 @@ def test_results_are_better_than_in_binary32(size, hybrid, teapot):
     assert len(long.patches) == 32 and long.cycles_by_stage[Stage.ROUNDING.value] == 6 * (13 + size + 1)
 
 
+@pytest.mark.parametrize(
+    "long", [Method(mantissa_bytes=4), Method(mantissa_bytes=5, hybrid=True)], ids=["4 bytes", "5 bytes, hybrid"]
+)
+def test_the_lee_and_the_overlapped_schedule_give_the_same_bits(long):
+    patches = [Patch(np.random.default_rng(n).normal(size=(3, 6, 3))) for n in range(3)]
+    ways = [long, replace(long, control_points="lee"), replace(long, schedule="overlapped")]
+    thesis, lee, ours = (tessellate(patches, 4, library="tuned", config=TINY, method=way) for way in ways)
+    assert same_bits(thesis, lee) and same_bits(thesis, ours)
+    assert ours.cycles < thesis.cycles
+
+
 def test_the_values_of_a_batch_and_of_a_patch(teapot):
     assert [StoredFormat(size + 1).batch_values for size in (3, 4, 5, 6)] == [8, 6, 5, 4]
-    words = long_values(teapot[0], 4, reordered=False)
+    stored = StoredFormat(5)
+    words = stored.packed(stored_patterns(teapot[0], stored, reordered=False))
     data = words.astype("<u4").view(np.uint8).reshape(20, 32)
     assert (data[:, 30:] == 0).all()
     first = int.from_bytes(bytes(data[0, :5]), "little")
@@ -97,8 +111,6 @@ def test_what_cannot_be_done_is_refused():
     cases = [
         (lambda: Method(mantissa_bytes=7), "allowed: 3 to 6"),
         (lambda: Method(hybrid=True), "needs mantissas of 4 to 6 bytes"),
-        (lambda: Method("lee", mantissa_bytes=4), "need the thesis's schedule"),
-        (lambda: Method(schedule="overlapped", mantissa_bytes=4), "need the thesis's schedule"),
         (lambda: tessellate([wide], 4, config=TINY, method=long), "of 7 bytes"),
     ]
     for call, message in cases:

@@ -11,6 +11,7 @@ import pytest
 import microcode
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
 from pixelflow.errors import InputError
+from pixelflow.lanes import available
 from pixelflow.node import Node
 from tessellation import LIMIT, Method, Patch, Tessellation, check, evaluate, load, tessellate
 from tessellation.bernstein import bernstein_bits
@@ -256,11 +257,13 @@ def test_all_libraries_give_the_same_bits(library, teapot):
     assert (ours.cycles > tuned.cycles) == (library == "thesis")
 
 
-def test_the_bit_serial_engine_gives_the_same_bits(teapot):
-    rows, serial = (tessellate(teapot[:16], 4, config=TINY, engine=engine) for engine in ("rows", "bit-serial"))
-    assert rows.engine == "rows" and serial.engine == "bit-serial" and rows.cycles == serial.cycles
-    for a, b in zip(rows.patches, serial.patches, strict=True):
-        assert a.points.tobytes() == b.points.tobytes() and a.normals.tobytes() == b.normals.tobytes()
+def test_every_engine_gives_the_same_bits(teapot):
+    found = {engine: tessellate(teapot[:16], 4, config=TINY, engine=engine) for engine in available()}
+    rows = found["rows"]
+    for engine, other in found.items():
+        assert other.engine == engine and other.cycles == rows.cycles
+        for a, b in zip(rows.patches, other.patches, strict=True):
+            assert a.points.tobytes() == b.points.tobytes() and a.normals.tobytes() == b.normals.tobytes()
 
 
 @pytest.mark.parametrize("n", [4, 8])

@@ -11,6 +11,7 @@ import pytest
 from microcode import Builder, check
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
 from pixelflow.errors import InputError
+from pixelflow.lanes import available
 from pixelflow.node import Node
 from pixelflow.node.addresses import AddressMap
 from tessellation import Method, Patch, Tessellation, load, tessellate
@@ -115,9 +116,10 @@ def test_nets_that_need_the_order_of_section_4_2(rows, columns):
     assert memory.fits and memory.reordered == (not memory_map(rows, columns).fits)
 
 
-def test_the_bit_serial_engine_gives_the_same_bits(teapot):
-    rows, serial = (tessellate(teapot[:8], 4, config=TINY, engine=engine) for engine in ("rows", "bit-serial"))
-    assert same_bits(rows, serial) and rows.cycles == serial.cycles
+def test_every_engine_gives_the_same_bits(teapot):
+    rows, *others = (tessellate(teapot[:8], 4, config=TINY, engine=engine) for engine in available())
+    for other in others:
+        assert same_bits(rows, other) and rows.cycles == other.cycles
 
 
 def test_the_program_passes_the_static_checks(teapot):

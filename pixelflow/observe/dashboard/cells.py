@@ -32,9 +32,9 @@ def count(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
-def share(part: int, whole: int) -> str:
-    """Return a part in per cent."""
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+def share(part: int | None, whole: int) -> str:
+    """Return a part in per cent, a dash for what is not known."""
+    return "–" if part is None or not whole else f"{100 * part / whole:.1f} %"
 
 
 def clean(text: str) -> str:
@@ -121,7 +121,9 @@ def beside(left: Sequence[Text], right: Sequence[Text], left_width: int, height:
     """Return two blocks of lines side by side, both ``height`` lines high."""
     rows = []
     for index in range(height):
-        row = left[index].copy() if index < len(left) else Text(no_wrap=True)
+        row = Text(no_wrap=True)
+        if index < len(left):
+            row.append_text(left[index])
         row.append(" " * max(0, left_width - cell_len(row.plain)))
         row.append(between, "dim")
         if index < len(right):

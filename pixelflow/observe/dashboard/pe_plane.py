@@ -6,9 +6,10 @@ set. A byte is drawn in ten shades of its mean, from the least value of the arra
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import NamedTuple
 
-from rich.text import Text
+from rich.text import Span, Text
 
 from pixelflow.observe.dashboard.cells import count
 from pixelflow.observe.dashboard.state import MapState
@@ -24,14 +25,15 @@ _BRAILLE = 0x2800
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 _FLAG_STYLE = "green"
 _SOME_STYLE = "dim green"
-_SHADE_STYLES = ("", *(f"color({color})" for color in (17, 18, 25, 31, 37, 71, 106, 178, 220)))
+_SHADE_STYLES = ("", *(f"color({color})" for color in (24, 31, 37, 43, 79, 114, 149, 184, 220)))
 
 
 class Drawing(NamedTuple):
-    """A map that has been drawn: its lines, and what a character of it means."""
+    """A map that has been drawn: its lines, what a character of it means, and the values between which it lies."""
 
     lines: list[Text]
     legend: str
+    values: str = ""
 
 
 class _Scale(NamedTuple):
@@ -88,11 +90,10 @@ def _braille(array: MapState, scale: _Scale) -> Drawing:
         codes = [_BRAILLE] * (len(four[0]) // 2)
         for row, (left, right) in zip(four, _DOTS, strict=True):
             codes = [
-                code + left * bool(a) + right * bool(b)
-                for code, a, b in zip(codes, row[::2], row[1::2], strict=True)
+                code + left * bool(a) + right * bool(b) for code, a, b in zip(codes, row[::2], row[1::2], strict=True)
             ]
         lines.append(Text("".join(map(chr, codes)), _FLAG_STYLE, no_wrap=True))
-    return Drawing(lines, f"a dot: {_pes(scale.dot, scale.dot)}{', any' if scale.dot > 1 else ''}")
+    return Drawing(lines, f"dot: any of {scale.dot} x {scale.dot}" if scale.dot > 1 else "dot: 1 PE")
 
 
 def _grouped(rows: list[bytes], size: int) -> list[list[bytes]]:
@@ -117,15 +118,19 @@ def _shades(array: MapState, scale: _Scale) -> Drawing:
     lines = []
     rows = [array.cells[y * array.width : (y + 1) * array.width] for y in range(array.height)]
     for group in _grouped(rows, scale.high):
-        text = Text(no_wrap=True)
+        columns = [sum(column) for column in zip(*group, strict=True)]
+        shades = []
         for x in range(0, array.width, scale.wide):
-            parts = [row[x : x + scale.wide] for row in group]
-            mean = sum(map(sum, parts)) / sum(map(len, parts))
-            shade = round((mean - least) / span * (len(SHADES) - 1))
-            text.append(SHADES[shade], _SHADE_STYLES[shade])
-        lines.append(text)
-    legend = f"'{SHADES[0]}' {count(least)} to '{SHADES[-1]}' {count(greatest)}, a character: mean of "
-    return Drawing(lines, legend + _pes(scale.wide, scale.high))
+            part = columns[x : x + scale.wide]
+            mean = sum(part) / (len(part) * len(group))
+            shades.append(round((mean - least) / span * (len(SHADES) - 1)))
+        spans, end = [], 0
+        for shade, run in groupby(shades):
+            begin, end = end, end + len(list(run))
+            spans.append(Span(begin, end, _SHADE_STYLES[shade]))
+        lines.append(Text("".join([SHADES[shade] for shade in shades]), spans=spans, no_wrap=True))
+    mean = "1 PE" if scale.wide * scale.high == 1 else f"mean of {_pes(scale.wide, scale.high)}"
+    return Drawing(lines, f"'{SHADES[0]}' to '{SHADES[-1]}', {mean}", f"{count(least)} to {count(greatest)}")
 
 
 def _pes(wide: int, high: int) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pixelflow.observe.dashboard.state import (
     MapState,
@@ -62,6 +62,12 @@ class Look:
     to_emcs: tuple[int, ...] | None = None
     open_rows: tuple[tuple[int | None, ...], ...] | None = None
     """For each module the open row of each bank."""
+    transferring: tuple[str, ...] = ()
+    """Streams that wait for a transfer."""
+    following: Mapping[str, int] = field(default_factory=dict)
+    """For each stream the position of the instruction that begins next, where that is known."""
+    simulated: int | None = None
+    """The cycle up to which whoever waits is known to wait, where one stream has run ahead of that."""
 
 
 def snapshot(
@@ -71,7 +77,8 @@ def snapshot(
     *,
     at: int | None = None,
     rate: float | None = None,
-    part: tuple[int, int] | None = None,
+    part: tuple[int, int | None] | None = None,
+    total: int | None = None,
     status: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> State:
@@ -84,6 +91,7 @@ def snapshot(
     if look.enabled is not None:
         watch.enables(cycle, look.enabled)
     watch.enables_last(cycle)
+    streams = tuple(_stream(program, stream, watch, look, cycle) for stream in view.streams.values())
     return State(
         program=program.name,
         program_hash=program.sha256[:6],
@@ -96,16 +104,17 @@ def snapshot(
         clock_mhz=facts.clock_mhz,
         rate=rate,
         pes=facts.pes,
-        streams=tuple(_stream(program, stream, watch, cycle) for stream in view.streams.values()),
+        streams=streams,
         modules=_modules(watch, facts, look, cycle),
+        texture_missing=facts.texture_missing,
         banks_missing=facts.banks_missing if look.open_rows is None else None,
-        gni=tuple((path, watch.history.total(path, cycle)) for path in sorted(watch.paths)),
-        gni_missing=facts.texture_missing,
-        semaphores=_semaphores(facts.semaphores, view.streams.values()),
+        gni=tuple((path, watch.busy(path, cycle)) for path in sorted(watch.paths)),
+        semaphores=_semaphores(facts.semaphores, streams, tuple(view.streams.values())),
         array=look.array,
-        utilisation=_utilisation(watch, facts, cycle),
-        stages=tuple(stage for stream in view.streams.values() for stage in _stages(stream, cycle)),
+        utilisation=_utilisation(watch, facts, look, cycle),
+        stages=_stages(view.streams.values(), cycle),
         part=part,
+        total=total,
         notes=notes,
     )
 
@@ -113,68 +122,104 @@ def snapshot(
 # --- streams -------------------------------------------------------------------------------------------------------
 
 
-def _stream(program: ProgramView, stream: StreamView, watch: Watch, cycle: int) -> StreamState:
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What a stream does at the cycle of a frame, and up to which cycle that is known."""
+
+    waiting: str | None
+    until: int
+
+    @classmethod
+    def of(cls, stream: StreamView, watch: Watch, look: Look, cycle: int) -> _Standing:
+        if stream.halted:
+            return cls(None, cycle)
+        if stream.cycle > cycle:
+            return cls(None, stream.cycle)
+        waiting = "transfer" if stream.name in look.transferring else None
+        if stream.waiting is not None:
+            waiting = f"sem {stream.waiting}"
+        if watch.ended is not None:
+            return cls(waiting, cycle)
+        known = cycle if look.simulated is None else min(cycle, look.simulated)
+        return cls(waiting, stream.cycle if waiting is None else max(stream.cycle, known))
+
+
+def _stream(program: ProgramView, stream: StreamView, watch: Watch, look: Look, cycle: int) -> StreamState:
+    standing = _Standing.of(stream, watch, look, cycle)
     waits = {reason: waited for reason, waited in stream.waits.items() if waited}
     busy = stream.cycle - sum(waits.values()) - max(0, stream.cycle - cycle)
-    rest = max(0, cycle - stream.cycle)
-    waiting = _waiting(stream)
-    if rest and waiting is not None:
-        waits[waiting] = waits.get(waiting, 0) + rest
-    index, end = watch.current.get(stream.name, (stream.index, None))
-    if waiting is not None:
-        index, end = stream.index, None
-    index = min(max(index, 0), len(program.instructions) - 1)
+    still = max(0, min(standing.until, cycle) - stream.cycle)
+    if still and standing.waiting is not None:
+        waits[standing.waiting] = waits.get(standing.waiting, 0) + still
+    index, end = _position(program, stream, watch, look, cycle, standing)
     routine = program.routine_at(program.addresses[index])
-    idle = stream.halted or watch.ended is not None
     return StreamState(
         name=stream.name.upper(),
         busy=busy,
         waits=tuple(sorted(waits.items())),
-        idle=rest if idle and waiting is None else 0,
-        open=rest if not idle and waiting is None else 0,
+        idle=still if standing.waiting is None else 0,
+        open=max(0, cycle - max(standing.until, stream.cycle)),
         halted=stream.halted,
         instruction=program.instructions[index].text(),
         place=program.where(index),
         routine=routine.name if routine else "",
         source=_source(program, index),
-        remaining=None if end is None or stream.halted or end <= cycle else end - cycle,
-        waiting_for=waiting,
-        since=None if waiting is None else stream.cycle,
+        ahead=max(0, stream.cycle - cycle) if end is None and stream.name not in look.following else 0,
+        remaining=None if end is None else end - cycle,
+        waiting_for=standing.waiting,
+        since=None if standing.waiting is None else stream.cycle,
         loops=tuple(left for _, left in stream.frames[-1].loops) if stream.frames else (),
     )
 
 
-def _waiting(stream: StreamView) -> str | None:
-    if stream.halted or stream.waiting is None:
-        return None
-    return f"sem {stream.waiting}"
+def _position(
+    program: ProgramView, stream: StreamView, watch: Watch, look: Look, cycle: int, standing: _Standing
+) -> tuple[int, int | None]:
+    """Return the position of the instruction that a stream is at, and when it ends, where that is known."""
+    index, end = stream.index, None
+    if stream.halted or standing.waiting == "transfer":
+        index -= 1  # it has been issued
+    elif standing.waiting is None:
+        running, until = watch.current.get(stream.name, (index, None))
+        if until is not None and until > cycle:
+            index, end = running, until
+        else:
+            index = look.following.get(stream.name, index)
+    return min(max(index, 0), len(program.instructions) - 1), end
 
 
 def _source(program: ProgramView, index: int) -> tuple[SourceRow, ...]:
     """Return the lines around an instruction: source lines of its file, or instructions where no source is known."""
     here = program.line_at(index)
-    near = range(max(0, index - 4 * _AROUND), min(len(program.instructions), index + 4 * _AROUND + 1))
+    around = _AROUND if here is None else 4 * _AROUND
+    near = range(max(0, index - around), min(len(program.instructions), index + around + 1))
     if here is None:
-        rows = [
-            SourceRow(str(program.addresses[each]), program.instructions[each].text(), each == index) for each in near
+        addresses, instructions = program.addresses, program.instructions
+        return tuple(SourceRow(str(addresses[each]), instructions[each].text(), each == index) for each in near)
+    lines = {line.line: line.text for each in near if (line := program.line_at(each)) and line.file == here.file}
+    numbers = sorted(lines)
+    at = numbers.index(here.line)
+    shown = numbers[max(0, at - _AROUND) : at + _AROUND + 1]
+    return tuple(SourceRow(str(number), lines[number], number == here.line) for number in shown)
+
+
+def _stages(streams: Iterable[StreamView], cycle: int) -> tuple[StageState, ...]:
+    """Return the stages that have begun, by when they last did; a name that comes again adds up."""
+    found: list[tuple[int, StageState]] = []
+    for stream in streams:
+        begun = [(name, begin) for name, begin in stream.stages if begin <= cycle]
+        ends = [*(begin for _, begin in begun[1:]), cycle]
+        totals: dict[str, int] = {}
+        last: dict[str, int] = {}
+        for (name, begin), end in zip(begun, ends, strict=False):
+            totals[name] = totals.get(name, 0) + end - begin
+            last[name] = begin
+        running = begun[-1][0] if begun and not stream.halted else None
+        found += [
+            (last[name], StageState(stream.name.upper(), name, cycles, name == running))
+            for name, cycles in totals.items()
         ]
-        at = index - near.start
-    else:
-        lines = {line.line: line.text for each in near if (line := program.line_at(each)) and line.file == here.file}
-        rows = [SourceRow(str(number), lines[number], number == here.line) for number in sorted(lines)]
-        at = sorted(lines).index(here.line)
-    return tuple(rows[max(0, at - _AROUND) : at + _AROUND + 1])
-
-
-def _stages(stream: StreamView, cycle: int) -> list[StageState]:
-    """Return the stages that a stream has begun, in order; a name that comes again adds up."""
-    begun = [(name, begin) for name, begin in stream.stages if begin <= cycle]
-    ends = [begin for _, begin in begun[1:]] + [max(cycle, begun[-1][1])] if begun else []
-    totals: dict[str, int] = {}
-    for (name, begin), end in zip(begun, ends, strict=True):
-        totals[name] = totals.get(name, 0) + end - begin
-    running = begun[-1][0] if begun and not stream.halted else None
-    return [StageState(stream.name.upper(), name, cycles, name == running) for name, cycles in totals.items()]
+    return tuple(stage for _, stage in sorted(found, key=lambda each: each[0]))
 
 
 # --- the rest of the machine ---------------------------------------------------------------------------------------
@@ -183,6 +228,7 @@ def _stages(stream: StreamView, cycle: int) -> list[StageState]:
 def _modules(watch: Watch, facts: Facts, look: Look, cycle: int) -> tuple[ModuleState, ...]:
     enabled = watch.enabled
     texture = facts.texture_missing is None
+    counted = texture and not watch.history.begin  # nobody has counted those before a loaded state
 
     def of(values: Sequence | None, module: int) -> object:
         return None if values is None else values[module]
@@ -191,8 +237,8 @@ def _modules(watch: Watch, facts: Facts, look: Look, cycle: int) -> tuple[Module
         ModuleState(
             module,
             of(enabled, module),
-            watch.history.total(module_track(module), cycle) if texture else None,
-            watch.accesses.get(module, 0) if texture else None,
+            watch.busy(module_track(module), cycle) if texture else None,
+            watch.accesses.get(module, 0) if counted else None,
             of(look.from_emcs, module),
             of(look.to_emcs, module),
             of(look.open_rows, module),
@@ -201,32 +247,34 @@ def _modules(watch: Watch, facts: Facts, look: Look, cycle: int) -> tuple[Module
     )
 
 
-def _semaphores(uses: Sequence[SemaphoreUse], streams: Sequence[StreamView]) -> tuple[SemaphoreState, ...]:
-    streams = list(streams)
-    waiting = {stream.waiting: stream.name.upper() for stream in streams if _waiting(stream)}
+def _semaphores(
+    uses: Sequence[SemaphoreUse], shown: Sequence[StreamState], streams: Sequence[StreamView]
+) -> tuple[SemaphoreState, ...]:
+    waiting = {stream.waiting_for: stream.name for stream in shown}
     return tuple(
         SemaphoreState(
             use.number,
             sum(stream.semaphores.counts[use.number] for stream in streams),
             use.signalled_by,
             use.taken_by,
-            waiting.get(use.number),
+            waiting.get(f"sem {use.number}"),
         )
         for use in uses
     )
 
 
-def _utilisation(watch: Watch, facts: Facts, cycle: int) -> Utilisation | None:
+def _utilisation(watch: Watch, facts: Facts, look: Look, cycle: int) -> Utilisation | None:
     history = watch.history
     if cycle <= history.begin:
         return None
     # Asking for a total first brings all tracks to the same length of interval.
     history.total(ENABLED, cycle)
-    spans = [
-        (begin, min(begin + history.cycles, cycle)) for begin in range(history.begin, cycle, history.cycles)
-    ]
+    spans = [(begin, min(begin + history.cycles, cycle)) for begin in range(history.begin, cycle, history.cycles)]
     tracks = [
-        Track(stream.name.upper(), _busy_shares(stream, history.sums(stream.name, cycle), spans, watch.ended))
+        Track(
+            stream.name.upper(),
+            _busy_shares(stream, history.sums(stream.name, cycle), spans, _Standing.of(stream, watch, look, cycle)),
+        )
         for stream in watch.view.streams.values()
     ]
     if facts.texture_missing is None:
@@ -237,23 +285,24 @@ def _utilisation(watch: Watch, facts: Facts, cycle: int) -> Utilisation | None:
         sums = [history.sums(path, cycle) for path in sorted(watch.paths)]
         tracks.append(Track("GNI", _shares([max(each) for each in zip(*sums, strict=True)], spans, 1)))
     if watch.enabled is not None:
-        tracks.append(Track("PEs", _shares(history.sums(ENABLED, cycle), spans, facts.pes)))
+        shares = _shares(history.sums(ENABLED, cycle), spans, facts.pes)
+        first = watch.enabled_from
+        tracks.append(
+            Track("PEs", tuple(None if end <= first else each for each, (_, end) in zip(shares, spans, strict=True)))
+        )
     return Utilisation(history.cycles, tuple(tracks))
 
 
 def _shares(sums: Sequence[float], spans: Sequence[tuple[int, int]], full: int) -> tuple[float, ...]:
-    return tuple(
-        min(1.0, amount / ((end - begin) * full)) for amount, (begin, end) in zip(sums, spans, strict=True)
-    )
+    return tuple(min(1.0, amount / ((end - begin) * full)) for amount, (begin, end) in zip(sums, spans, strict=True))
 
 
 def _busy_shares(
-    stream: StreamView, waited: Sequence[int], spans: Sequence[tuple[int, int]], ended: str | None
+    stream: StreamView, waited: Sequence[int], spans: Sequence[tuple[int, int]], standing: _Standing
 ) -> tuple[float | None, ...]:
     """Return the share of each interval in which a stream executed; None where it has not been simulated yet."""
-    known = stream.halted or ended is not None or _waiting(stream) is not None
-    shares: list[float | None] = []
-    for waits, (begin, end) in zip(waited, spans, strict=True):
-        done = min(end, stream.cycle) - begin
-        shares.append(None if done <= 0 and not known else max(0, done - waits) / (end - begin))
-    return tuple(shares)
+    known = max(stream.cycle, standing.until)
+    return tuple(
+        None if begin >= known else max(0, min(end, stream.cycle) - begin - waits) / (end - begin)
+        for waits, (begin, end) in zip(waited, spans, strict=True)
+    )

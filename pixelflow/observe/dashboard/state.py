@@ -48,6 +48,8 @@ class StreamState:
     routine: str
     """Empty in the main program."""
     source: tuple[SourceRow, ...]
+    ahead: int
+    """Cycles beyond that of the frame that this stream has been taken already."""
     remaining: int | None
     """Cycles that the instruction has still to run; None where that is not known."""
     waiting_for: str | None
@@ -139,7 +141,7 @@ class State:
     config_hash: str
     engine: str
     status: str
-    """``running``, ``at cycle``, or why the run ended."""
+    """``running``, ``stopped here``, or why the run ended."""
     cycle: int
     seconds: float
     """Machine time at the clock."""
@@ -149,15 +151,18 @@ class State:
     pes: int
     streams: tuple[StreamState, ...]
     modules: tuple[ModuleState, ...]
+    texture_missing: str | None
+    """Why TASICs, SDRAMs and GNI took no part in the run, None where they did."""
     banks_missing: str | None
     """Why there are no SDRAM banks to show, None where ``open_rows`` are known."""
     gni: tuple[tuple[str, int], ...]
     """(path, busy cycles) of the paths out of the GNI that were used."""
-    gni_missing: str | None
     semaphores: tuple[SemaphoreState, ...]
     array: MapState | None
     utilisation: Utilisation | None
     stages: tuple[StageState, ...] = ()
-    part: tuple[int, int] | None = None
-    """(number, total) of the pass or program where a command makes several runs."""
+    part: tuple[int, int | None] | None = None
+    """Number and total of the pass where a command makes several; None for a total that nobody knows."""
+    total: int | None = None
+    """Cycles of the whole run, where they are known."""
     notes: tuple[str, ...] = ()

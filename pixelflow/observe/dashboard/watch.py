@@ -1,7 +1,8 @@
 """The listener behind a dashboard: what a run tells that nobody could look up in it afterwards.
 
 It asks for few events: a run that is watched this way builds some for each wait and each transfer, none for an
-instruction. Only a frame of the past (`every_instruction`) needs to hear of those too.
+instruction. Only a frame of the past needs to hear of those too (`instructions`). Every change of the enables
+(`enables`) costs a run more than a look at them now and then.
 """
 
 from __future__ import annotations
@@ -35,10 +36,9 @@ def module_track(module: int) -> str:
 class Watch:
     """Follows a run from its beginning on; a node's next run starts it anew."""
 
-    def __init__(self, *, every_instruction: bool = False) -> None:
+    def __init__(self, *, enables: bool = False, instructions: bool = False) -> None:
         self._kinds = [RunBegan, Waited, Accessed, PathUsed, Progressed, RunEnded]
-        if every_instruction:
-            self._kinds += [Executed, EnablesChanged]
+        self._kinds += [EnablesChanged] * enables + [Executed] * instructions
         self.until: int | None = None
         """Instructions that begin in this cycle or later are not looked at: a run may be a little ahead."""
         self.view: RunView | None = None
@@ -50,11 +50,13 @@ class Watch:
         self.ended: str | None = None
         self.history = History(cycle)
         self.current: dict[str, tuple[int, int]] = {}
-        """For each stream, position and end of the last instruction that began; with ``every_instruction`` only."""
+        """For each stream, position and end of the last instruction that began; with ``instructions`` only."""
         self.accesses: dict[int, int] = {}
         self.paths: set[str] = set()
+        self._before: dict[str, int] = {}
         self.enabled: tuple[int, ...] | None = None
-        self._enabled_since = cycle
+        self.enabled_from = self._enabled_since = cycle
+        """The first cycle for which it is known."""
 
     def attach(self, bus: Bus) -> None:
         """Begin to listen; before the run."""
@@ -85,14 +87,24 @@ class Watch:
             case RunBegan(cycle, program, _, _, view):
                 self._start(cycle)
                 self.program, self.view = program, view
+                self._before = dict(view.gni_cycles)
+                self._before |= {module_track(module): busy for module, busy in enumerate(view.tasic_cycles)}
+                self.paths = set(view.gni_cycles)
             case RunEnded(cycle, reason):
                 self.cycle, self.ended = max(self.cycle, cycle, self.view.cycle), reason
 
+    def busy(self, track: str, cycle: int) -> int:
+        """Return the busy cycles of a module's TASICs or of a path up to a cycle, those before a loaded state too."""
+        return self._before.get(track, 0) + self.history.total(track, cycle)
+
     def enables(self, cycle: int, counts: tuple[int, ...]) -> None:
         """Note how many PEs of each module are enabled from a cycle on."""
-        if self.enabled is not None and cycle > self._enabled_since:
+        if self.enabled is None:
+            self.enabled_from = self._enabled_since = cycle
+        elif cycle > self._enabled_since:
             self.history.add(ENABLED, self._enabled_since, cycle, sum(self.enabled))
-        self.enabled, self._enabled_since = counts, max(cycle, self._enabled_since)
+            self._enabled_since = cycle
+        self.enabled = counts
 
     def enables_last(self, cycle: int) -> None:
         """Note that nothing has changed up to a cycle."""

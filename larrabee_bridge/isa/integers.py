@@ -1,0 +1,211 @@
+"""Integer arithmetic, logic, shifts, fields, compares of the vector unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from larrabee_bridge.isa.declarations import (
+    Family,
+    Type,
+    declare,
+    described,
+    masked,
+    plus,
+    source,
+    spec,
+    write,
+)
+from larrabee_bridge.isa.floats import set_mask, set_signs
+from pixelflow.units import Standing
+
+
+def _minus(lanes, a, b):
+    return lanes.add(a, lanes.complement(b), lanes.bit(True))[0]
+
+
+def _smaller(lanes, a, b):
+    return lanes.select(lanes.less(a, b, signed=True), a, b)
+
+
+def _larger(lanes, a, b):
+    return lanes.select(lanes.less(a, b, signed=True), b, a)
+
+
+def _operation(mnemonic: str, family: Family, operation: Callable, text: str) -> None:
+    def meaning(lanes, dst, a, src) -> None:
+        write(lanes, dst, operation(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
+
+    declare(mnemonic, "dst", "a", "src", family=family)(described(meaning, text))
+
+
+_operation("vaddpi", Family.INTEGER, plus, "Add integers: dst = a + src modulo 2^32.")
+_operation("vsubpi", Family.INTEGER, _minus, "Subtract integers: dst = a - src modulo 2^32.")
+_operation(
+    "vsubrpi",
+    Family.INTEGER,
+    lambda lanes, a, b: _minus(lanes, b, a),
+    "Subtract integers in reverse: dst = src - a modulo 2^32.",
+)
+_operation(
+    "vmullpi",
+    Family.INTEGER,
+    lambda lanes, a, b: lanes.multiply(a, b, signed=True)[0],
+    "Multiply integers, low half: dst = a * src modulo 2^32.",
+)
+_operation(
+    "vmulhpi",
+    Family.INTEGER,
+    lambda lanes, a, b: lanes.multiply(a, b, signed=True)[1],
+    "Multiply signed integers, high half: dst = a * src / 2^32, rounded down.",
+)
+_operation("vminpi", Family.INTEGER, _smaller, "Smaller signed integer: dst = min(a, src).")
+_operation("vmaxpi", Family.INTEGER, _larger, "Larger signed integer: dst = max(a, src).")
+_operation("vandpi", Family.LOGIC, lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src.")
+_operation("vorpi", Family.LOGIC, lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src.")
+_operation("vxorpi", Family.LOGIC, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src.")
+_operation(
+    "vandnpi",
+    Family.LOGIC,
+    lambda lanes, a, b: lanes.both(lanes.complement(a), b),
+    "And not: dst = ~a & src.",
+)
+_operation(
+    "vsllpi",
+    Family.SHIFT,
+    lambda lanes, a, b: lanes.shift_up(a, b),
+    "Shift left: dst = a << src, lane by lane.\n\nAmounts of 32 and more give 0.",
+)
+_operation(
+    "vsrlpi",
+    Family.SHIFT,
+    lambda lanes, a, b: lanes.shift_down(a, b, signed=False),
+    "Shift right, zeros coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more give 0.",
+)
+_operation(
+    "vsrapi",
+    Family.SHIFT,
+    lambda lanes, a, b: lanes.shift_down(a, b, signed=True),
+    "Shift right, the sign coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more leave only the sign.",
+)
+
+# --- with carries in mask registers ----------------------------------------------------------------------------
+
+
+def _carrying(mnemonic: str, text: str, *, subtract: bool, carry_in: bool) -> None:
+    def meaning(lanes, dst, k, src) -> None:
+        value, carry = source(lanes, src, Type.INTEGER), lanes.bit(False)
+        if carry_in:
+            carry = lanes.flag(f"k{k.number}")
+        if subtract:
+            # A borrow is a carry that is missing.
+            value, carry = lanes.complement(value), lanes.complement(carry)
+        total, carry = lanes.add(lanes.load(dst.number), value, carry)
+        where = masked(lanes, dst)
+        lanes.store(dst.number, total, where)
+        lanes.set_flag(f"k{k.number}", lanes.complement(carry) if subtract else carry, where)
+
+    declare(mnemonic, "dst", "k", "src", family=Family.INTEGER)(described(meaning, text))
+
+
+_UNDER = "\n\nLanes that are not written keep their bit of k."
+_carrying("vadcpi", f"Add with carry: dst = dst + src + k, k = carry out.{_UNDER}", subtract=False, carry_in=True)
+_carrying("vsbbpi", f"Subtract with borrow: dst = dst - src - k, k = borrow out.{_UNDER}", subtract=True, carry_in=True)
+_carrying("vaddsetcpi", f"Add and set carry: dst = dst + src, k = carry out.{_UNDER}", subtract=False, carry_in=False)
+_carrying(
+    "vsubsetbpi", f"Subtract and set borrow: dst = dst - src, k = borrow out.{_UNDER}", subtract=True, carry_in=False
+)
+
+
+@declare("vaddsetspi", "dst", "kdst", "a", "src", family=Family.INTEGER)
+def vaddsetspi(lanes, dst, kdst, a, src) -> None:
+    """Add integers and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
+
+    Made for edge values, whose signs say which side of an edge a block lies on. Lanes that are not written get a clear
+    bit in kdst (invented).
+    """
+    set_signs(lanes, dst, kdst, plus(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
+
+
+# --- compares --------------------------------------------------------------------------------------------------
+
+_COMPARES = {
+    "eq": ("a == src", lambda lanes, a, b: lanes.equal(a, b)),
+    "lt": ("a < src", lambda lanes, a, b: lanes.less(a, b, signed=True)),
+    "le": ("a <= src", lambda lanes, a, b: lanes.complement(lanes.less(b, a, signed=True))),
+    "neq": ("a != src", lambda lanes, a, b: lanes.complement(lanes.equal(a, b))),
+    "nlt": ("a >= src", lambda lanes, a, b: lanes.complement(lanes.less(a, b, signed=True))),
+    "nle": ("a > src", lambda lanes, a, b: lanes.less(b, a, signed=True)),
+}
+
+
+def _compare(name: str) -> None:
+    condition, compare = _COMPARES[name]
+
+    def meaning(lanes, result, a, src) -> None:
+        set_mask(lanes, result, compare(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
+
+    text = f"Compare signed integers: bits of result are set where {condition}."
+    text += "\n\nUnder a mask, other lanes get a clear bit."
+    declare(f"vcmp{name}pi", "result", "a", "src", family=Family.COMPARE)(described(meaning, text))
+
+
+for _name in _COMPARES:
+    _compare(_name)
+
+
+@declare("vtestpi", "result", "a", "src", family=Family.COMPARE)
+def vtestpi(lanes, result, a, src) -> None:
+    """Test bits: bits of result are set where a & src is not 0. Under a mask, other lanes get a clear bit."""
+    common = lanes.both(lanes.load(a.number), source(lanes, src, Type.INTEGER))
+    set_mask(lanes, result, lanes.complement(lanes.equal(common, lanes.word(0))))
+
+
+# --- fields ----------------------------------------------------------------------------------------------------
+
+_RECALLED = Standing.INVENTED
+
+
+@declare(
+    "vinsertfieldpi",
+    *("dst", "src", spec("rotate", 0, 31), spec("first", 0, 31), spec("last", 0, 31)),
+    family=Family.SHIFT,
+    standing=_RECALLED,
+)
+def vinsertfieldpi(lanes, dst, src, rotate: int, first: int, last: int) -> None:
+    """Rotate and insert: src rotated left by ``rotate`` replaces bits first to last of dst.
+
+    That it rotates and inserts a field is published; how its constants are counted is invented.
+    """
+    value = source(lanes, src, Type.INTEGER)
+    down = lanes.shift_down(value, lanes.word(32 - rotate), signed=False)
+    rotated = lanes.either(lanes.shift_up(value, lanes.word(rotate)), down)
+    field = sum(1 << bit for bit in range(first, last + 1))
+    kept = lanes.both(lanes.load(dst.number), lanes.word(~field))
+    write(lanes, dst, lanes.either(kept, lanes.both(rotated, lanes.word(field))))
+
+
+def _interleave(mnemonic: str, from_a: int, text: str) -> None:
+    def meaning(lanes, dst, a, src) -> None:
+        words = {"a": lanes.load(a.number), "src": source(lanes, src, Type.INTEGER)}
+        taken = dict.fromkeys(words, 0)
+        out = lanes.word(0)
+        for bit in range(32):
+            name = "src" if bit % (from_a + 1) == 0 else "a"
+            moved = lanes.shift_up(words[name], lanes.word(bit - taken[name]))
+            out = lanes.either(out, lanes.both(moved, lanes.word(1 << bit)))
+            taken[name] += 1
+        write(lanes, dst, out)
+
+    declare(mnemonic, "dst", "a", "src", family=Family.SHIFT, standing=_RECALLED)(described(meaning, text))
+
+
+_interleave(
+    "vbitinterleave11pi",
+    1,
+    "Interleave bits one and one: from the lowest on, one bit of src, one of a.\n\nWhich comes first is invented.",
+)
+_interleave(
+    "vbitinterleave21pi",
+    2,
+    "Interleave bits two and one: from the lowest on, one bit of src, two of a.\n\nWhich comes first is invented.",
+)

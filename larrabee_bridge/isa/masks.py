@@ -1,0 +1,57 @@
+"""Mask registers: logic among them, the way from and to scalar registers, and the test that branches look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from larrabee_bridge.isa.declarations import Family, declare, described
+from larrabee_bridge.isa.scalar import CARRY, LESS, ZERO
+from pixelflow.units import Standing
+
+
+def _bits(lanes, operand):
+    return lanes.flag(f"k{operand.number}")
+
+
+def _logic(mnemonic: str, operation: Callable, text: str) -> None:
+    def meaning(lanes, kdst, k) -> None:
+        lanes.set_flag(f"k{kdst.number}", operation(lanes, _bits(lanes, kdst), _bits(lanes, k)))
+
+    declare(mnemonic, "kdst", "k", family=Family.MASK)(described(meaning, text))
+
+
+_logic("kand", lambda lanes, a, b: lanes.both(a, b), "And: kdst = kdst & k.")
+_logic("kandn", lambda lanes, a, b: lanes.both(lanes.complement(a), b), "And not: kdst = ~kdst & k.")
+_logic("kandnr", lambda lanes, a, b: lanes.both(a, lanes.complement(b)), "And not, reversed: kdst = kdst & ~k.")
+_logic("kor", lambda lanes, a, b: lanes.either(a, b), "Or: kdst = kdst | k.")
+_logic("kxor", lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: kdst = kdst ^ k.")
+_logic("kxnor", lambda lanes, a, b: lanes.complement(lanes.differ(a, b)), "Equal: kdst = ~(kdst ^ k).")
+_logic("knot", lambda lanes, a, b: lanes.complement(b), "Not: kdst = ~k.")
+_logic("kmov", lambda lanes, a, b: b, "Copy a mask register: kdst = k.")
+
+
+@declare("kortest", "k1", "k2", family=Family.MASK)
+def kortest(lanes, k1, k2) -> None:
+    """Test two masks: zero flag where k1 | k2 is all zeros, carry flag where it is all ones.
+
+    The only instruction of the vector unit that sets the scalar flags.
+    """
+    number = lanes.collect(lanes.either(_bits(lanes, k1), _bits(lanes, k2)))
+    lanes.set_flag(ZERO, lanes.equal(number, lanes.word(0)))
+    lanes.set_flag(CARRY, lanes.equal(number, lanes.word(0xFFFF)))
+    lanes.set_flag(LESS, lanes.bit(False))
+
+
+@declare("kmovkr", "r", "k", family=Family.MASK, standing=Standing.INVENTED)
+def kmovkr(lanes, r, k) -> None:
+    """Copy a mask register into a scalar register: r = k, lane 0 in bit 0.
+
+    That masks move to and from scalar registers directly is published, these two names are not.
+    """
+    lanes.write(f"r{r.number}", lanes.collect(_bits(lanes, k)))
+
+
+@declare("kmovrk", "kdst", "r", family=Family.MASK, standing=Standing.INVENTED)
+def kmovrk(lanes, kdst, r) -> None:
+    """Copy the low 16 bits of a scalar register into a mask register: kdst = r."""
+    lanes.set_flag(f"k{kdst.number}", lanes.spread(lanes.read(f"r{r.number}")))

@@ -1,0 +1,109 @@
+"""Vector loads, stores, gather, scatter, packed accesses, and the route across sixteen lanes."""
+
+from __future__ import annotations
+
+from larrabee_bridge.isa.declarations import (
+    LANES,
+    Family,
+    Pipe,
+    Type,
+    address,
+    declare,
+    masked,
+    plus,
+    source,
+    spec,
+    write,
+)
+from pixelflow.units import Standing
+
+_LINES = "Seiler et al. 2008, 3.3: usually one cache line a cycle"
+
+
+@declare("vloadps", "dst", "src", family=Family.CONVERT)
+def vloadps(lanes, dst, src) -> None:
+    """Load floats, or copy a register through a swizzle; what is narrower in memory is widened to floats."""
+    write(lanes, dst, source(lanes, src, Type.FLOAT))
+
+
+@declare("vloadpi", "dst", "src", family=Family.CONVERT)
+def vloadpi(lanes, dst, src) -> None:
+    """Load integers, or copy a register through a swizzle; uint8 and sint16 are widened to integers.
+
+    unorm8 and float16 become floats here too, since they are no integers.
+    """
+    write(lanes, dst, source(lanes, src, Type.INTEGER))
+
+
+@declare("vstored", "memory", "value", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+def vstored(lanes, memory, value) -> None:
+    """Store sixteen words from [memory] on, under a mask: memory that is not enabled keeps what it had."""
+    places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
+    lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
+
+
+@declare("vgatherd", "dst", "indices", "where", family=Family.MEMORY, source=_LINES)
+def vgatherd(lanes, dst, indices, where) -> None:
+    """Gather: each enabled lane of dst takes the word at [where] plus its own offset in bytes."""
+    enabled = masked(lanes, dst)
+    places = plus(lanes, address(lanes, where), lanes.load(indices.number))
+    lanes.store(dst.number, lanes.fetch(places, 4, enabled), enabled)
+
+
+@declare("vscatterd", "memory", "indices", "value", family=Family.MEMORY, source=_LINES)
+def vscatterd(lanes, memory, indices, value) -> None:
+    """Scatter: each enabled lane writes its word to [memory] plus its own offset in bytes.
+
+    Where lanes meet, the highest wins.
+    """
+    places = plus(lanes, address(lanes, memory), lanes.load(indices.number))
+    lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
+
+
+def _packed(lanes, memory, enabled):
+    """Return where each enabled lane's word lies: one after the other, from the lowest lane on."""
+    rank = lanes.rank(lanes.bit(True) if enabled is None else enabled)
+    return plus(lanes, address(lanes, memory), lanes.shift_up(rank, lanes.word(2)))
+
+
+@declare("vcompressd", "memory", "value", family=Family.MEMORY, source=_LINES)
+def vcompressd(lanes, memory, value) -> None:
+    """Packed store: the words of the enabled lanes, one after the other from [memory] on.
+
+    The hardware splits it at the end of a cache line; here it is one instruction that touches one line or two.
+    """
+    where = masked(lanes, memory)
+    lanes.put(_packed(lanes, memory, where), lanes.load(value.number), 4, where)
+
+
+@declare("vexpandd", "dst", "where", family=Family.MEMORY, source=_LINES)
+def vexpandd(lanes, dst, where) -> None:
+    """Packed load: the enabled lanes of dst take words one after the other from [where] on."""
+    enabled = masked(lanes, dst)
+    lanes.store(dst.number, lanes.fetch(_packed(lanes, where, enabled), 4, enabled), enabled)
+
+
+@declare(
+    "vshuf128x32",
+    *("dst", "a", spec("fours", 0, 255), spec("within", 0, 255)),
+    family=Family.CONVERT,
+    standing=Standing.INVENTED,
+)
+def vshuf128x32(lanes, dst, a, fours: int, within: int) -> None:
+    """Route across sixteen lanes: four-lane groups by ``fours``, then lanes within each by ``within``.
+
+    Two bits each, lowest first: lane i of four takes lane ``within >> 2 * i & 3``. The name is published, the order of
+    the constants recalled.
+    """
+    sources = [4 * (fours >> 2 * (lane // 4) & 3) + (within >> 2 * (lane % 4) & 3) for lane in range(LANES)]
+    write(lanes, dst, lanes.route(lanes.load(a.number), sources))
+
+
+@declare("vprefetch1", "where", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+def vprefetch1(lanes, where) -> None:
+    """Prefetch a line into the L1 cache; no register and no byte of memory changes."""
+
+
+@declare("vprefetch2", "where", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+def vprefetch2(lanes, where) -> None:
+    """Prefetch a line into the L2 slice; no register and no byte of memory changes."""

@@ -1,0 +1,47 @@
+"""Programs for the vector unit: the assembler's target, and the call that assembles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from larrabee_bridge.isa import INSTRUCTIONS, NAMES
+from larrabee_bridge.isa.operands import BRACES
+from microcode.assembler import assemble
+from microcode.target import NUMBERS, Target
+from pixelflow.isa.declare import InstructionSet
+from pixelflow.isa.program import Program
+
+__all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector"]
+
+LINE_BYTES = 64
+"""A cache line, which is also one vector register."""
+MEMORY_BYTES = 1 << 16
+"""Memory that the assembler places ranges in; a run may give a program more."""
+
+
+class VectorProgram(Program):
+    """An assembled program for the vector unit."""
+
+    instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
+    schema: ClassVar[str] = "larrabee.program/1"
+
+
+TARGET = Target(
+    instructions=INSTRUCTIONS,
+    names=NAMES | NUMBERS,
+    streams=("main",),
+    halt="halt",
+    owner="memory",
+    memory_bytes=MEMORY_BYTES,
+    placed_bytes=MEMORY_BYTES,
+    alignment=LINE_BYTES,
+    program=VectorProgram,
+    manual="pixelflow larrabee isa",
+    braces=BRACES,
+)
+
+
+def assemble_vector(source: str | Path, /, **parameters: int | float) -> VectorProgram:
+    """Assemble a file or a text with the vector unit's mnemonics; raises InputError with every fault."""
+    return assemble(source, TARGET, **parameters)

@@ -1,0 +1,128 @@
+"""Colours for `.mc` text: a pygments lexer, found by its entry point under the name ``mc``.
+
+Which words are key words where is decided by the grammar, which instructions there are by their declarations; nothing
+of either is repeated here. A line that cannot be read keeps its colours up to the fault, the rest is an error.
+
+>>> from pygments.lexers import get_lexer_by_name
+>>> get_lexer_by_name("mc").name                                # doctest: +SKIP
+'PixelFlow microcode'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from pygments.lexer import Lexer
+from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
+
+from microcode.functions import FUNCTIONS
+from microcode.lines import tokens_of
+from microcode.scope import BUILT_IN
+from pixelflow.isa import INSTRUCTIONS, Kind
+
+if TYPE_CHECKING:
+    from lark import Token
+
+__all__ = ["MicrocodeLexer"]
+
+_TERMINALS = {
+    "NUMBER": Number.Integer,
+    "FRACTION": Number.Float,
+    "CHARACTER": String.Char,
+    "STRING": String.Double,
+    "OPERATOR": Operator,
+    "SIGN": Operator,
+    "NOT": Operator,
+    "DATA_KIND": Keyword.Type,
+    "LANE": Keyword.Type,
+}
+_NAMES = ("NAME", "GATED", "TEMPLATE")
+_DEFINED = {
+    "CONST": Name.Constant,
+    "PARAM": Name.Constant,
+    "RANGE": Name.Variable,
+    "OVERLAY": Name.Variable,
+    "REPEAT": Name.Variable,
+    "MACRO": Name.Function,
+    "ROUTINE": Name.Function,
+    "PROC": Name.Function,
+}
+"""What a name is that follows a key word, by the terminal of the key word."""
+
+
+class MicrocodeLexer(Lexer):
+    """Splits `.mc` text into tokens whose texts, put together, are the text."""
+
+    name = "PixelFlow microcode"
+    aliases: ClassVar = ["mc", "pixelflow"]
+    filenames: ClassVar = ["*.mc"]
+    mimetypes: ClassVar = ["text/x-pixelflow-microcode"]
+
+    def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
+        """Yield (position, kind, text) of every token, blanks and comments included."""
+        start = 0
+        for line in text.split("\n"):
+            for at, kind, part in _line(line):
+                yield start + at, kind, part
+            start += len(line)
+            if start < len(text):
+                yield start, Whitespace, "\n"
+                start += 1
+
+
+def _line(line: str) -> Iterator[tuple[int, _TokenType, str]]:
+    """Yield the tokens of one line; what the grammar passes over is put in between."""
+    bare = line.removesuffix("\r")
+    end = 0
+    for at, kind, part in _kinds(list(tokens_of(bare))):
+        yield from _gap(bare, end, at)
+        yield at, kind, part
+        end = at + len(part)
+    yield from _gap(bare, end, len(bare))
+    if len(bare) < len(line):
+        yield len(bare), Whitespace, "\r"
+
+
+def _gap(line: str, start: int, stop: int) -> Iterator[tuple[int, _TokenType, str]]:
+    """Yield blanks and a comment; anything else is where the line could not be read."""
+    text = line[start:stop]
+    inner = text.strip(" \t")
+    if not inner:
+        if text:
+            yield start, Whitespace, text
+        return
+    before = text.index(inner)
+    if before:
+        yield start, Whitespace, text[:before]
+    yield start + before, Comment.Single if inner.startswith(";") else Error, text[before:]
+
+
+def _kinds(tokens: list[Token]) -> Iterator[tuple[int, _TokenType, str]]:
+    """Yield position, kind and text of the tokens of a line."""
+    before = ""
+    target_follows = False
+    for position, token in enumerate(tokens):
+        following = tokens[position + 1].type if position + 1 < len(tokens) else ""
+        text = str(token)
+        first = position == 0 or (position == 2 and before == "COLON")
+        if token.type not in _NAMES:
+            kind = _TERMINALS.get(token.type) or (Keyword if text.isidentifier() else Punctuation)
+        elif first and following == "COLON":
+            kind = Name.Label
+        elif first:
+            operation = INSTRUCTIONS.get(text.partition(".")[0])
+            kind = Name.Builtin if operation else Name.Function
+            target_follows = operation is not None and [spec.kind for spec in operation.operands[:1]] == [Kind.TARGET]
+        elif before in _DEFINED:
+            kind = _DEFINED[before]
+        elif following == "LPAR" and text in FUNCTIONS:
+            kind = Name.Builtin
+        elif text in BUILT_IN:
+            kind = Name.Builtin.Pseudo
+        elif before in _NAMES and target_follows:
+            kind = Name.Label
+        else:
+            kind = Name
+        yield token.start_pos, kind, text
+        before = token.type

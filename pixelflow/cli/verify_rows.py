@@ -1,0 +1,95 @@
+"""The rows of a verification: what was found for each table, how the rows came out, and their figures as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tessellation.notes import NOTES, Note, Reason
+from tessellation.reproduction import Reproduction
+from tessellation.rows import Number, Outcome, Row
+
+__all__ = ["Verified", "deviation_text", "figure_text", "percent_text", "unexplained_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """The rows of all tables that were asked for, in their order."""
+
+    tables: tuple[tuple[Reproduction, tuple[Row, ...]], ...]
+    complete: bool
+    """Whether these are all tables that there are."""
+
+    @property
+    def rows(self) -> Iterator[tuple[Reproduction, Row]]:
+        """Every row with its table."""
+        return ((table, row) for table, rows in self.tables for row in rows)
+
+    @property
+    def outcomes(self) -> Counter[Outcome]:
+        """How many rows came out how."""
+        return Counter(row.outcome for _, row in self.rows)
+
+    @property
+    def reasons(self) -> Counter[Reason]:
+        """How many of the explained rows have which kind of reason; a row can have several."""
+        explained = (row for _, row in self.rows if row.outcome is Outcome.EXPLAINED)
+        return Counter(reason for row in explained for reason in {NOTES[name].reason for name in row.notes})
+
+    @property
+    def measured(self) -> int:
+        """Rows whose figure was executed."""
+        return sum(row.measured is not None for _, row in self.rows)
+
+    @property
+    def formula_only(self) -> int:
+        """Rows that have a formula and nothing executed."""
+        return sum(row.measured is None and row.formula is not None for _, row in self.rows)
+
+    @property
+    def notes(self) -> list[Note]:
+        """The notes that rows or whole tables refer to, in their order; all where all tables are here."""
+        used = {name for table, rows in self.tables for name in table.notes}
+        used |= {name for _, row in self.rows for name in row.notes}
+        return [note for name, note in NOTES.items() if name in used]
+
+    def failures(self, *, strict: bool) -> list[tuple[Reproduction, Row]]:
+        """Return the rows that fail: those that deviate without a note, or with ``strict`` all that deviate."""
+        bad = {Outcome.UNEXPLAINED, Outcome.EXPLAINED} if strict else {Outcome.UNEXPLAINED}
+        return [(table, row) for table, row in self.rows if row.outcome in bad]
+
+
+def figure_text(value: Number | None) -> str:
+    """Return a count in full and a fraction with five digits; a dash where there is none."""
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
+
+
+def deviation_text(row: Row) -> str:
+    """Return by how much a row is off, with its sign, in its unit; 0 where it is not."""
+    if row.deviation is None:
+        return "-"
+    if row.deviation == 0:
+        return "0"
+    return f"{row.deviation:+,}" if isinstance(row.deviation, int) else f"{row.deviation:+,.3g}"
+
+
+def percent_text(row: Row) -> str:
+    """Return the same in percent, with two digits behind the point, or more where these would all be zero."""
+    if row.percent is None:
+        return "-"
+    if row.percent == 0:
+        return "0"
+    return f"{row.percent:+.2f}" if abs(row.percent) >= 0.005 else f"{row.percent:+.1g}"
+
+
+def unexplained_text(table: Reproduction, row: Row) -> str:
+    """Return one line about a row that fails."""
+    figures = ", ".join(
+        f"{name} {figure_text(value)}"
+        for name, value in (("published", row.published), ("formula", row.formula), ("measured", row.measured))
+        if value is not None
+    )
+    return f"{table.name}: {row.item}: {figures} {row.unit}"

@@ -1,0 +1,192 @@
+"""A run that is being looked at: goes forwards until something stops it, and anywhere on demand.
+
+Going on works in stretches. While a stretch is executed, an ear notes what could stop the run; afterwards the run is
+taken back to the first of these. So nothing has to be asked at each instruction, and a stretch costs what it costs to
+run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pixelflow.debugger.ear import Ear, Heard
+from pixelflow.debugger.places import Code
+from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
+from pixelflow.errors import InputError
+from pixelflow.isa import Program, Unit
+from pixelflow.isa.control import CALL
+from pixelflow.node import Node, Replay
+from pixelflow.observe import Executed
+
+__all__ = ["Outcome", "Session"]
+
+_STRETCH = 2048
+"""Cycles between two looks at whether the user has interrupted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Why the run stands where it stands now."""
+
+    hits: tuple[Hit | Changed, ...] = ()
+    interrupted: bool = False
+
+
+@dataclass
+class Session:
+    """A replay with its stops."""
+
+    replay: Replay
+    stops: dict[int, Stop] = field(default_factory=dict)
+    interrupted: bool = False
+    """Set by whoever wants a long movement to end."""
+
+    def __post_init__(self) -> None:
+        self._ear = Ear(self.replay)
+        self._numbers = 0
+
+    @property
+    def node(self) -> Node:
+        """The node, with the data as they are at this position."""
+        return self.replay.node
+
+    @property
+    def program(self) -> Program:
+        """The program that runs."""
+        return self.replay.program
+
+    # --- stops ---------------------------------------------------------------------------------------------------
+
+    def add(self, subject: Code | Semaphore | Cycle | Bytes, count: int = 1) -> Stop:
+        """Stop there from now on; returns the stop with its number."""
+        self._numbers += 1
+        self.stops[self._numbers] = Stop(self._numbers, subject, count)
+        return self.stops[self._numbers]
+
+    def delete(self, number: int) -> None:
+        """Forget a stop; raises InputError where there is none of that number."""
+        if number not in self.stops:
+            known = ", ".join(str(each) for each in self.stops) or "none"
+            raise InputError(f"there is no stop {number} (there is: {known})")
+        del self.stops[number]
+
+    # --- movement ------------------------------------------------------------------------------------------------
+
+    def step(self, count: int = 1, stream: str | None = None) -> Outcome:
+        """Go on by instructions; stops do not count."""
+        return self._repeat(count, lambda: self.replay.step(stream))
+
+    def back(self, count: int = 1, stream: str | None = None) -> Outcome:
+        """Go back by instructions."""
+        self.replay.back(count, stream)
+        return Outcome()
+
+    def goto(self, cycle: int) -> Outcome:
+        """Go to a cycle, in either direction; stops do not count."""
+        self.interrupted = False
+        if cycle < self.replay.position or (self.replay.end is not None and cycle >= self.replay.end):
+            self.replay.goto(cycle)
+        while self.replay.position < cycle and not self.replay.ended:
+            if self.interrupted:
+                return Outcome(interrupted=True)
+            self.replay.goto(min(cycle, self.replay.position + _STRETCH))
+        return Outcome()
+
+    def go_on(self) -> Outcome:
+        """Go on to the next stop, or to the last position."""
+        return self._run(None)
+
+    def step_over(self, stream: str) -> Outcome:
+        """Go on to the next instruction or call of a stream in no deeper call than now, or to a stop before it."""
+        ahead = self.replay.ahead(stream)
+        return self._run(self._reaches(stream, self.depth(stream) if ahead is None else ahead.outermost))
+
+    def leave(self, stream: str) -> Outcome:
+        """Go on until a stream has left the routine of its next instruction; raises InputError where it is in none."""
+        depth = self.depth(stream)
+        if not depth:
+            raise InputError(f"{stream.upper()} is in its main program, which no RET leaves")
+        return self._run(self._reaches(stream, depth - 1))
+
+    def depth(self, stream: str) -> int:
+        """Return how many calls the next instruction of a stream is inside of."""
+        ahead = self.replay.ahead(stream)
+        return len(self.replay.streams[stream].frames if ahead is None else ahead.frames) - 1
+
+    def _reaches(self, stream: str, depth: int) -> Callable[[Executed], bool]:
+        """Return the condition that a stream begins an instruction, or a call, inside of at most ``depth`` calls."""
+        instructions = self.program.instructions
+
+        def reached(event: Executed) -> bool:
+            if event.stream != stream or len(self.replay.streams[stream].frames) - 1 > depth:
+                return False
+            declaration = instructions[event.index].declaration
+            return declaration.unit is not Unit.SEQUENCER or declaration is CALL
+
+        return reached
+
+    def _repeat(self, count: int, move: Callable[[], int]) -> Outcome:
+        self.interrupted = False
+        for _ in range(count):
+            before = self.replay.position
+            if self.interrupted:
+                return Outcome(interrupted=True)
+            if move() == before:
+                break
+        return Outcome()
+
+    def _run(self, until: Callable[[Executed], bool] | None) -> Outcome:
+        """Go on to the first stop behind this position, or to where ``until`` says yes."""
+        self.interrupted = False
+        start = self.replay.position
+        while not self.replay.ended:
+            if self.interrupted:
+                return Outcome(interrupted=True)
+            cycles = [each.subject.cycle for each in self.stops.values() if isinstance(each.subject, Cycle)]
+            limit = min((c for c in cycles if c > self.replay.position), default=1 << 62)
+            heard = self._ear.listen(min(limit, self.replay.position + _STRETCH), self.stops.values(), until)
+            reached = self.replay.position
+            for cycle in sorted(heard):
+                if cycle <= reached and (outcome := self._judge(cycle, heard[cycle], start)) is not None:
+                    return outcome
+            self.replay.goto(reached)  # looking at changes may have gone back
+            hits = [Hit(each, None) for each in self._about(Cycle(reached)) if each.is_due()]
+            if hits:
+                return Outcome(tuple(hits))
+        return Outcome()
+
+    def _about(self, subject: Cycle) -> list[Stop]:
+        return [each for each in self.stops.values() if each.subject == subject]
+
+    def _judge(self, cycle: int, heard: Heard, start: int) -> Outcome | None:
+        """Return why the run stops in a cycle, having gone there; None where it does not."""
+        if cycle > start:
+            hits = [Hit(*each) for each in heard.met if each[0].is_due()]
+            if hits or heard.reached:
+                self.replay.goto(cycle)
+                return Outcome(tuple(hits))
+        if heard.writers:
+            changed = self._changes(cycle, heard.writers)
+            if changed:
+                return Outcome(tuple(changed))
+        return None
+
+    def _changes(self, cycle: int, writers: Iterable[tuple[str, int]]) -> list[Changed]:
+        """Go through a cycle in which watched bytes may change, and return those that did and are to stop the run."""
+        watched = [(each, each.subject) for each in self.stops.values() if isinstance(each.subject, Bytes)]
+        self.replay.goto(cycle)
+        before = [self.node.read_memory(at.start, at.size) for _, at in watched]
+        self.replay.goto(cycle + 1)
+        found = []
+        for (stop, at), old in zip(watched, before, strict=True):
+            new = self.node.read_memory(at.start, at.size)
+            differs = (old != new).any(axis=0)
+            lanes = np.flatnonzero(differs)
+            if at.lanes is not None:
+                lanes = np.array([lane for lane in at.lanes if differs[lane]], np.int64)
+            if len(lanes) and stop.is_due():
+                found.append(Changed(stop, cycle, tuple(writers), lanes, old[:, lanes], new[:, lanes]))
+        return found

@@ -1,0 +1,212 @@
+"""The compiled engine: the meaning's form as native vector code, looped over tiles of lanes.
+
+State is ``uint8[tile, place, lane of the tile]``; a place is a row, a register, a flag or a byte of the coordinates.
+The code of an action is a list of 64-bit words: the number of a function, the operands that it takes, the next number.
+A program is the code of its actions, one after the other, and a zero.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.lanes.compiled.enables import full_after, masks_read
+from pixelflow.lanes.compiled.native import GO, GUARD, native
+from pixelflow.lanes.compiled.team import on_all_tiles, usable_threads
+from pixelflow.lanes.compiled.trace import COORDINATES, Block, Part, block_of, record
+from pixelflow.lanes.engine import Engine, Meaning
+from pixelflow.lanes.shape import Shape
+
+__all__ = ["CompiledAction", "CompiledEngine"]
+
+_ALIGNMENT = 64
+_TILE = 2048
+"""Lanes that a native loop works on before the next block, at most."""
+
+_BLOCK = 16
+"""Parts that are fused into one loop: what one meaning leaves in registers the next one finds there."""
+
+_WORTH_FETCHING = 64
+"""Uses of a chain after which looking for its fused code on disk pays."""
+
+_WORTH_COMPILING = 4096
+"""Uses after which compiling its fused code pays: till then, the time that it would have saved is what it costs."""
+
+_WORTH_WAKING = 1000
+"""Parts of a program from which on more than one thread works on it."""
+
+
+@dataclass(eq=False, slots=True)
+class CompiledAction:
+    """What an action carries out, and its code."""
+
+    parts: list[Part]
+    code: bytes
+    uses: int | None = None
+    """How often a chain was run; None for what is fused, or never will be."""
+
+
+class CompiledEngine(Engine):
+    """The algebra compiled once per form of meaning.
+
+    ``width`` is the size of the vectors in bytes, None the host's. ``threads`` is how many may work at once, None as
+    many as there are processors for this process; every number gives the same bits.
+    """
+
+    name = "compiled"
+
+    def __init__(self, shape: Shape, width: int | None = None, threads: int | None = None) -> None:
+        super().__init__(shape)
+        if shape.bits != 8:
+            raise ValueError(f"the compiled engine serves words of 8 bits, not of {shape.bits}")
+        named = (*shape.words, *shape.carries, *shape.masks, *COORDINATES)
+        self._place = {name: shape.rows + index for index, name in enumerate(named)}
+        places = shape.rows + len(named)
+        step = lcm(_ALIGNMENT, shape.group)
+        if step > _TILE:
+            raise ValueError(f"groups of {shape.group} lanes do not fit a tile of {_TILE}")
+        self._tile = min(_TILE // step, -(-shape.lanes // step)) * step
+        tiles = -(-shape.lanes // self._tile)
+        # One vector more than the tile, so that rows of the same lanes do not all meet in a few sets of the cache.
+        self._stride = self._tile + _ALIGNMENT
+        memory = np.zeros(tiles * places * self._stride + _ALIGNMENT, np.uint8)
+        first = -memory.ctypes.data % _ALIGNMENT
+        self._memory = memory[first : first + tiles * places * self._stride].reshape(tiles, places, self._stride)
+        self._masks = [self._place[name] for name in shape.masks]
+        self._native = native(width)
+        self.threads = usable_threads() if threads is None else threads
+        """How many threads may work at once; may be changed at any time."""
+        self._counts = False
+        """Whether there are chains, whose uses are counted."""
+        self._wanted: list[Block] = []
+        """Blocks of which there is code, but no function yet."""
+
+    # --- carrying out ---------------------------------------------------------------------------------------
+
+    def prepare(self, meaning: Meaning) -> CompiledAction:
+        parts = record(meaning, self._place)
+        code = array("q")
+        for part in parts:
+            code.extend(self._call([part]))
+        return CompiledAction(parts, code.tobytes())
+
+    def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
+        actions = tuple(actions)
+        parts = [part for action in actions for part in action.parts]
+        self._counts = True
+        return CompiledAction(parts, b"".join(action.code for action in actions), uses=0)
+
+    def _call(self, parts: Sequence[Part], full: frozenset[int] = frozenset()) -> array[int]:
+        """Return the code of one block; ``full`` are the rows that hold 255 before it."""
+        block, operands = block_of(parts, self._stride, full)
+        number = self._native.number(block)
+        if not self._native.addresses[number]:
+            self._wanted.append(block)
+        return array("q", [number, *operands])
+
+    def run(self, actions: Iterable[CompiledAction]) -> None:
+        actions = tuple(actions)
+        if self._counts:
+            self._count(actions)
+        if self._wanted:
+            self._native.compile(self._wanted)
+            self._wanted.clear()
+        code = b"".join([action.code for action in actions]) + bytes(8)
+        dispatch, size, state = self._native.dispatch, self._memory.strides[0], self._memory.ctypes.data
+        table = self._native.addresses.buffer_info()[0]
+
+        def work(first: int, tiles: int) -> None:
+            dispatch(state + first * size, tiles, size, self._tile, code, table)
+
+        threads = self.threads if self.threads > 1 and self._is_long(actions) else 1
+        on_all_tiles(work, len(self._memory), threads)
+
+    @staticmethod
+    def _is_long(actions: Sequence[CompiledAction]) -> bool:
+        """Return whether a program takes much longer than it takes to wake other threads."""
+        return sum(len(action.parts) for action in actions[:_WORTH_WAKING]) >= _WORTH_WAKING
+
+    # --- fusing ---------------------------------------------------------------------------------------------
+
+    def _count(self, actions: Iterable[CompiledAction]) -> None:
+        """Count the uses of chains that are not fused yet, and fuse those that have been used often enough."""
+        for action in actions:
+            if action.uses is not None:
+                action.uses += 1
+                if action.uses == _WORTH_FETCHING:
+                    self._fuse(action, self._native.fetch)
+                elif action.uses == _WORTH_COMPILING:
+                    self.fuse(action)
+
+    def fuse(self, action: CompiledAction) -> None:
+        """Carry out an action that `chain` returned by fused blocks from now on, whatever compiling them costs."""
+        self._fuse(action, self._native.compile)
+
+    def _fuse(self, action: CompiledAction, get: Callable[[list[Block]], bool]) -> None:
+        """Give a chain fused code, where ``get`` can provide the blocks."""
+        wanted = len(self._wanted)
+        code = self._lines(action.parts)
+        if get(self._wanted[wanted:]):
+            action.code, action.uses = code.tobytes(), None
+        del self._wanted[wanted:]
+
+    def _lines(self, parts: list[Part]) -> array[int]:
+        """Return two lines of blocks: behind a guard the one for any masks, then the one for masks that are full."""
+        masks = masks_read(parts, self._masks)[:2]
+        if not masks:
+            return self._line(parts, frozenset())
+        places = [masks[0] * self._stride, masks[-1] * self._stride]
+        some, full = self._line(parts, frozenset()), self._line(parts, frozenset(masks))
+        some.extend([GO, len(full)])
+        return array("q", [GUARD, *places, len(some)]) + some + full
+
+    def _line(self, parts: list[Part], full: frozenset[int]) -> array[int]:
+        """Return the blocks of a chain, each with what is known of the masks before it."""
+        code = array("q")
+        for at in range(0, len(parts), _BLOCK):
+            block = parts[at : at + _BLOCK]
+            code.extend(self._call(block, full))
+            for part in block:
+                full = full_after(part, full)
+        return code
+
+    # --- state ----------------------------------------------------------------------------------------------
+
+    def _get(self, start: int, count: int) -> NDArray[np.uint8]:
+        values = np.empty((count, len(self._memory), self._tile), np.uint8)
+        values[...] = self._memory[:, start : start + count, : self._tile].transpose(1, 0, 2)
+        return values.reshape(count, -1)[:, : self.shape.lanes]
+
+    def _set(self, start: int, values: NDArray[np.uint8]) -> None:
+        values = np.asarray(values, np.uint8)
+        padded = np.zeros((len(values), len(self._memory) * self._tile), np.uint8)
+        padded[:, : self.shape.lanes] = values
+        tiles = padded.reshape(len(values), -1, self._tile).transpose(1, 0, 2)
+        self._memory[:, start : start + len(values), : self._tile] = tiles
+
+    def get_rows(self, start: int, count: int) -> NDArray[np.uint8]:
+        return self._get(start, count)
+
+    def set_rows(self, start: int, values: NDArray[np.uint8]) -> None:
+        self._set(start, values)
+
+    def get_word(self, name: str) -> NDArray[np.uint8]:
+        return self._get(self._place[name], 1)[0]
+
+    def set_word(self, name: str, values: NDArray[np.uint8]) -> None:
+        self._set(self._place[name], np.asarray(values, np.uint8)[None])
+
+    def get_bit(self, name: str) -> NDArray[np.bool_]:
+        return self.get_word(name) != 0
+
+    def set_bit(self, name: str, values: NDArray[np.bool_]) -> None:
+        self.set_word(name, np.where(values, np.uint8(0xFF), np.uint8(0)))
+
+    def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
+        rows = [part & 0xFF for value in (x, y) for part in (value, value >> 8)]
+        self._set(self._place[COORDINATES[0]], np.array(rows, np.uint8))

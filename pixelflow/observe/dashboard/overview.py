@@ -1,0 +1,183 @@
+"""The first block of a frame: what every part of the machine did with its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from rich.text import Text
+
+from pixelflow.observe.dashboard.cells import Field, count, flow, share
+from pixelflow.observe.dashboard.panels import STYLES, title
+from pixelflow.observe.dashboard.state import ModuleState, State, StreamState, Track, Utilisation
+
+__all__ = ["overview", "utilisation"]
+
+_KINDS = (("busy", "█", ""), ("wait", "▒", "yellow"), ("idle", "·", "dim"), ("unknown", " ", "dim"))
+"""The parts of a stream's time: heading, character of the bar, style (busy: that of the stream)."""
+
+_SHARE = 8
+
+_LABEL = 8
+_LEAST_BAR = 10
+_LEVELS = " ▁▂▃▄▅▆▇█"
+
+
+def overview(state: State, width: int, lines: int) -> list[Text]:
+    """Return the account of the streams, and the busy cycles of TASICs, SDRAM banks and GNI, and the enabled PEs."""
+    rows = [("PEs", _enabled(state))]
+    if state.texture_missing is None:
+        gni = Field("GNI", f"bold {STYLES['GNI']}")
+        rows = [("TASICs", _tasics(state)), ("SDRAM", [*_banks(state), gni, *_gni(state)]), *rows]
+    else:
+        rows.append(("TASICs, SDRAM banks, GNI", [Field(f"– {state.texture_missing}", "dim")]))
+    done = _streams(state, width)
+    for index, (label, fields) in enumerate(rows):
+        name = Field(f"{label:<{_LABEL - 2}}", f"bold {STYLES.get(label, '')}")
+        spare = lines - len(done) - len(rows) + index + 1
+        done += flow([name, *fields], width, max(1, min(2, spare)), indent=" " * _LABEL)
+    return done[:lines]
+
+
+# --- streams -------------------------------------------------------------------------------------------------------
+
+
+def _parts(stream: StreamState, kinds: int) -> tuple[int, ...]:
+    return (stream.busy, stream.wait, stream.idle, stream.open)[:kinds]
+
+
+def _streams(state: State, width: int) -> list[Text]:
+    """Return a table of the streams: with bars and shares where they fit, else with the counts alone."""
+    kinds = 4 if any(stream.open for stream in state.streams) else 3
+    counts = [[count(part) for part in _parts(stream, kinds)] for stream in state.streams]
+    names = [f"{character} {name}".strip() for name, character, _ in _KINDS[:kinds]]
+    columns = [max([len(name), *(len(row[index]) for row in counts)]) for index, name in enumerate(names)]
+    used = _LABEL + sum(columns) + 2 * kinds
+    shares = [_SHARE, _SHARE, _SHARE, 0][:kinds] if used + 3 * _SHARE <= width else [0] * kinds
+    used += sum(shares)
+    if used > width:
+        return _records(state, width, kinds)
+    head = Text(" " * _LABEL, no_wrap=True)
+    for name, size, after in zip(names, columns, shares, strict=True):
+        head.append(f"{name:>{size}}{' ' * (after + 2)}", "dim")
+    head.rstrip()
+    bar = width - used if shares[0] and width - used >= _LEAST_BAR else 0
+    rows = [head]
+    for stream, cells in zip(state.streams, counts, strict=True):
+        row = Text(no_wrap=True)
+        row.append(f"{stream.name:<{_LABEL}}", f"bold {STYLES.get(stream.name, '')}")
+        columns_of = zip(cells, columns, shares, _parts(stream, kinds), _KINDS, strict=False)
+        for cell, size, after, part, (_, _, style) in columns_of:
+            row.append(f"{cell:>{size}}", style)
+            row.append(f" {share(part, state.cycle):>{after - 1}}" if after else "", "dim")
+            row.append("  ")
+        row.append_text(_bar(stream, state.cycle, bar))
+        rows.append(row)
+    return rows
+
+
+def _records(state: State, width: int, kinds: int) -> list[Text]:
+    """Return a line for each stream, with as many of its counts as fit."""
+    rows = []
+    for stream in state.streams:
+        fields = [Field(stream.name, f"bold {STYLES.get(stream.name, '')}")]
+        parts = zip(_KINDS, _parts(stream, kinds), strict=False)
+        fields += [Field(f"{name} {count(part)}", style) for (name, _, style), part in parts]
+        rows += flow(fields, width, 2, indent="  ")
+    return rows
+
+
+def _bar(stream: StreamState, cycles: int, width: int) -> Text:
+    """Return the parts of a stream's time as a bar; rounding moves the borders, never the length."""
+    bar = Text(no_wrap=True)
+    edges, sum_ = [0], 0
+    for part in _parts(stream, len(_KINDS)):
+        sum_ += part
+        edges.append(round(width * sum_ / cycles) if cycles else 0)
+    for (begin, end), (_, character, style) in zip(pairwise(edges), _KINDS, strict=True):
+        bar.append(character * (end - begin), style or STYLES.get(stream.name, ""))
+    return bar
+
+
+# --- one line each -------------------------------------------------------------------------------------------------
+
+
+def _by_module(modules: Sequence[ModuleState], texts: Sequence[str]) -> list[Field]:
+    """Return a text for each module, or one where all are the same."""
+    if len(set(texts)) == 1 and len(texts) > 1:
+        return [Field(f"{texts[0]} in each module")]
+    return [Field(f"[{each.module}] {text}") for each, text in zip(modules, texts, strict=True)]
+
+
+def _tasics(state: State) -> list[Field]:
+    busy = [f"{count(each.busy)} {share(each.busy, state.cycle)}" for each in state.modules]
+    return [Field("busy", "dim"), *_by_module(state.modules, busy)]
+
+
+def _banks(state: State) -> list[Field]:
+    if state.banks_missing is not None or any(each.open_rows is None for each in state.modules):
+        return [Field(f"banks – {state.banks_missing or 'nobody looked'}", "dim")]
+    texts = [
+        ", ".join("closed" if row is None else f"row {count(row)}" for row in each.open_rows) for each in state.modules
+    ]
+    return [Field("open in its banks", "dim"), *_by_module(state.modules, texts)]
+
+
+def _gni(state: State) -> list[Field]:
+    if not state.gni:
+        return [Field("not used", "dim")]
+    return [
+        Field("busy", "dim"),
+        *(Field(f"{path} {count(cycles)} {share(cycles, state.cycle)}") for path, cycles in state.gni),
+    ]
+
+
+def _enabled(state: State) -> list[Field]:
+    enabled = [each.enabled for each in state.modules]
+    if any(each is None for each in enabled):
+        return [Field("– a run without PE data", "dim")]
+    total = Field(f"{count(sum(enabled))} of {count(state.pes)} enabled")
+    return [total, *_by_module(state.modules, [count(each) for each in enabled])]
+
+
+# --- over time -----------------------------------------------------------------------------------------------------
+
+
+def utilisation(over_time: Utilisation | None, width: int, lines: int) -> list[Text]:
+    """Return bars over time, one track under the other, from the beginning of the run to the cycle of the frame."""
+    if over_time is None or lines < 2:
+        return []
+    tracks = over_time.tracks[: lines - 1]
+    label = max(len(track.name) for track in tracks) + 1
+    size = max(1, width - label)
+    step = max(1, -(-max(len(track.shares) for track in tracks) // size))
+    length = step * over_time.cycles
+    head = [Field("utilisation", "bold"), Field(f"a bar: {count(length)} cycle{'s' * (length != 1)}", "dim")]
+    if len(tracks) < len(over_time.tracks):
+        head.append(Field(f"… {', '.join(track.name for track in over_time.tracks[len(tracks) :])}"))
+    done = [title(head, width)]
+    high = max(1, min(4, (lines - 1) // len(tracks)))
+    for track in tracks:
+        rows = _bars(track, size, step, high)
+        for index, row in enumerate(rows):
+            text = Text(no_wrap=True)
+            text.append(f"{track.name if index == high - 1 else '':<{label}}", f"bold {STYLES.get(track.name, '')}")
+            text.append(row, STYLES.get(track.name, ""))
+            done.append(text)
+    return done
+
+
+def _bars(track: Track, width: int, step: int, high: int) -> list[str]:
+    """Return the bars of a track as ``high`` lines of characters, the upper first."""
+    levels = [_level(track.shares[at : at + step], high) for at in range(0, len(track.shares), step)]
+    # Few intervals are drawn wider, so that the whole width is used.
+    spread = [levels[column * len(levels) // width] for column in range(width)] if len(levels) < width else levels
+    return ["".join(_LEVELS[max(0, min(8, level - 8 * row))] for level in spread) for row in range(high - 1, -1, -1)]
+
+
+def _level(shares: Sequence[float | None], high: int) -> int:
+    known = [share for share in shares if share is not None]
+    if not known:
+        return 0
+    mean = sum(known) / len(known)
+    return max(1, round(mean * 8 * high)) if mean else 0

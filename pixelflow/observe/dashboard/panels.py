@@ -1,0 +1,234 @@
+"""The blocks of a frame. Each is drawn into a width and a number of lines, and never takes more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from pixelflow.observe.dashboard.cells import MORE, Field, clean, count, cut, flow, line, share
+from pixelflow.observe.dashboard.pe_plane import draw
+from pixelflow.observe.dashboard.state import MapState, ModuleState, StageState, State, StreamState
+
+__all__ = ["STYLES", "array", "header", "part_text", "semaphores", "stages", "stream", "texture", "time_text", "title"]
+
+STYLES = {
+    "EIGC": "green",
+    "TIGC": "magenta",
+    "TASIC": "cyan",
+    "GNI": "blue",
+    "PEs": "green",
+    "TASICs": "cyan",
+    "SDRAM": "cyan",
+}
+"""The colour of everything that belongs to a part of the machine; the EIGC drives the PEs, so they share one."""
+
+_RULE = "─"
+_NAME = "bold"
+_HEADER = "white on color(24)"
+_HERE = "▶"
+
+
+def time_text(seconds: float) -> str:
+    """Return a machine time with a unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:,.4g} {unit}"
+    return f"{seconds * 1e9:,.4g} ns"
+
+
+def part_text(number: int, total: int | None) -> str:
+    """Return which pass of how many, or which run, it is."""
+    return f"run {count(number)}" if total is None else f"pass {count(number)} of {count(total)}"
+
+
+def title(fields: Sequence[Field], width: int) -> Text:
+    """Return the line that begins a block: fields, and a rule to the end of the width."""
+    text = Text(no_wrap=True)
+    text.append(f"{_RULE} ", "dim")
+    text.append_text(line(fields, max(0, width - 4), " · "))
+    rest = width - cell_len(text.plain) - 1
+    if rest > 0:
+        text.append(" ")
+        text.append(_RULE * rest, "dim")
+    return text if cell_len(text.plain) <= width else Text(cut(text.plain, width), no_wrap=True)
+
+
+def header(state: State, width: int, missing: Sequence[str]) -> list[Text]:
+    """Return the two lines of every frame: what runs on what, and how far it has come.
+
+    ``missing`` are the blocks for which the frame has no room.
+    """
+    what = [
+        Field("PixelFlow", "bold"),
+        Field(f"{state.program or '(no name)'} ({state.program_hash})", "bold"),
+        Field(f"config {state.config} ({state.config_hash})"),
+        Field(f"engine {state.engine}"),
+    ]
+    of = "" if state.total in (None, state.cycle) else f" of {count(state.total)}"
+    far = [Field(f"cycle {count(state.cycle)}{of}", "bold")]
+    if state.part is not None:
+        far.append(Field(part_text(*state.part), "bold"))
+    far.append(Field(state.status, "bold green" if state.status == "running" else "bold yellow"))
+    far.append(Field(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"))
+    if state.rate is not None:
+        far.append(Field(f"{count(round(state.rate))} cycles/s"))
+    far += [Field(note, "dim") for note in state.notes]
+    if missing:
+        far.append(Field(f"{MORE} no room: {', '.join(missing)}", "dim"))
+    first = line(what, width, " · ")
+    first.append(" " * (width - cell_len(first.plain)))
+    first.stylize(_HEADER)
+    return [first, line(far, width, " · ")]
+
+
+# --- streams -------------------------------------------------------------------------------------------------------
+
+
+def stream(state: StreamState, width: int, lines: int, stage: str = "") -> list[Text]:
+    """Return a stream: where it is, the source around that, what it is doing."""
+    fields = [Field(state.name, f"bold {STYLES.get(state.name, 'white')}")]
+    fields += [Field(stage, "bold")] if stage else []
+    fields.append(Field(_place(state.place, width - 20 - len(stage))))
+    if state.routine:
+        fields.append(Field(state.routine))
+    done = [title(fields, width)]
+    doing = flow(_doing(state), width, 2 if lines >= 5 else 1)[: max(0, lines - 1)]
+    done += _source(state, width, lines - 1 - len(doing))
+    return done + doing
+
+
+def _place(place: str, width: int) -> str:
+    """Return a place, without its folders where it is too long."""
+    return place if cell_len(clean(place)) <= width else place.rpartition("/")[2]
+
+
+def _doing(state: StreamState) -> list[Field]:
+    fields = []
+    if state.halted:
+        fields.append(Field("ended", "bold"))
+    elif state.waiting_for is not None:
+        since = "" if state.since is None else f" since {count(state.since)}"
+        fields.append(Field(f"waits for {state.waiting_for}{since}", "bold yellow"))
+    elif state.remaining is not None:
+        fields.append(Field(f"{count(state.remaining)} cycle{'s' * (state.remaining != 1)} left", "bold"))
+    elif state.ahead:
+        fields.append(Field(f"next, {count(state.ahead)} cycles ahead", "bold"))
+    elif state.open:
+        fields.append(Field(f"{count(state.open)} cycles behind", "bold"))
+    else:
+        fields.append(Field("next", "bold"))
+    fields += [Field(f"{reason}: {count(cycles)}", "yellow") for reason, cycles in state.waits]
+    if state.loops:
+        fields.append(Field(f"rounds left {', '.join(map(count, state.loops))}"))
+    return fields
+
+
+def _source(state: StreamState, width: int, lines: int) -> list[Text]:
+    rows = state.source
+    if not rows or lines < 1:
+        return []
+    here = next((index for index, row in enumerate(rows) if row.here), 0)
+    first = max(0, min(here - (lines - 1) // 2, len(rows) - lines))
+    shown = rows[first : first + lines]
+    indent = min((len(row.text) - len(row.text.lstrip()) for row in shown if row.text.strip()), default=0)
+    labels = max(cell_len(clean(row.label)) for row in shown)
+    done = []
+    for row in shown:
+        left = f"{_HERE if row.here else ' '} {clean(row.label):>{labels}} "
+        if cell_len(left) + 1 > width:
+            done.append(Text(MORE, no_wrap=True))
+            continue
+        text = Text(no_wrap=True)
+        text.append(left, "bold" if row.here else "dim")
+        text.append(cut(row.text[indent:].rstrip(), width - cell_len(left)), "bold" if row.here else "")
+        done.append(text)
+    return done
+
+
+# --- the array -----------------------------------------------------------------------------------------------------
+
+
+def array(plane: MapState | None, width: int, lines: int) -> list[Text]:
+    """Return the map of the array, with what one character stands for: in the title, or below where that is full."""
+    if plane is None:
+        return []
+    for below in (0, 1):
+        drawing = draw(plane, width, lines - 1 - below)
+        if drawing is None:
+            return []
+        name = [Field(f"{plane.title} {drawing.values}".strip(), _NAME)]
+        legend = Field(drawing.legend, "dim")
+        head = title([*name, legend], width)
+        if legend.text in head.plain:
+            return [head, *drawing.lines]
+        if len(drawing.lines) + 2 <= lines:
+            return [title(name, width), *drawing.lines, *flow([legend], width, 1)]
+    return []
+
+
+# --- what the streams share ----------------------------------------------------------------------------------------
+
+
+def semaphores(state: State, width: int, lines: int) -> list[Text]:
+    """Return the semaphores that the program uses: count, who signals, who takes, whether that one waits now."""
+    name = Field("semaphores", _NAME)
+    if not state.semaphores:
+        return [title([name, Field("the program uses none", "dim")], width)]
+    fields = []
+    for each in state.semaphores:
+        names = "→".join("+".join(names) or "nobody" for names in (each.signalled_by, each.taken_by))
+        waits = " waits" if each.waiting else ""
+        fields.append(Field(f"{each.number}: {count(each.count)} {names}{waits}", "bold yellow" if waits else ""))
+    return [title([name, Field("number: count", "dim")], width), *flow(fields, width, lines - 1, "   ")][:lines]
+
+
+def texture(state: State, width: int, lines: int) -> list[Text]:
+    """Return what went between the EMCs and texture memory, by module."""
+    rows = [(f"[{each.module}]", _traffic(each)) for each in state.modules]
+    equal = len({fields for _, fields in rows}) == 1 and len(rows) > 1
+    head = [Field("texture", _NAME), Field(f"EMC bytes{', each module' * equal}", "dim")]
+    if state.texture_missing is not None or lines < 2:
+        return []
+    if equal:
+        return [title(head, width), *flow([Field(field) for field in rows[0][1]], width, lines - 1)]
+    if len(rows) < lines:
+        return [title(head, width), *(line([Field(name, "bold"), *map(Field, fields)], width) for name, fields in rows)]
+    together = [Field(f"{name} {', '.join(fields)}") for name, fields in rows]
+    return [title(head, width), *flow(together, width, lines - 1)]
+
+
+def _traffic(each: ModuleState) -> tuple[str, ...]:
+    return (
+        f"from {count(each.from_emcs)}",
+        f"to {count(each.to_emcs)}",
+        f"accesses {count(each.accesses)}",
+    )
+
+
+def stages(state: State, width: int, lines: int) -> list[Text]:
+    """Return the stages that have begun; where there are too many, the last ones."""
+    if not state.stages:
+        return []
+    shown: Sequence[StageState] = state.stages
+    head = [Field("stages", _NAME)]
+    if len(shown) >= lines:
+        shown = shown[len(shown) - lines + 1 :]
+        head.append(Field(f"{MORE} {count(len(state.stages) - len(shown))} before these"))
+    counts = max(len(count(each.cycles)) for each in shown)
+    several = len({each.stream for each in state.stages}) > 1
+    rows = []
+    for each in shown:
+        name = f"{each.name} ({each.stream})" if several else each.name
+        mark = _HERE if each.running else " "
+        fields = [
+            Field(f"{mark} {count(each.cycles):>{counts}}"),
+            Field(f"{share(each.cycles, state.cycle):>7}", "dim"),
+        ]
+        row = line(fields, width)
+        room = width - cell_len(row.plain) - 2
+        if MORE not in row.plain and room > 0:
+            row.append(f"  {cut(name, room)}", "bold" if each.running else "")
+        rows.append(row)
+    return [title(head, width), *rows][:lines]

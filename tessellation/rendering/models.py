@@ -1,0 +1,80 @@
+"""Meshes to be drawn: files that other programs wrote, read by trimesh (extra ``mesh``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pixelflow.errors import Fault, InputError, Place, nearest
+
+__all__ = ["MESH_SUFFIXES", "Model", "read_model"]
+
+_LARGEST = 1e30
+"""Areas of larger triangles leave the range of binary64 when they are squared."""
+
+MESH_SUFFIXES = (".obj", ".ply", ".stl", ".off", ".glb")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """``points`` and ``normals`` are float64[vertex, xyz], ``corners`` int64[triangle, 3]."""
+
+    points: np.ndarray
+    normals: np.ndarray
+    corners: np.ndarray
+
+
+def read_model(path: str) -> Model:
+    """Read a mesh file; normals are the sum of the areas around a vertex, whatever the file says.
+
+    Raises InputError for a file that cannot be read, is damaged or holds no triangle, and where trimesh is missing.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in MESH_SUFFIXES:
+        near = nearest(suffix, MESH_SUFFIXES)
+        hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(MESH_SUFFIXES)
+        raise InputError(Fault(f"{suffix or 'a name without a suffix'} is not a mesh file", Place(path), hint))
+    if not Path(path).is_file():
+        raise InputError(Fault("there is no such file", Place(path)))
+    try:
+        import trimesh
+    except ImportError:
+        hint = "pip install 'pixelflow-sim[mesh]'"
+        raise InputError(Fault("reading meshes needs trimesh, which is not installed", Place(path), hint)) from None
+    try:
+        found = trimesh.load(path, process=False, force="mesh")
+        points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
+    except ModuleNotFoundError as error:
+        hint = f"pip install {error.name}, or convert the file to .obj or .ply"
+        raise InputError(Fault(f"trimesh needs {error.name} for this file", Place(path), hint)) from None
+    except OSError as error:
+        raise InputError(Fault(f"cannot be read: {error.strerror or error}", Place(path))) from None
+    except Exception as error:  # the library's readers raise whatever the damage leads to
+        raise InputError(Fault(f"not a mesh that can be read: {error}"[:300], Place(path))) from None
+    _check(path, points, corners)
+    return Model(points, _normals(points, corners), corners)
+
+
+def _check(path: str, points: np.ndarray, corners: np.ndarray) -> None:
+    if len(corners) == 0:
+        raise InputError(Fault("the mesh has no triangles", Place(path)))
+    wrong = np.flatnonzero(~(np.abs(points) < _LARGEST).all(axis=1))
+    if len(wrong):
+        message = f"vertex {wrong[0] + 1} of {len(points)} is not a finite point"
+        raise InputError(Fault(message, Place(path), f"coordinates lie between -{_LARGEST:g} and {_LARGEST:g}"))
+    wrong = np.flatnonzero(((corners < 0) | (corners >= len(points))).any(axis=1))
+    if len(wrong):
+        message = f"triangle {wrong[0] + 1} names a vertex that does not exist; there are {len(points)}"
+        raise InputError(Fault(message, Place(path)))
+
+
+def _normals(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    a, b, c = (points[corners[:, corner]] for corner in range(3))
+    facets = np.cross(b - a, c - a)
+    sums = np.zeros_like(points)
+    for corner in range(3):
+        np.add.at(sums, corners[:, corner], facets)
+    length = np.linalg.norm(sums, axis=1, keepdims=True)
+    return sums / np.where(length > 0, length, 1)

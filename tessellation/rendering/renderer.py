@@ -1,0 +1,112 @@
+"""A picture drawn by one node, region after region; every cycle is the sum of what executed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.drawing import DEPTH_FRACTION, Picture, ScreenTriangles, edges_of, planes_of
+from pixelflow.errors import Fault, InputError
+from pixelflow.isa import Program
+from pixelflow.node import Node, Run
+from tessellation.rendering.instructions import CHANNELS, TriangleData, region_program
+from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
+
+__all__ = ["RegionRun", "Rendering", "render"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RegionRun:
+    """What one region took."""
+
+    left: int
+    top: int
+    triangles: int
+    run: Run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rendering:
+    """A picture and the machine's account of it, region by region. The GPs' work is not modelled."""
+
+    picture: Picture
+    regions: tuple[RegionRun, ...]
+
+    @property
+    def cycles(self) -> int:
+        """EMC cycles of all regions."""
+        return sum(each.run.cycles for each in self.regions)
+
+    @property
+    def cycles_by_stage(self) -> dict[str, int]:
+        """Cycles for clearing, edges, depth and colour."""
+        totals: Counter[str] = Counter()
+        for each in self.regions:
+            totals.update(each.run.by_stage)
+        return dict(totals)
+
+    @property
+    def drawn(self) -> int:
+        """Triangles drawn, once for each region that they reach into."""
+        return sum(each.triangles for each in self.regions)
+
+
+def render(
+    triangles: ScreenTriangles,
+    width: int,
+    height: int,
+    *,
+    background: tuple[int, int, int] = (0, 0, 0),
+    config: NodeConfig = THESIS,
+    engine: str = "rows",
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> Rendering:
+    """Draw triangles on a simulated node.
+
+    ``progress`` is called with a line of text before each row of regions. ``watch`` is called with the node
+    before it runs. Raises InputError for a node that does not have a PE for
+    each pixel of a region.
+    """
+    if config.lanes != REGION_WIDTH * REGION_HEIGHT:
+        raise InputError(
+            Fault(f"a region of {REGION_WIDTH}x{REGION_HEIGHT} pixels needs as many PEs, the node has {config.lanes}")
+        )
+    data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
+    node = Node(config, engine)
+    picture = Picture.empty(width, height)
+    done: list[RegionRun] = []
+    if watch is not None:
+        watch(node)
+    for region in regions(triangles, width, height):
+        if progress is not None and region.left == 0:
+            progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
+        program = region_program(data, region, background)
+        run = node.run(program)
+        _collect(node, program, region, picture)
+        done.append(RegionRun(region.left, region.top, len(region.triangles), run))
+    return Rendering(picture, tuple(done))
+
+
+def _collect(node: Node, program: Program, region: Region, picture: Picture) -> None:
+    """Put the pixels of a region where they belong; what lies beyond the picture's edge is left out."""
+    height, width = picture.depths.shape
+    x, y = node.coordinates()
+    seen = (x + region.left < width) & (y + region.top < height)
+    place = (y[seen] + region.top, x[seen] + region.left)
+    picture.depths[place] = _depth(node, program)[seen]
+    picture.colours[place] = np.stack([_top_byte(node, program, channel) for channel in CHANNELS], axis=-1)[seen]
+
+
+def _depth(node: Node, program: Program) -> np.ndarray:
+    place = program.range("depth")
+    return (node.read_word(place.start, place.size) >> np.uint64(DEPTH_FRACTION)).astype(np.int64)
+
+
+def _top_byte(node: Node, program: Program, name: str) -> np.ndarray:
+    place = program.range(name)
+    return node.read_memory(place.start + place.size - 1)[0]

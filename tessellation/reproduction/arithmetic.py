@@ -1,0 +1,129 @@
+"""What the float routines take: tables 1, 5, 7 and 13."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pixelflow.config import THESIS
+from pixelflow.node import Run
+from pixelflow.units import Standing
+from tessellation.cost_model import (
+    THESIS_CYCLES,
+    computation_cycles,
+    long_add_cycles,
+    long_multiply_cycles,
+    transfer_operations,
+)
+from tessellation.reproduction.batches import batches
+from tessellation.reproduction.bench import ARITHMETIC, Bench, spent
+from tessellation.rows import Basis, Row
+from tessellation.stages import Stage
+from tessellation.thesis import table
+
+__all__ = ["LIBRARY", "routine_excess", "table_1", "table_5", "table_7", "table_13"]
+
+LIBRARY = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `thesis`")
+_TUNED = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `tuned`")
+_ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
+
+
+@dataclass(frozen=True, slots=True)
+class _Routine:
+    name: str
+    operands: int
+
+
+_ROUTINES = {
+    "int_to_float": _Routine("i2f", 1),
+    "add": _Routine("fadd", 2),
+    "multiply": _Routine("fmul", 2),
+    "divide": _Routine("fdiv", 2),
+    "sqrt": _Routine("fsqrt", 1),
+}
+
+
+def table_1(bench: Bench) -> list[Row]:
+    """Cycles of the routines of both libraries, and the rates that follow from those of the library ``thesis``."""
+    rows: list[Row] = []
+    each_pe: list[Row] = []
+    all_pes: list[Row] = []
+    for name, cycles, rate, total in table(1).rows:
+        routine = _ROUTINES[name]
+        plain, tuned = (bench.routine(routine.name, routine.operands, library) for library in ("thesis", "tuned"))
+        rows.append(Row(f"{name}, thesis", cycles, None, plain, LIBRARY).noted("own-library"))
+        rows.append(Row(f"{name}, tuned", cycles, None, tuned, _TUNED).noted("tuned-library"))
+        each, every = THESIS.clock_mhz * 1e3, THESIS.clock_mhz * THESIS.lanes / 1e3
+        row = Row(f"{name}, a PE", _printed(rate), each / cycles, each / plain, LIBRARY, "10^3/s", 1)
+        each_pe.append(row.noted("own-library"))
+        row = Row(f"{name}, all PEs", _printed(total), every / cycles, every / plain, LIBRARY, "10^9/s", 0.1)
+        all_pes.append(row.noted("own-library"))
+    return [*rows, *each_pe, *all_pes]
+
+
+def _printed(rate: str) -> int | float:
+    """Return the number of a printed rate, without its letter."""
+    text = rate.split()[0]
+    return float(text) if "." in text else int(text)
+
+
+def table_5(bench: Bench) -> list[Row]:
+    """The least that one transfer makes possible, over the transfers that bring points of an n x n net alone.
+
+    Their columns have n values. The formula counts the first transfer of a surface, as section 4.1.3 does.
+    """
+    nets = {"n = 3": (3,), "n = 4": (4,), "4 < n < 8": (5, 6, 7), "n = 8": (8,), "8 < n": (9, 10, 11, 12)}
+    counts: list[Row] = []
+    rows: list[Row] = []
+    for name, *printed, cycles in table(5).rows:
+        formula = transfer_operations([(nets[name][0],) * 2])[0]
+        found = [
+            batch for n in nets[name] for batch in batches(bench.tessellation(n)) if batch.stages == {Stage.POINTS}
+        ]
+        least = min(found, key=lambda batch: batch.cycles)
+        for what, published in zip(("multiplies", "adds"), printed, strict=True):
+            both = (getattr(formula, what), getattr(least.operations, what))
+            counts.append(Row(f"{name}, {what}", published, *both, _ORDER, "operations"))
+        row = Row(name, cycles, THESIS_CYCLES.of(formula), least.cycles, LIBRARY)
+        rows.append(row.noted("own-library", *(("table5-n8",) if name == "n = 8" else ())))
+    return counts + rows
+
+
+def routine_excess(run: Run) -> dict[str, int]:
+    """Return for each float routine the cycles that a run spent in it beyond table 1; a subtraction is an addition."""
+    of_thesis = THESIS_CYCLES
+    each = {"fmul": of_thesis.multiply, "fadd": of_thesis.add, "fsub": of_thesis.add}
+    each |= {"fsqrt": of_thesis.root, "fdiv": of_thesis.divide}
+    uses = run.by_routine
+    return {name: uses[name].own_cycles - uses[name].calls * cycles for name, cycles in each.items()}
+
+
+def table_7(bench: Bench) -> list[Row]:
+    """All arithmetic of a pass."""
+    rows = []
+    for net, published in table(7).rows:
+        n = int(net.partition("x")[0])
+        run = bench.tessellation(n)
+        excess = {name: cycles for name, cycles in routine_excess(run).items() if cycles}
+        measured = spent(run, *ARITHMETIC)
+        formula = computation_cycles(n, n)
+        # The note says that the routines are all of it, so it stands only where that is true.
+        notes = ("own-sums",) if measured - formula == sum(excess.values()) else ()
+        detail = ", ".join(f"{name} {cycles:+,}" for name, cycles in excess.items())
+        rows.append(Row(f"{net} net", published, formula, measured, LIBRARY).noted(*notes, detail=detail))
+    return rows
+
+
+def table_13(bench: Bench) -> list[Row]:
+    """Longer mantissas."""
+    rows = []
+    for size, multiply, add in table(13).rows:
+        for what, published, name, formula in (
+            ("multiply", multiply, "fmul", long_multiply_cycles(size)),
+            ("add", add, "fadd", long_add_cycles(size)),
+        ):
+            measured = bench.routine(name if size == 3 else f"{name}{size}", 2, size=size)
+            notes = ("table13-row3",) if size == 3 else ("table13-shape",)
+            if formula != published:
+                notes += ("table13-525",)
+            rows.append(Row(f"{size} mantissa bytes, {what}", published, formula, measured, LIBRARY).noted(*notes))
+    return rows

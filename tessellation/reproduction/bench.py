@@ -1,0 +1,126 @@
+"""What the reproductions execute: passes, transfers and routines, each once for as long as a bench lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from microcode import Builder, Program, assemble
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.node import Node, Run
+from tessellation.libraries import library_named
+from tessellation.memory_map import memory_map
+from tessellation.passes import Method
+from tessellation.patch import Patch
+from tessellation.session import Session
+from tessellation.stages import Stage
+from tessellation.texture_source import TextureControlPoints
+
+__all__ = ["ARITHMETIC", "Bench", "counted", "seconds", "spent"]
+
+ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
+"""The stages whose cycles table 7 counts."""
+
+_MARKS = "EMC_SetEnab\nEMC_MarkRead\nEMC_MarkWrite\nSIGNAL 0\nHALT"
+
+
+class Bench:
+    """The thesis machine, and the runs made on it since the bench was set up; nothing is kept beyond that.
+
+    All runs are timing-only: they take the cycles of full runs, because addresses, marks and data change none.
+    """
+
+    def __init__(self, watch: Callable[[Node], None] = lambda node: None) -> None:
+        """``watch`` is called with every node before it runs, so that somebody can listen."""
+        self.config: NodeConfig = THESIS
+        self.progress: Callable[[str], None] = lambda text: None
+        """Told of every run before it begins."""
+        self._watch = watch
+        self._runs: dict[tuple[object, ...], Run] = {}
+        self._placed: dict[tuple[int, ...], int] = {}
+
+    def _once(self, key: tuple[object, ...], text: str, run: Callable[[], Run]) -> Run:
+        if key not in self._runs:
+            self.progress(text)
+            self._runs[key] = run()
+        return self._runs[key]
+
+    def _run(self, node: Node, program: Program) -> Run:
+        self._watch(node)
+        return node.run(program, function=False)
+
+    def tessellation(
+        self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "thesis"
+    ) -> Run:
+        """Return the account of a pass of n x n nets that fills the array with patches of those sample counts."""
+        text = f"{n}x{n} net, {', '.join(f'{size}x{size}' for size in sizes)} samples, schedule {schedule}"
+        return self._once((n, sizes, schedule, library), text, lambda: self._tessellation(n, sizes, schedule, library))
+
+    def _tessellation(self, n: int, sizes: tuple[int, ...], schedule: str, library: str) -> Run:
+        session = Session(self.config, "rows", library_named(library), Method(schedule=schedule))
+        net = Patch(np.zeros((n, n, 3), np.float32))
+        marked = {session.add(net, size): size for size in self._samples(sizes)}
+        # Sizes side by side leave gaps, so that the last few patches of a mixture wait for a second pass.
+        plan = session.plan(marked)[0]
+        self._placed[sizes] = len(plan.work.placements)
+        return self._run(session.node, session.program(plan))
+
+    def placed(self, sizes: tuple[int, ...]) -> int:
+        """Return the patches that a bicubic pass with those sample counts had on the array."""
+        self.tessellation(4, sizes)
+        return self._placed[sizes]
+
+    def _samples(self, sizes: tuple[int, ...]) -> list[int]:
+        """Return the samples along a side of each patch that fills the array; every size gets as many blocks."""
+        blocks = self.config.array.blocks // len(sizes)
+        return [size for size in sizes for _ in range(blocks // (size // 4) ** 2)]
+
+    def transfer(self, text: str) -> Run:
+        """Return the account of texture instructions alone, all PEs marked."""
+        program = f"{_MARKS}\nstream tigc\nWAIT 0\n{text}\n"
+        return self._once((text,), text.partition("\n")[0], lambda: self.program(program))
+
+    def program(self, text: str) -> Run:
+        """Run a source text on a fresh node."""
+        return self._run(Node(self.config), assemble(text))
+
+    def one_batch(self, sends: int) -> Run:
+        """Return the account of one transfer of 32 bytes to every block and its distribution."""
+
+        def run() -> Run:
+            builder = Builder("transfer")
+            source = TextureControlPoints(memory_map(4, 4), 1, sends)
+            source.emit_start(builder)
+            source.emit_batch(builder, 0)
+            builder.mark("end")
+            return self._run(Node(self.config), builder.build())
+
+        return self._once(("batch", sends), f"one transfer, {sends} sends", run)
+
+    def routine(self, name: str, operands: int, library: str = "thesis", size: int = 3) -> int:
+        """Return the cycles of a float routine with ``size`` bytes of mantissa and so many operands."""
+
+        def run() -> Run:
+            builder = Builder("routine")
+            builder.include(f"float32/{library}.mc", BYTES=size, SCRATCH=100)
+            builder.call(name, *(builder.range(operand, size + 1) for operand in "dab"[: operands + 1]))
+            return self._run(Node(self.config), builder.build())
+
+        key = (name, operands, library, size)
+        return self._once(key, f"routine {name} of the library {library}, {size} bytes", run).cycles
+
+
+def counted(run: Run) -> int:
+    """Return the cycles of a pass without the configuration of the LEE, which is done once a session."""
+    return run.cycles - run.by_stage.get(Stage.LEE.value, 0)
+
+
+def seconds(run: Run) -> float:
+    """Return the machine time of those cycles."""
+    return THESIS.seconds(counted(run))
+
+
+def spent(run: Run, *stages: Stage) -> int:
+    """Return the cycles of a run in some stages."""
+    return sum(run.by_stage.get(stage.value, 0) for stage in stages)

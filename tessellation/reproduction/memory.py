@@ -1,0 +1,102 @@
+"""What lies where: tables 8 and 9, and the sizes of memories in sections 2.2 and 3."""
+
+from __future__ import annotations
+
+from pixelflow.node import AddressMap, Form, Node
+from pixelflow.units import Standing
+from tessellation.cost_model import memory_bytes, surfaces
+from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, memory_map
+from tessellation.reproduction.batches import batches
+from tessellation.reproduction.bench import Bench
+from tessellation.reproduction.figures import figure_row
+from tessellation.reproduction.loads import side
+from tessellation.reproduction.touched import touched_bytes
+from tessellation.rows import Basis, Row
+from tessellation.thesis import table
+
+__all__ = ["alternating", "capacities", "linear", "sizes", "table_8", "table_9"]
+
+_LAYOUT = Basis(Standing.DERIVED, "the layout of table 9, continued to larger nets by table 8")
+_MACHINE = Basis(Standing.THESIS, "sizes of section 2.2.1 and 2.2.6, read from the memories of a node")
+_ADDRESSES = Basis(Standing.DERIVED, "the address mappings as section 4.3 describes them; their figures are missing")
+_MB = 1 << 20
+
+
+def table_8(bench: Bench) -> list[Row]:
+    """Bytes of PE memory that a pass reads or writes, beside those reserved."""
+    rows = []
+    for net, published in table(8).rows:
+        n = side(net)
+        notes = ("bytes-touched",) if memory_map(n, n).fits else ("table8-order", "table8-12x12")
+        touched = len(touched_bytes(bench.tessellation(n)))
+        rows.append(Row(f"{net} net", published, memory_bytes(n), touched, _LAYOUT, "bytes").noted(*notes))
+    return rows
+
+
+_RANGES = (
+    "x_point", "y_point", "z_point", "bernstein_u", "bernstein_u_difference", "bernstein_v", "bernstein_v_difference",
+    "control_points", "administrative", "temporaries", "scratch",
+)  # fmt: skip
+
+
+def table_9(bench: Bench) -> list[Row]:
+    """Where each range begins: the layout's address, and the first byte from there on that a bicubic pass touches."""
+    layout = memory_map(4, 4)
+    touched = sorted(touched_bytes(bench.tessellation(4)))
+    starts = [layout[name].start for name in _RANGES] + [layout.used]
+    rows = []
+    for start, (address, usage) in zip(starts, table(9).rows, strict=True):
+        measured = next((byte for byte in touched if byte >= start), touched[-1] + 1)
+        rows.append(Row(usage, address, start, measured, _LAYOUT, "address").noted("bytes-touched"))
+    return rows
+
+
+def capacities(bench: Bench) -> list[Row]:
+    """Sections 2.2.1 and 2.2.7: what the memories of a node hold."""
+    node = Node(bench.config)
+    device = 2 * 2048 * 512 // _MB
+    built = node.texture_memory[0].config
+    measured = built.banks * built.rows * built.columns // _MB
+    module, modules = 8 * device, 4
+    found = measured * built.devices_per_module
+    again = figure_row("texture memory of a module again", module, found, _MACHINE, "section2-8mb")
+    return [
+        figure_row("PE memory", 256 + 64 + 2 * 32, node.config.array.memory_bytes, _MACHINE),
+        figure_row("texture memory of an SDRAM", device, measured, _MACHINE),
+        figure_row("texture memory of a module", module, found, _MACHINE),
+        figure_row("texture memory of a node", modules * module, found * len(node.texture_memory), _MACHINE),
+        again,
+    ]
+
+
+def sizes(bench: Bench) -> list[Row]:
+    """Sections 3.5 and 3.6."""
+    array = bench.config.array
+    run = bench.tessellation(4)
+    first = memory_map(4, 4)["bernstein_u"].start
+    touched = sum(byte < first for byte in touched_bytes(run))
+    values = FLOAT_BYTES * sum(rows * columns for rows, columns in surfaces(4, 4))
+    return [
+        figure_row("blocks of an EMC", array.lanes // (16 * array.emcs), bench.placed((4,)) // array.emcs, _MACHINE),
+        figure_row("values of a bicubic patch", values, BATCH_BYTES * len(batches(run)), _LAYOUT),
+        figure_row("PE memory without ports", 256 + 64, array.input_port_start, _MACHINE),
+        figure_row("coordinates and derivatives", len(AXES) * 4 * FLOAT_BYTES, touched, _LAYOUT, "section3-bytes"),
+    ]
+
+
+def linear(bench: Bench) -> list[Row]:
+    """Figure 11: which SDRAM holds the first words of logical linear space, all at row 0 and column 0."""
+    addresses = AddressMap(bench.config.sdram)
+    rows = []
+    for address in (0, 4, 8):
+        where = addresses.to_physical(address)
+        found = where.device if (where.bank, where.row, where.column) == (0, 0, 0) else None
+        rows.append(figure_row(f"SDRAM of the word at {address}", address // 4, found, _ADDRESSES))
+    return rows
+
+
+def alternating(bench: Bench) -> list[Row]:
+    """Figure 12: which bit of a linear address alone decides about the bank."""
+    addresses = AddressMap(bench.config.sdram, Form.ALTERNATE)
+    bits = [bit for bit in range(24) if addresses.to_physical(1 << bit).bank]
+    return [figure_row("bank bit", None, bits[0] if len(bits) == 1 else None, _ADDRESSES)]

@@ -1,0 +1,34 @@
+"""Do the examples at the end of every command's help work as printed?"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pixelflow.cli.main import main
+from pixelflow.cli.registry import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    (tmp_path / "microcode").symlink_to(ROOT / "microcode")
+    monkeypatch.chdir(tmp_path)
+    examples = COMMANDS[name].load().EXAMPLES
+    assert any(shlex.split(example)[1] == name for example in examples)
+    for example in examples:
+        program, *words = shlex.split(example)
+        assert program == "pixelflow"
+        assert main(words) == 0, example
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_them_within_80_columns(name: str, capsys: pytest.CaptureFixture) -> None:
+    assert main([name, "--help"]) == 0
+    shown = capsys.readouterr().out
+    for example in COMMANDS[name].load().EXAMPLES:
+        assert f"  {example}\n" in shown and len(example) <= 78

@@ -1,0 +1,56 @@
+"""Native functions of their own for every test, kept in a folder of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pixelflow.lanes import Shape, choose
+from pixelflow.lanes.engine import Engine
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _needs_llvmlite() -> None:
+    note = choose("compiled").note
+    if note is not None:
+        pytest.skip(note)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where native code is kept."""
+    return tmp_path / "native"
+
+
+class Maker:
+    """Makes compiled engines that share nothing with other tests."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._native: dict[int | None, object] = {}
+
+    def native(self, width: int | None = None):
+        from pixelflow.lanes.compiled.cache import Cache
+        from pixelflow.lanes.compiled.native import Native
+        from pixelflow.lanes.compiled.toolchain import toolchain
+
+        if width not in self._native:
+            self._native[width] = Native(toolchain(width), Cache(self._folder))
+        return self._native[width]
+
+    def forget(self) -> None:
+        """Let the next engine find nothing but what is on disk, as in a new process."""
+        self._native.clear()
+
+    def __call__(self, shape: Shape, width: int | None = None, threads: int | None = 1) -> Engine:
+        from pixelflow.lanes.compiled import CompiledEngine
+
+        return CompiledEngine(shape, width, threads)
+
+
+@pytest.fixture
+def make(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Maker:
+    maker = Maker(folder)
+    monkeypatch.setattr("pixelflow.lanes.compiled.engine.native", maker.native)
+    return maker

@@ -1,0 +1,49 @@
+"""Does the same lowering serve processors with other vectors? Lesser ones of this family run here, others compile."""
+
+from __future__ import annotations
+
+import platform
+
+import llvmlite.binding as llvm
+import pytest
+
+from pixelflow.lanes import make_engine
+from pixelflow.lanes.compiled.cache import Cache
+from pixelflow.lanes.compiled.lower import DECLARATIONS, Vectors, function
+from pixelflow.lanes.compiled.native import Native
+from pixelflow.lanes.compiled.toolchain import Toolchain
+from pixelflow.lanes.compiled.trace import COORDINATES, block_of, record
+from tests.compiled.test_fused import expected, fused, shape, start
+from tests.differential.random_programs import program
+
+X86 = platform.machine() in ("x86_64", "AMD64")
+
+
+@pytest.mark.skipif(not X86, reason="these processors are of the x86 family")
+@pytest.mark.parametrize(("cpu", "width"), [("x86-64", 16), ("x86-64-v2", 16), ("x86-64-v3", 32)])
+def test_lesser_processors(make, folder, monkeypatch, cpu: str, width: int) -> None:
+    """SSE2 alone, SSE4.2, AVX2: one by one and fused."""
+    native = Native(Toolchain(cpu, "", width), Cache(folder))
+    monkeypatch.setattr("pixelflow.lanes.compiled.engine.native", lambda width=None: native)
+    rows, engine = make_engine("rows", shape(96)), make(shape(96))
+    for each in (rows, engine):
+        start(each, 71, full=False).run([each.prepare(one.apply) for one in program(71, 150)])
+    assert rows.digest() == engine.digest()
+    start(engine, 72, full=False).run([fused(engine, 72, 30)])
+    assert engine.digest() == expected(96, 72, 30, 1, full=False)
+
+
+@pytest.mark.parametrize("triple", ["aarch64-linux-gnu"])
+def test_other_families_compile(triple: str) -> None:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        target = llvm.Target.from_triple(triple)
+    except RuntimeError:
+        pytest.skip(f"this llvmlite has no {triple}")
+    places = {name: 400 + at for at, name in enumerate((*shape(64).words, *shape(64).carries, *shape(64).masks))}
+    places |= {name: 450 + at for at, name in enumerate(COORDINATES)}
+    parts = [part for each in program(73, 30) for part in record(each.apply, places)]
+    block, _ = block_of(parts, 64, frozenset())
+    module = llvm.parse_assembly(DECLARATIONS + function("f", block, Vectors(16)))
+    assert len(target.create_target_machine(opt=1).emit_object(module)) > 1000

@@ -1,0 +1,197 @@
+"""The live display in real terminals: what it sends, what a person sees, and what is left when it is gone."""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed: pip install 'pixelflow-sim[test]'")
+
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?1049l"
+HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
+LONG = "LOOP 10000\nLOOP 10000\n    EMC_SetEnab\n    EMC_TreeLTZero_Li 0, 2, 1, 1, -80\nENDL\nENDL\n"
+"""A run that only an interrupt ends before the test has seen what it looks for."""
+
+SHORT = "LOOP 200\n    EMC_SetEnab\nENDL\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "long.mc").write_text(LONG, encoding="utf-8")
+    (tmp_path / "short.mc").write_text(SHORT, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def environment(repository: Path) -> dict[str, str]:
+    return {"PYTHONPATH": str(repository), "TERM": "xterm-256color", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pixelflow.cli.main", *arguments]
+
+
+@pytest.fixture
+def terminal(folder: Path, environment: dict[str, str]) -> Iterator:
+    """Start a command in a pseudo terminal of some size."""
+    started = []
+
+    def start(*arguments: str, size: tuple[int, int] = (24, 80), **more: str):
+        child = pexpect.spawn(
+            sys.executable, command(*arguments)[1:], dimensions=size, timeout=30, cwd=str(folder), encoding="utf-8",
+            env=environment | more,
+        )  # fmt: skip
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        child.close(force=True)
+
+
+def test_the_display_comes_and_goes(terminal) -> None:
+    child = terminal("run", "short.mc", "--live")
+    child.expect(pexpect.EOF)
+    child.close()
+    seen = child.before
+    assert child.exitstatus == 0
+    assert seen.count(ENTER) == seen.count(LEAVE) == 1 and seen.index(ENTER) < seen.index(LEAVE)
+    assert seen.rindex(SHOW) > seen.rindex(HIDE)
+    after = seen[seen.index(LEAVE) :]
+    assert "200 cycles" in after and "utilisation" not in after
+
+
+def test_an_interrupt_leaves_the_terminal_as_it_was(terminal) -> None:
+    child = terminal("run", "long.mc", "--live")
+    child.expect("utilisation")
+    child.sendintr()
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130
+    assert LEAVE in child.before and SHOW in child.before
+    after = child.before[child.before.rindex(LEAVE) :]
+    assert "interrupted" in after and "Traceback" not in after
+
+
+def test_a_fault_is_told_when_the_display_is_gone(terminal, folder: Path) -> None:
+    (folder / "fault.mc").write_text(SHORT + "EPOP\n", encoding="utf-8")
+    child = terminal("run", "fault.mc", "--live")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 6
+    assert "error:" in child.before[child.before.rindex(LEAVE) :]
+
+
+def test_the_display_takes_the_size_that_the_terminal_gets(terminal) -> None:
+    child = terminal("run", "long.mc", "--live", size=(24, 80))
+    child.expect("utilisation")
+    child.setwinsize(40, 130)
+    child.expect("dot: 1 PE")  # the whole map has room only in the new size
+    child.setwinsize(20, 60)
+    child.expect("dot: any of 4 x 4")
+    child.sendintr()
+    child.expect(pexpect.EOF)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (3, 25), (5, 200)])
+def test_a_tiny_terminal_is_no_error(terminal, size: tuple[int, int]) -> None:
+    child = terminal("run", "short.mc", "--live", size=size)
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0 and LEAVE in child.before
+
+
+def test_without_colour_the_display_sends_none(terminal) -> None:
+    child = terminal("run", "short.mc", "--live", NO_COLOR="1")
+    child.expect(pexpect.EOF)
+    picture = child.before[child.before.index(ENTER) : child.before.index(LEAVE)]
+    assert "PixelFlow" in picture
+    assert not re.search(r"\x1b\[[0-9;]*(3[0-7]|38|4[0-7]|48|9[0-7])[0-9;]*m", picture)
+
+
+@pytest.mark.parametrize("setting", [{"TERM": "dumb"}, {"PYTHONIOENCODING": "ascii"}])
+def test_a_terminal_that_cannot_show_it_gets_a_note(terminal, setting: dict[str, str]) -> None:
+    child = terminal("run", "short.mc", "--live", **setting)
+    child.expect(pexpect.EOF)
+    assert "note: --live needs a terminal" in child.before and "\x1b" not in child.before
+
+
+def test_a_pipe_gets_a_note_and_no_control_codes(folder: Path, environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        command("run", "short.mc", "--live"), cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.startswith("note: --live needs a terminal") and done.stderr.count("\n") == 1
+    plain = subprocess.run(
+        command("run", "short.mc"), cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == plain.stdout and "\x1b" not in done.stdout
+
+
+def test_watching_changes_nothing(terminal, folder: Path) -> None:
+    """The same cycles and the same bits, with the display and without."""
+    (folder / "lee.mc").write_text("LOOP 300\n    EMC_TreeLTZero_Li 0, 2, 3, 5, -99\nENDL\n", encoding="utf-8")
+    for options, name in ((("--live",), "live.json"), ((), "plain.json")):
+        child = terminal("run", "lee.mc", "--output", name, *options)
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 0
+    assert (folder / "live.json").read_bytes() == (folder / "plain.json").read_bytes()
+
+
+# --- tmux ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tmux(folder: Path, environment: dict[str, str]) -> Iterator:
+    """Run shell commands in a window of 80 x 24, and look at it."""
+    if shutil.which("tmux") is None:
+        pytest.skip("tmux is not installed; with it, what a person sees is looked at")
+    server = ["tmux", "-L", f"pixelflow-{folder.name}", "-f", "/dev/null"]
+    exports = [f"{name}={value}" for name, value in environment.items() if name != "TERM"]
+    subprocess.run(
+        [*server, "new-session", "-d", "-x", "80", "-y", "24", "-c", str(folder), "env", *exports, "PS1=ready> ", "sh"],
+        check=True,
+    )
+
+    def seen() -> str:
+        return subprocess.run([*server, "capture-pane", "-p"], capture_output=True, text=True, check=True).stdout
+
+    def until(text: str) -> str:
+        for _ in range(200):
+            if text in (shown := seen()):
+                return shown
+            time.sleep(0.05)
+        raise AssertionError(f"{text!r} did not appear in:\n{shown}")
+
+    def send(*keys: str) -> None:
+        subprocess.run([*server, "send-keys", *keys], check=True)
+
+    yield send, until
+    subprocess.run([*server, "kill-server"], check=False)
+
+
+def test_what_a_person_sees(tmux) -> None:
+    send, until = tmux
+    until("ready>")
+    send("echo before; " + " ".join(command("run", "long.mc", "--live")) + "; echo code $?", "Enter")
+    during = until("utilisation")
+    lines = during.splitlines()
+    assert "PixelFlow · long" in lines[0] and re.search(r"cycle [\d,]+ · running", lines[1])
+    assert "echo before" not in during
+    send("C-c")
+    after = until("code 130")
+    assert "before" in after and "interrupted" in after
+    assert "utilisation" not in after  # the frame is gone, what was there is back
+
+
+def test_nothing_is_written_into_the_picture(tmux) -> None:
+    """Notes are kept back until the display is gone."""
+    send, until = tmux
+    until("ready>")
+    send(" ".join(command("run", "short.mc", "--live", "--trace", "perfetto:t.pftrace")) + "; echo code $?", "Enter")
+    assert "200 cycles" in until("code 0")

@@ -1,0 +1,102 @@
+"""Is a run in a file the run it was, and is every damaged file refused?"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from microcode import assemble
+from pixelflow.errors import DeadlockError, InputError, InternalError
+from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun, saved_run
+from tests.debugger import programs
+
+FLIPS = 100
+SEED = 1995
+
+
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_a_file_holds_the_run(name: str) -> None:
+    run = programs.saved(name)
+    again = SavedRun.from_bytes(run.to_bytes())
+    assert (again.program, again.config, again.end) == (run.program, run.config, run.end)
+    assert again.to_bytes() == run.to_bytes()
+    replay = again.replay()
+    assert replay.goto(1 << 40) == run.end.cycles
+    assert replay.node.digest() == run.end.digest
+    again.check_end(replay)
+
+
+def test_every_damage_is_refused(tmp_path) -> None:
+    data = programs.saved("texture_copy").to_bytes()
+    generator = random.Random(SEED)
+    for length in [0, 1, 100, len(data) // 2, len(data) - 1]:
+        with pytest.raises(InputError, match="is not a saved run, or its end is missing"):
+            SavedRun.from_bytes(data[:length])
+    for _ in range(FLIPS):
+        at, bit = generator.randrange(len(data)), 1 << generator.randrange(8)
+        with pytest.raises(InputError, match=r"damaged|is not a saved run"):
+            SavedRun.from_bytes(data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :])
+    with pytest.raises(InputError, match="cannot be read"):
+        SavedRun.load(tmp_path / "nothing.npz")
+
+
+def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = programs.saved("panel_sum")
+    with monkeypatch.context() as patched:
+        patched.setattr(saved_run, "SCHEMA", "pixelflow.saved_run/9")
+        data = run.to_bytes()
+    with pytest.raises(InputError, match=r"is of another version: schema 'pixelflow\.saved_run/9'"):
+        SavedRun.from_bytes(data)
+
+
+def test_a_checkpoint_is_no_saved_run() -> None:
+    node, found = Node(programs.SMALL), []
+    node.run(assemble("LD R, #1\nLD R, #2\n"), save_at=1, save=found.append)
+    with pytest.raises(InputError, match=r"schema 'pixelflow\.checkpoint/1'"):
+        SavedRun.from_bytes(found[0].to_bytes())
+
+
+def test_a_stopped_run_is_saved_with_its_reason() -> None:
+    node = Node(programs.SMALL)
+    recorder = Recorder(node, "pixelflow run stuck.mc")
+    recorder.attach(node.bus)
+    with pytest.raises(DeadlockError):
+        node.run(assemble("LD R, #1\nWAIT 1\n"), max_cycles=50)
+    run = SavedRun.from_bytes(recorder.saved.to_bytes())
+    assert run.end == RunEnd(1, "deadlock", None) and run.max_cycles == 50
+    replay = run.replay()
+    replay.goto(1 << 40)
+    assert isinstance(replay.stopped, DeadlockError)
+
+
+def test_one_of_several_runs_is_kept() -> None:
+    node = Node(programs.SMALL)
+    recorder = Recorder(node, "two runs", number=2)
+    recorder.attach(node.bus)
+    first, second = assemble("LD R, #1\n"), assemble("ADD R, #1\nADD R, #1\n")
+    node.run(first)
+    assert recorder.saved is None
+    node.run(second)
+    assert recorder.saved.program == second and recorder.saved.end.cycles == 2
+    replay = recorder.saved.replay()
+    assert set(replay.node.register("R")) == {1}, "the state that the first run has left"
+    replay.goto(2)
+    assert set(replay.node.register("R")) == {3}
+
+
+def test_a_run_without_data_cannot_be_saved() -> None:
+    node = Node(programs.SMALL)
+    Recorder(node, "timing").attach(node.bus)
+    with pytest.raises(InputError, match="no PE data"):
+        node.run(assemble("LD R, #1\n"), function=False)
+
+
+def test_a_replay_that_ends_otherwise_is_a_defect() -> None:
+    run = programs.saved("panel_sum")
+    replay = run.replay()
+    replay.node.write_memory(0, replay.node.read_memory(0) * 0)
+    other = Replay(replay.node, run.program)
+    other.goto(1 << 40)
+    with pytest.raises(InternalError, match="executed again it ends with"):
+        run.check_end(other)

@@ -1,0 +1,193 @@
+"""Do scripts of debugger commands give the transcripts that were read and found right, and the right exit codes?
+
+A transcript is its own script: the lines behind the prompt are the commands, everything else is what they answer.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from pixelflow.cli.debug_commands import COMMANDS
+from tests.debugger import programs
+
+ROOT = Path(__file__).resolve().parents[2]
+TRANSCRIPTS = Path(__file__).with_name("transcripts")
+PROMPT = "(pixelflow) "
+PROGRAMS = {
+    "mandelbrot": "microcode/examples/mandelbrot.mc",
+    "texture_copy": "microcode/examples/texture_copy.mc",
+    "help": "microcode/examples/panel_sum.mc",
+    "fault": "tests/debugger/transcripts/fault.mc",
+}
+STUCK = "LD R, #1\nWAIT 1\n"
+FAULT = "LD R, #1\nRET\n"
+LOOP = "LOOP 100\nLD R, #1\nENDL\n"
+
+
+def _commands(transcript: str) -> str:
+    lines = transcript.splitlines()
+    return "\n".join(line.removeprefix(PROMPT) for line in lines if line.startswith(PROMPT)) + "\n"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_transcript(name: str, pixelflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    transcript = (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8")
+    script = tmp_path / "commands"
+    script.write_text(_commands(transcript), encoding="utf-8")
+    found = pixelflow("debug", PROGRAMS[name], "--cmd", script, "--width", 80)
+    assert (found.code, found.err) == (0, "")
+    assert found.out == transcript
+    assert max(len(line) for line in found.out.splitlines()) <= 80
+    assert "\x1b" not in found.out
+
+
+def test_the_transcripts_use_every_command() -> None:
+    """All but the two that hold a conversation together."""
+    used = {
+        line.removeprefix(PROMPT).split()[0]
+        for name in PROGRAMS
+        for line in (TRANSCRIPTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+        if line.startswith(PROMPT)
+    }
+    assert {command.name for command in COMMANDS} - used <= {"quit"}
+
+
+@pytest.fixture
+def debug(pixelflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Run a program's text with commands on standard input."""
+
+    def run(text: str, commands: str, *options: object):
+        (tmp_path / "prog.mc").write_text(text)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "stdin", io.StringIO(commands))
+        return pixelflow("debug", "prog.mc", "--preset", "tiny", *options)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("text", "commands", "code"),
+    [
+        ("LD R, #1\n", "continue\n", 0),
+        (STUCK, "continue\n", 4),
+        (STUCK, "continue\nback\n", 0),
+        (LOOP, "continue\n", 5),
+        (FAULT, "continue\n", 6),
+        (FAULT, "continue\nquit\nback\n", 6),
+        (FAULT, "end\ngoto 0\n", 0),
+        (FAULT, "", 0),
+    ],
+)
+def test_the_exit_code_is_that_of_where_the_script_leaves_the_run(debug, text: str, commands: str, code: int) -> None:
+    assert debug(text, commands, "--max-cycles", 50).code == code
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("stpe", "unknown command 'stpe'\n    did you mean step?"),
+        ("step x", "expected a whole number, found 'x'"),
+        ("step 1 2", "expected a number, found '1 2'"),
+        ("goto", "expected a cycle"),
+        ("break nowhere", "no label or routine 'nowhere'"),
+        ("break sem 99", "there is no semaphore 99"),
+        ("break sem", "no label or routine 'sem'"),
+        ("delete 7", "there is no stop 7"),
+        ("watch q", "the program has no memory range 'q'"),
+        ("watch x[4]", "no such byte"),
+        ("watch 380-400", "380-400: no such bytes"),
+        ("watch x pe 9999", "9999 does not exist"),
+        ("print", "print what?"),
+        ("print q", "the program has no memory range 'q'"),
+        ("print x:double", "'double' is not a form"),
+        ("print x pe", "expected PEs"),
+        ("map q", "neither a flag nor a register nor a memory range"),
+        ("info weather", "no information on 'weather'"),
+        ("verbose maybe", "'maybe' is neither on nor off"),
+        ("finish", "EIGC is in its main program"),
+        ("continue now", "'now' is one word too many"),
+        ("next tigc", "'tigc' is one word too many"),
+    ],
+)
+def test_a_bad_command_ends_a_script_with_its_line(debug, command: str, message: str) -> None:
+    found = debug("range x[4]\nLD R, x\nLD R, x\n", f"step\n\n{command}\nstep\n")
+    assert found.code == 3 and found.err.startswith("standard input:3: error: ") and message in found.err
+    assert found.out.rstrip().endswith(PROMPT + command)
+
+
+def test_short_forms_mean_the_same(debug) -> None:
+    text = "range x[4]\nLD R, x\nCALL f, x\nLD R, x\nproc f(a)\nLD R, a\nend\n"
+    long = "break f\ncontinue\nfinish\nstep\nback\nnext\nprint x\ngoto 1\nend\ninfo streams\nwatch x\ndelete 1\nlist\n"
+    short = "br f\nc\nf\ns\nb\nn\np x\ng 1\ne\ni streams\nw x\nd 1\nl\n"
+    answers = []
+    for commands in (long, short):
+        found = debug(text, commands)
+        assert found.code == 0
+        answers.append([line for line in found.out.splitlines() if not line.startswith(PROMPT)])
+    assert answers[0] == answers[1]
+
+
+def test_info_names_program_machine_and_engine(debug) -> None:
+    out = debug("LD R, #1\n", "info\nend\ninfo\n", "--engine", "bit-serial").out
+    assert out.count("engine bit-serial\n") == 2
+    assert out.index("the end is not known yet\n") < out.index("the end is cycle 1\n")
+
+
+def test_of_many_watched_bytes_those_that_changed_are_shown(debug) -> None:
+    out = debug("range x[20]\nLD R, #7\nST x[11], R\n", "watch x pe 3\ncontinue\n").out
+    assert "  bytes x[11]\n" in out and out.split("after")[1].splitlines()[2].split() == ["3", "0.0.0.3", "00", "07"]
+
+
+def test_control_characters_of_a_source_are_shown_as_escapes(debug) -> None:
+    found = debug("LD R, #1 ; \x1b[2J gone\n", "list\nstep\n")
+    assert found.code == 0 and "\x1b" not in found.out and "\\x1b[2J gone" in found.out
+
+
+def test_hostile_text_is_not_taken_for_markup(debug) -> None:
+    text = 'range p[4]\nLD R, p[1] ; [bold]x[/bold] [red]\nMARK "[/red]"\nLD R, p\n'
+    found = debug(text, "list\nend\nprint stages\n")
+    assert "[bold]x[/bold] [red]" in found.out and "[/red]\n" in found.out
+
+
+def test_a_saved_run_is_looked_into(pixelflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run.npz").write_bytes(programs.saved("texture_copy").to_bytes())
+    monkeypatch.setattr(sys, "stdin", io.StringIO("end\ninfo streams\n"))
+    found = pixelflow("debug", tmp_path / "run.npz")
+    assert found.code == 0 and f"cycle {programs.saved('texture_copy').end.cycles:,}, the end" in found.out
+
+
+def test_of_a_program_without_microcode_text_the_instructions_are_shown(
+    pixelflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pass.npz").write_bytes(programs.saved("pass").to_bytes())
+    monkeypatch.setattr(sys, "stdin", io.StringIO("step\n"))
+    out = pixelflow("debug", tmp_path / "pass.npz").out
+    assert "builder" not in out and "TIGC  texture_source.py:" in out and "  TAS_SetCrossbar " in out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["run.npz", "--preset", "tiny"], 2, "a saved run has its own preset"),
+        (["run.npz", "-P", "N=1"], 2, "a saved run has its own parameters"),
+        (["bad.npz"], 3, "is not a saved run, or its end is missing"),
+        (["prog.mc", "--json"], 2, "a conversation is no JSON object"),
+        (["-"], 2, "standard input cannot be the program and the commands"),
+        (["prog.mc", "--cmd", "nothing"], 3, "nothing: error: cannot be read"),
+    ],
+)
+def test_what_cannot_be_debugged(
+    pixelflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], code: int, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("step\n"))
+    (tmp_path / "run.npz").write_bytes(programs.saved("panel_sum").to_bytes())
+    (tmp_path / "bad.npz").write_bytes(b"PK nothing")
+    (tmp_path / "prog.mc").write_text("LD R, #1\n")
+    found = pixelflow("debug", *options)
+    assert found.code == code and message in found.err and not found.out

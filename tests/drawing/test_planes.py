@@ -1,0 +1,114 @@
+"""Do depth and colour stay where exact arithmetic puts them, and never wrap round?"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pixelflow.drawing import DEPTH_GUARD, FAR, REACH, SUBPIXELS, ScreenTriangles, draw, planes_of, snap
+
+
+def made(corners, depths, colours) -> ScreenTriangles:
+    return snap(np.asarray(corners, float)[None], np.asarray(depths, float)[None], np.asarray(colours)[None])
+
+
+def exact(triangles: ScreenTriangles, number: int, values, i: int, j: int) -> Fraction:
+    """The plane through three corners at the centre of pixel (i, j), by barycentric weights."""
+    (x0, y0), (x1, y1), (x2, y2) = (tuple(map(int, c)) for c in triangles.corners[number])
+    x, y = i * SUBPIXELS + SUBPIXELS // 2, j * SUBPIXELS + SUBPIXELS // 2
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    w1 = Fraction((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0), area)
+    w2 = Fraction((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0), area)
+    v0, v1, v2 = map(int, values)
+    return v0 + (v1 - v0) * w1 + (v2 - v0) * w2
+
+
+def test_a_plane_by_hand() -> None:
+    # Red rises by 1 a pixel to the right and is 10 at x = 0; at the centre of pixel (0, 0) it is 10.5.
+    triangle = made([(0, 0), (64, 0), (0, 64)], [0.5] * 3, [(10, 0, 0), (74, 0, 0), (10, 0, 0)])
+    found = planes_of(triangle)
+    assert found.a[0, 1] == 1 << 16 and found.b[0, 1] == 0
+    assert found.c[0, 1] == (10 << 16) + (1 << 15) + (1 << 15)
+    picture = draw(triangle, 8, 4)
+    assert picture.colours[0, :4, 0].tolist() == [11, 12, 13, 14]  # 10.5 and a half, cut off
+
+
+@pytest.mark.parametrize("scale", [3, 40, 400, 4000])
+def test_values_are_within_the_stated_distance_of_the_exact_plane(scale: float) -> None:
+    rng = np.random.default_rng(int(scale))
+    checked = 0
+    for _ in range(60):
+        middle = rng.uniform(-scale / 2, 64 + scale / 2, 2)
+        points = middle + rng.uniform(-scale, scale, (3, 2))
+        depths, colours = rng.choice([0.0, 1.0, rng.random()], 3), rng.choice([0, 255, 128], (3, 3))
+        triangle = made(points, depths, colours.astype(np.uint8))
+        if not len(triangle):
+            continue
+        picture = draw(triangle, 64, 64)
+        extent = float(np.ptp(triangle.corners[0], axis=0).sum()) / SUBPIXELS + 2
+        rows, columns = np.nonzero(picture.depths < FAR)
+        for j, i in list(zip(rows.tolist(), columns.tolist(), strict=True))[::7]:
+            depth = exact(triangle, 0, triangle.depths[0], i, j)
+            assert abs(int(picture.depths[j, i]) - depth) <= Fraction(1, 2) + Fraction(extent) / 512
+            for channel in range(3):
+                value = exact(triangle, 0, triangle.colours[0, :, channel], i, j)
+                assert abs(int(picture.colours[j, i, channel]) - value) <= Fraction(1, 2) + Fraction(extent) / 131072
+            checked += 1
+    assert checked > 50
+
+
+def test_extreme_slivers_do_not_wrap() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(400):
+        start = rng.uniform(0, 64, 2)
+        along = rng.uniform(-60, 60, 2)
+        points = np.stack([start, start + along, start + along / 2 + rng.uniform(-0.02, 0.02, 2)])
+        triangle = made(points, rng.choice([0.0, 1.0], 3), rng.choice([0, 255], (3, 3)).astype(np.uint8))
+        if not len(triangle):
+            continue
+        picture = draw(triangle, 64, 64)
+        for j, i in np.argwhere(picture.depths < FAR):
+            low, high = triangle.depths.min() - DEPTH_GUARD, triangle.depths.max() + DEPTH_GUARD
+            assert low <= picture.depths[j, i] <= high
+            for channel in range(3):
+                value = exact(triangle, 0, triangle.colours[0, :, channel], int(i), int(j))
+                assert abs(int(picture.colours[j, i, channel]) - value) < 1
+
+
+def test_of_equal_depths_the_first_triangle_stays() -> None:
+    corners = [[(0, 0), (8, 0), (0, 8)]] * 2
+    colours = np.zeros((2, 3, 3), np.uint8)
+    colours[0], colours[1] = 1, 2
+    both = snap(np.array(corners, float), np.full((2, 3), 0.25), colours)
+    assert set(np.unique(draw(both, 8, 8).colours)) == {0, 1}
+
+
+def test_the_nearer_triangle_wins_in_any_order() -> None:
+    corners = np.array([[(0, 0), (8, 0), (0, 8)]] * 2, float)
+    colours = np.zeros((2, 3, 3), np.uint8)
+    colours[0], colours[1] = 1, 2
+    depths = np.array([[0.5] * 3, [0.25] * 3])
+    for order in ([0, 1], [1, 0]):
+        picture = draw(snap(corners[order], depths[order], colours[order]), 8, 8)
+        assert set(np.unique(picture.colours)) == {0, 2}
+
+
+def test_the_guard_is_as_large_as_rounding_needs() -> None:
+    """Triangles as large as there are: depths leave those of the corners by less than the guard, but not by much."""
+    rng = np.random.default_rng(3)
+    low, high = -REACH, REACH - 1 / 256
+    worst = 0
+    for _ in range(300):
+        corners = rng.choice([low, high], (3, 2)) + rng.uniform(-1, 1, (3, 2)) * rng.choice([0, 2000])
+        corners = np.clip(corners, low, high)
+        triangle = made(corners, rng.choice([0.0, 1.0, 0.5], 3), np.zeros((3, 3), np.uint8))
+        if not len(triangle):
+            continue
+        plane = planes_of(triangle)
+        for x, y in np.concatenate([triangle.corners[0] // SUBPIXELS, [triangle.corners[0].mean(axis=0) // SUBPIXELS]]):
+            i, j = int(x), int(y)
+            value = (int(plane.a[0, 0]) * i + int(plane.b[0, 0]) * j + int(plane.c[0, 0])) % (1 << 32) >> 8
+            wanted = exact(triangle, 0, triangle.depths[0], i, j)
+            if DEPTH_GUARD <= wanted <= FAR - DEPTH_GUARD:  # as everywhere inside a triangle
+                worst = max(worst, abs(value - wanted))
+    assert 60 < worst < DEPTH_GUARD

@@ -1,0 +1,62 @@
+"""Is the timeline of a pass (figure 13) what was executed: no gap, no overlap, waits where a stream waited?"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from microcode import assemble
+from pixelflow.config import TINY
+from pixelflow.node import Node
+from tessellation.reproduction import Bench
+from tessellation.stages import Stage
+from tessellation.timeline import Span, timeline
+
+
+@pytest.fixture(scope="module")
+def bench() -> Bench:
+    return Bench()
+
+
+def test_a_wait_of_each_stream():
+    run = Node(TINY).run(
+        assemble(
+            'MARK "a"\nLD R, [0]\nWAIT 0\nMARK "b"\nSIGNAL 1\nHALT\n'
+            'stream tigc\nMARK "c"\nTAS_SetCounter 0\nSIGNAL 0\nMARK "d"\nWAIT 1\nHALT\n'
+        )
+    )
+    arrival, back = run.cycles, run.beside.cycles
+    assert timeline(run) == (
+        Span("a", "eigc", 0, arrival, 1, arrival - 1),
+        Span("c", "tigc", 0, 1, 1, 0),
+        Span("d", "tigc", 1, back, 0, back - 1),
+    )
+    assert back - arrival == arrival - 1 > 0, "both signals take as long on their wires"
+
+
+@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+def test_spans_follow_each_other_and_sum_to_the_account(schedule):
+    run = Bench().tessellation(4, schedule=schedule)
+    spans = timeline(run)
+    for account in run.streams:
+        own = [span for span in spans if span.stream == account.stream]
+        assert [own[0].start, own[-1].end] == [0, account.cycles]
+        assert all(one.end == other.start for one, other in pairwise(own))
+        assert all(span.busy + span.wait == span.cycles > 0 for span in own)
+        waited = sum(cycles for reason, cycles in account.waits.items() if reason != "transfer")
+        assert sum(span.wait for span in own) == waited
+        for name, cycles in account.by_stage.items():
+            assert sum(span.cycles for span in own if span.name == name) == cycles
+
+
+def test_the_emcs_wait_once_and_the_transfers_wait_for_them(bench):
+    """Section 5 of figure 13: the process is computation bound, so that all stalls are in the transfers."""
+    spans = timeline(Bench().tessellation(4))
+    emcs = [span for span in spans if span.stream == "eigc" and span.wait]
+    assert [span.name for span in emcs] == [Stage.FIRST_STALL.value]
+    reads = [span for span in spans if span.stream == "tigc" and span.name.startswith("read")]
+    assert [span.name for span in reads] == [Stage.read(number) for number in range(1, 16)]
+    assert {span.wait for span in reads} == {0}, "a read that has begun waits for nobody"
+    waits = [span for span in spans if span.name == Stage.PORTS.value]
+    assert len(waits) == 15 and all(span.wait >= span.cycles - 8 for span in waits)

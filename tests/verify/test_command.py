@@ -1,0 +1,197 @@
+"""Does ``pixelflow verify`` say what it found, to people and programs, and fail when it must?"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from pixelflow.cli.verify_rows import deviation_text, figure_text
+from tessellation import thesis
+from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench
+from tessellation.rows import Row
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        *((given, "table 7") for given in ("7", "table7", "Table-7", "table_7", "TABLE 7")),
+        *((given, "appendix b") for given in ("b", "appendix-b", "Appendix B", "appendixb")),
+        *((given, "section 5") for given in ("section5", "section-5", "5.3", "results")),
+        *((given, "section 4") for given in ("4.1.4", "section4.1.4", "section 4")),
+        ("appendix-a", "table 13"),
+        ("2.2.4", "section 2"),
+        ("2.2.6", "table 2"),
+        ("figure13", "figure 13"),
+    ],
+)
+def test_names_as_users_think_of_them(given, name, verify):
+    result = verify("--list", given)
+    assert (result.code, result.out.splitlines()[2].startswith(name)) == (0, True)
+    assert len(result.out.splitlines()) <= 4
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("tabel 7", "did you mean table 7?"),
+        ("14", "is no table, figure, section or appendix that is reproduced"),
+        ("figure 1", "did you mean figure 13?"),
+        ("everything", "all of them: pixelflow verify --list"),
+        *((name, "has no figures to verify: ") for name in WITHOUT_FIGURES),
+    ],
+)
+def test_unknown_names(given, message, verify):
+    result = verify(given)
+    assert result.code == 2 and message in result.err and not result.out
+
+
+def test_the_list_names_everything_and_executes_nothing(verify, monkeypatch):
+    monkeypatch.setattr(Bench, "__init__", None)
+    result = verify("--list")
+    assert result.code == 0
+    assert all(re.search(rf"^{name} ", result.out, re.MULTILINE) for name in REPRODUCTIONS)
+    assert json.loads(verify("--list", "--json").out)["tables"] == list(REPRODUCTIONS)
+
+
+# --- exit codes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 6 with 3,585 instead of 3,584 TASIC cycles for four sends."""
+    table = thesis.table(6)
+    rows = tuple((sends, emc, tasic + (sends == 4)) for sends, emc, tasic in table.rows)
+    tables = tuple(replace(each, rows=rows) if each is table else each for each in thesis.TABLES)
+    monkeypatch.setattr(thesis, "TABLES", tables)
+
+
+def test_a_deviation_without_a_note_fails_and_is_named(wrong, verify):
+    result = verify(6)
+    assert result.code == 1
+    assert "1 row off, without a note that accounts for it" in result.err
+    assert "table 6: 4 sends, TASIC: published 3,585, formula 3,584, measured 3,584 cycles" in result.err
+    assert "UNEXPLAINED" in result.out and "9 equal, 0 explained, 1 unexplained" in result.out
+
+
+def test_it_fails_with_json_and_quiet_too(wrong, verify):
+    result = verify(6, "--json")
+    assert result.code == 1 and json.loads(result.out)["summary"]["outcomes"]["unexplained"] == 1
+    assert verify(6, "--quiet").code == 1
+
+
+def test_a_note_excuses_unless_strict(verify):
+    assert verify("section3").code == 0
+    result = verify("section3", "--strict")
+    assert result.code == 1 and "4 rows off, and --strict excuses none" in result.err
+    assert "loads of 128 patches (3.2): published 2,000, formula 1,536, measured 1,536 cycles" in result.err
+    assert verify("--strict", 2, 6).code == 0
+
+
+# --- what is shown ---------------------------------------------------------------------------------------------------
+
+SOME = ("1", "6", "section2", "section3", "appendix-b")
+
+
+@pytest.fixture(scope="module")
+def rows() -> dict[str, list[Row]]:
+    bench = Bench()
+    names = ("table 1", "table 6", "section 2", "section 3", "appendix b")
+    return {name: REPRODUCTIONS[name].rows(bench) for name in names}
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 132])
+def test_no_digit_is_lost_at_any_width(width, rows, verify):
+    result = verify(*SOME, "--width", width)
+    assert result.code == 0 and "\x1b" not in result.out
+    assert width < 60 or all(len(line) <= width for line in result.out.splitlines())
+    shown = re.split(r"\s+", result.out)
+    for row in (row for each in rows.values() for row in each):
+        for text in (*map(figure_text, (row.published, row.formula, row.measured)), deviation_text(row)):
+            assert text in shown, (row, width)
+
+
+def test_notes_and_the_source_of_figures_are_told(verify):
+    out = verify("section3").out
+    assert "section3-loads (erratum, 3.2, 4.1.1): about 20 cycles for two patches" in " ".join(out.split())
+    assert "fitted: 12 cycles a read, fitted to table 6" in " ".join(out.split())
+    assert out.splitlines()[-2:] == [
+        "7 rows: 3 equal, 4 explained (erratum 4), 0 unexplained",
+        "6 measured, 1 by formula alone",
+    ]
+
+
+def test_json_is_stable_and_byte_identical(rows, verify):
+    first, second = verify(*SOME, "--json").out, verify(*SOME, "--json").out
+    assert first == second
+    found = json.loads(first)
+    assert found["schema"] == "pixelflow.verify/1"
+    assert set(found) == {"schema", "tool", "thesis", "config", "tables", "notes", "without_figures", "summary"}
+    row = found["tables"][0]["rows"][0]
+    assert row == {
+        "item": "int_to_float, thesis",
+        "unit": "cycles",
+        "published": 157,
+        "printed_step": None,
+        "formula": None,
+        "measured": rows["table 1"][0].measured,
+        "deviation": rows["table 1"][0].measured - 157,
+        "deviation_percent": rows["table 1"][0].percent,
+        "standing": "invented",
+        "basis": "this project's instruction set and float routines, library `thesis`",
+        "outcome": "explained",
+        "notes": ["own-library"],
+        "detail": None,
+    }
+    named = {name for table in found["tables"] for each in table["rows"] for name in each["notes"]}
+    assert named <= set(found["notes"])
+    count = sum(len(each) for each in rows.values())
+    assert found["summary"]["rows"] == sum(found["summary"]["outcomes"].values()) == count
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_markdown_has_every_row_and_every_link_leads_somewhere(rows, verify, tmp_path):
+    path = tmp_path / "report.md"
+    assert verify(*SOME, "-q", "--markdown", path).code == 0
+    text = path.read_text(encoding="utf-8")
+    lines = [line.split(" | ") for line in text.splitlines() if line.startswith("| ") and "---" not in line]
+    assert all(len(line) == 10 for line in lines)
+    assert len(lines) == len(rows) + sum(len(each) for each in rows.values())
+    assert set(re.findall(r"\(#([^)]+)\)", text)) <= set(re.findall(r'<a id="([^"]+)">', text))
+
+
+def test_the_picture_is_the_report_and_repeats(verify, tmp_path):
+    first, second = tmp_path / "a.svg", tmp_path / "b.svg"
+    assert verify("6", "-q", "--svg", first).code == verify("6", "-q", "--svg", second).code == 0
+    assert first.read_bytes() == second.read_bytes()
+    assert all(word in first.read_text(encoding="utf-8") for word in ("<svg", "9,728", "fitted"))
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--markdown", "-"), 2, "standard output has the report"),
+        (("--markdown", "report.txt"), 2, "is no .md file"),
+        (("--figure", "curves.jpeg"), 2, "is no .png or .svg file"),
+        (("--svg", "missing/report.svg"), 3, "does not exist"),
+    ],
+)
+def test_bad_outputs_are_refused_before_anything_runs(options, code, message, verify, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Bench, "__init__", None)
+    result = verify(6, *options)
+    assert result.code == code and message in result.err and not list(tmp_path.iterdir())
+
+
+def test_a_report_that_cannot_be_finished_leaves_the_old_one(verify, tmp_path, monkeypatch):
+    path = tmp_path / "report.md"
+    path.write_text("old")
+    monkeypatch.setattr("pixelflow.cli.verify_files.summary", lambda verified: 1 / 0)
+    assert verify(6, "-q", "--markdown", path).code == 70
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
