@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from microcode.sections import Pending, Section
 from pixelflow.errors import Fault, InputError, Place, nearest
-from pixelflow.isa import Instruction, Program, Routine, SourceLine
+from pixelflow.isa import Declaration, Instruction, Kind, Program, Routine, SourceLine
 from pixelflow.isa.control import CALL, ENDL, LOOP
 from pixelflow.isa.declare import Unit
 
@@ -37,6 +37,7 @@ def link(builder: Builder) -> Program:
             label = pending.scope.find(pending.reference.name)
             target = addresses[id(label.section)][label.index]
             instructions[pending.index] = _retargeted(instructions[pending.index], pending.operand, target)
+    names = _numbered([code[id(section)] for section in sections], tuple(builder.names))
     words: list[int] = []
     encoded: dict[Instruction, tuple[int, ...]] = {}
     line_of: list[int] = []
@@ -54,7 +55,7 @@ def link(builder: Builder) -> Program:
         entries={section.name: addresses[id(section)][0] for section in mains},
         labels=_labels(builder, addresses),
         routines=tuple(_routine(section, addresses[id(section)]) for section in builder.routines),
-        names=tuple(builder.names),
+        names=names,
         ranges=builder.layout.ranges,
         data=builder.layout.blocks,
         lines=tuple(SourceLine(line.file, line.number, line.text) for line in builder.lines),
@@ -145,6 +146,23 @@ def _addresses(code: list[Instruction], at: int) -> tuple[list[int], int]:
         at += instruction.words
         found.append(at)
     return found, at
+
+
+def _numbered(code: Iterable[list[Instruction]], names: Sequence[str]) -> tuple[str, ...]:
+    """Number the names of stages as they come in the program, which is how its text names them; return them."""
+    numbers: dict[int, int] = {}
+    places: dict[Declaration, int | None] = {}
+    for instructions in code:
+        for at, instruction in enumerate(instructions):
+            declaration = instruction.declaration
+            if declaration not in places:
+                kinds = [spec.kind for spec in declaration.operands]
+                places[declaration] = kinds.index(Kind.NAME) if Kind.NAME in kinds else None
+            place = places[declaration]
+            if place is not None:
+                number = numbers.setdefault(instruction.operands[place], len(numbers))
+                instructions[at] = _retargeted(instruction, place, number)
+    return tuple(names[number] for number in numbers)
 
 
 def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruction:

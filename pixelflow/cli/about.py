@@ -9,7 +9,7 @@ from pixelflow import __version__
 from pixelflow.cli.arguments import add_config_options
 from pixelflow.cli.machine import unread_keys
 from pixelflow.cli.model_rules import NOT_MODELLED, RULES
-from pixelflow.cli.screen import Column, Screen
+from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.units import Standing
@@ -68,9 +68,12 @@ def _show_model(screen: Screen, config: NodeConfig) -> None:
         "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
     )
     for standing, meaning in _MEANINGS.items():
-        rows = [[text, source] for each, text, source in found if each is standing]
         screen.text()
-        screen.table([Column("rule"), Column("on what grounds")], rows, title=f"{standing}: {meaning}")
+        screen.paragraph(f"{standing}: {meaning}; below each rule, on what grounds")
+        for each, text, source in found:
+            if each is standing:
+                screen.paragraph(f"- {text}", indent="  ")
+                screen.paragraph(source, indent="      ")
     screen.text()
     screen.text("not modelled")
     for text in NOT_MODELLED:

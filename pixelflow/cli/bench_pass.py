@@ -21,10 +21,14 @@ _LIBRARIES = {"thesis": "thesis", "overlapped": "tuned-finite"}
 
 
 def passes(rounds: int) -> list[dict[str, Any]]:
-    """Return the wall times of a pass with and without data, interleaved, and the median of same-round ratios."""
+    """Return the wall times of a pass with and without data, interleaved, and the median of same-round ratios.
+
+    The engine is the one that a command takes unless it is told another.
+    """
     import numpy as np
 
     from pixelflow.config import THESIS
+    from pixelflow.lanes import AUTO, choose
     from tessellation import Method, Patch
     from tessellation.libraries import library_named
     from tessellation.session import Session
@@ -32,7 +36,7 @@ def passes(rounds: int) -> list[dict[str, Any]]:
     nets = np.random.default_rng(1995).random((_PATCHES, 4, 4, 3), np.float32)
     found = []
     for schedule, library in _LIBRARIES.items():
-        session = Session(THESIS, "rows", library_named(library), Method(schedule=schedule))
+        session = Session(THESIS, choose(AUTO).engine, library_named(library), Method(schedule=schedule))
         marked = {session.add(Patch(net)): 4 for net in nets}
         first, node = session.plan(marked)[0], session.node
         session.run(first)  # the database is there and the LEE is configured, as for every pass but the first
@@ -47,6 +51,7 @@ def passes(rounds: int) -> list[dict[str, Any]]:
         found.append(
             {
                 "program": f"{_NAME} {schedule}",
+                "engine": node.engine,
                 "cycles": {"with data": runs[True].total_cycles, "timing only": runs[False].total_cycles},
                 "seconds": {"with data": spread(times[True]), "timing only": spread(times[False])},
                 "timing_only_share": statistics.median(t / f for t, f in zip(times[False], times[True], strict=True)),
@@ -57,6 +62,7 @@ def passes(rounds: int) -> list[dict[str, Any]]:
 
 def show_passes(screen: Screen, found: list[dict[str, Any]]) -> None:
     """Print the wall times of the passes."""
+    screen.text(f"{_NAME}: {_PATCHES} patches at 4x4 samples, engine {found[0]['engine']}")
     names = ("cycles", "with data, ms", "timing only, ms", "share")
     screen.table(
         [Column("pass", fixed=True), *(Column(name, numbers=True) for name in names)],

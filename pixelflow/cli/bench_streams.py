@@ -84,13 +84,17 @@ def spread(times: list[float]) -> dict[str, float]:
 
 
 def timing(rounds: int) -> dict[str, Any]:
-    """Return the wall times of a pass with and without data, interleaved, and the median of same-round ratios."""
+    """Return the wall times of a pass with and without data, interleaved, and the median of same-round ratios.
+
+    The engine is the one that a command takes unless it is told another.
+    """
     from microcode import assemble
     from pixelflow.config import THESIS
+    from pixelflow.lanes import AUTO
     from pixelflow.node import Node
 
     program = assemble(PASS)
-    node = Node(THESIS)
+    node = Node(THESIS, AUTO)
     times: dict[bool, list[float]] = {True: [], False: []}
     runs = {function: node.run(program, function=function) for function in times}  # decoded before it is measured
     for _ in range(rounds):
@@ -100,6 +104,7 @@ def timing(rounds: int) -> dict[str, Any]:
             seen.append(perf_counter() - started)
     return {
         "program": PASS_NAME,
+        "engine": node.engine,
         "cycles": {"with data": runs[True].total_cycles, "timing only": runs[False].total_cycles},
         "seconds": {"with data": spread(times[True]), "timing only": spread(times[False])},
         "timing_only_share": statistics.median(t / f for t, f in zip(times[False], times[True], strict=True)),
@@ -110,9 +115,10 @@ def transfers(rounds: int) -> list[dict[str, Any]]:
     """Return the wall time of a transfer of each kind, to or from all PEs, against what it takes on the machine."""
     from microcode import assemble
     from pixelflow.config import THESIS
+    from pixelflow.lanes import AUTO
     from pixelflow.node import Node
 
-    node = Node(THESIS)
+    node = Node(THESIS, AUTO)
     found = []
     for kind in _KINDS:
         program = assemble(_TRANSFERS.format(kind))
@@ -125,6 +131,7 @@ def transfers(rounds: int) -> list[dict[str, Any]]:
         found.append(
             {
                 "program": TRANSFERS_NAME,
+                "engine": node.engine,
                 "transfer": kind,
                 "cycles": run.tasic_cycles[0] // 4,
                 "bytes": (run.ledger.inbound.counted + run.ledger.outbound.counted) // 4,
@@ -137,7 +144,7 @@ def transfers(rounds: int) -> list[dict[str, Any]]:
 
 def show_timing(screen: Screen, found: dict[str, Any]) -> None:
     """Print the wall times of a pass."""
-    screen.text(f"{found['program']}: {number(found['cycles']['with data'])} cycles")
+    screen.text(f"{found['program']}: {number(found['cycles']['with data'])} cycles, engine {found['engine']}")
     rows = [(name, milliseconds(seconds)) for name, seconds in found["seconds"].items()]
     screen.table([Column("run", fixed=True), Column("ms [min..max]", numbers=True)], rows)
     screen.text(f"timing only takes {100 * found['timing_only_share']:.2f} % of the run with data")
@@ -146,7 +153,7 @@ def show_timing(screen: Screen, found: dict[str, Any]) -> None:
 def show_transfers(screen: Screen, found: list[dict[str, Any]]) -> None:
     """Print the wall time of each kind of transfer."""
     names = ("bytes", "cycles", "ms [min..max]", "x slower than 100 MHz")
-    screen.text(f"{TRANSFERS_NAME}: one transfer for all PEs")
+    screen.text(f"{TRANSFERS_NAME}: one transfer for all PEs, engine {found[0]['engine']}")
     screen.table(
         [Column("transfer", fixed=True), *(Column(name, numbers=True) for name in names)],
         [

@@ -10,6 +10,8 @@ from pixelflow.cli import debug_views as views
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.pe_selection import select_lanes
 from pixelflow.cli.pe_tables import (
+    Form,
+    RangeView,
     map_view,
     range_view,
     show_enables,
@@ -21,6 +23,7 @@ from pixelflow.cli.pe_tables import (
 from pixelflow.cli.screen import Screen
 from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Session, find_code
 from pixelflow.errors import Fault, InputError, nearest
+from pixelflow.isa import MemoryRange
 
 if TYPE_CHECKING:
     from pixelflow.node import SavedRun
@@ -110,7 +113,7 @@ class Debugger:
             return
         count = 1
         if len(words) > 2 and words[-2] == "every":
-            count = max(1, _number(words[-1]))
+            count = _times(words[-1])
             words = words[:-2]
         match words:
             case ["sem", number]:
@@ -149,6 +152,12 @@ class Debugger:
             return map_view(text, self.session.program).address, 1
         found = range_view(text, self.session.program).range
         return found.start, found.size
+
+    def _view(self, text: str) -> RangeView:
+        """Return a range in one of its forms, or a byte of it."""
+        if text.endswith("]"):
+            return RangeView(MemoryRange(text, *self._bytes(text)), Form.BYTES)
+        return range_view(text, self.session.program)
 
     def delete(self, words: list[str]) -> None:
         which = _one(words, "the number of a stop, or all")
@@ -189,7 +198,7 @@ class Debugger:
             case ["stages"]:
                 views.show_stages(screen, session)
             case _:
-                show_ranges(screen, node, [range_view(word, session.program) for word in words], few)
+                show_ranges(screen, node, [self._view(word) for word in words], few)
 
     def map(self, words: list[str]) -> None:
         show_map(
@@ -287,7 +296,7 @@ _FORMS = """\
 PLACE   12 or file.mc:12 (a line), a label, a routine, *40 (a word address);
         break also takes: sem N, cycle N; alone it lists the stops
 WHAT    registers, flags, enables, memory, stack, semaphores, stages,
-        or ranges: NAME, NAME:float, NAME:word, NAME:bytes
+        or ranges: NAME, NAME:float, NAME:word, NAME:bytes, NAME[2]
 BYTES   NAME[2], 200 or 200-203
 LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
 
@@ -318,4 +327,11 @@ def _number(text: str) -> int:
 
 
 def _count(words: list[str]) -> int:
-    return max(1, _number(_one(words, "a number"))) if words else 1
+    return _times(_one(words, "a number")) if words else 1
+
+
+def _times(text: str) -> int:
+    times = _number(text)
+    if not times:
+        raise _refusal(f"expected a number from 1 on, found {text!r}")
+    return times

@@ -59,7 +59,7 @@ def read(path: str) -> tuple[Kind, SavedRun | State | Report]:
         content = json.loads(data)
         schema = content["schema"]
         if schema == _STATE_SCHEMA:
-            return Kind.STATE, _state_of_json(content)
+            return Kind.STATE, _state_of_json(path, content)
         if not schema.startswith(_PREFIX):
             raise KeyError(schema)
         if schema == STATISTICS_SCHEMA:
@@ -84,14 +84,44 @@ def _archive(path: str) -> tuple[Kind, SavedRun | State]:
             return Kind.RUN, SavedRun.load(path)
         per_pe = {name: arrays[name] for name in (*STATE_REGISTERS, *STATE_FLAGS)}
         header = json.loads(str(arrays["header"]))
-        return Kind.STATE, State(header, arrays["lanes"].tolist(), arrays["memory"], per_pe)
+        return Kind.STATE, _checked(path, State(header, arrays["lanes"].tolist(), arrays["memory"], per_pe))
 
 
-def _state_of_json(content: dict[str, Any]) -> State:
+def _state_of_json(path: str, content: dict[str, Any]) -> State:
     columns = [np.frombuffer(bytes.fromhex(each), np.uint8) for each in content["memory"]]
     per_pe = {name: np.array(values) for name, values in (content["registers"] | content["flags"]).items()}
     memory = np.stack(columns, axis=1) if columns else np.zeros((0, 0), np.uint8)
-    return State(content["header"], content["lanes"], memory, per_pe)
+    return _checked(path, State(content["header"], content["lanes"], memory, per_pe))
+
+
+def _checked(path: str, state: State) -> State:
+    """Return the state; raises InputError with all that no run of this version has written."""
+    pes = len(state.lanes)
+    faults = []
+    if any(type(lane) is not int or lane < 0 for lane in state.lanes) or len(set(state.lanes)) != pes:
+        faults.append(Fault("expected the number of each PE once", Place(f"{path}[lanes]")))
+    if state.memory.dtype != np.uint8 or state.memory.ndim != 2 or state.memory.shape[1] != pes:
+        faults.append(Fault(f"expected bytes of {pes:,} PEs", Place(f"{path}[memory]")))
+    known = (*STATE_REGISTERS, *STATE_FLAGS)
+    for name in sorted(state.per_pe.keys() ^ set(known)):
+        message = "is missing" if name in known else "is no register or flag"
+        faults.append(Fault(message, Place(f"{path}[{name}]"), f"known: {', '.join(known)}"))
+    for name in (name for name in known if name in state.per_pe):
+        values, flag = state.per_pe[name], name in STATE_FLAGS
+        if values.shape != (pes,) or (pes and not (_are_flags if flag else _are_bytes)(values)):
+            expected = "false or true" if flag else "a number from 0 to 255"
+            faults.append(Fault(f"expected {expected} for each of {pes:,} PEs", Place(f"{path}[{name}]")))
+    if faults:
+        raise InputError(faults)
+    return state
+
+
+def _are_flags(values: NDArray) -> bool:
+    return values.dtype.kind == "b"
+
+
+def _are_bytes(values: NDArray) -> bool:
+    return values.dtype.kind in "iu" and bool(((values >= 0) & (values < 256)).all())
 
 
 def _by_number(content: dict[str, Any]) -> dict[str, Any]:
@@ -104,10 +134,10 @@ def _by_number(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flat(value: Any, key: str) -> list[tuple[str, Any]]:
-    """Return the values inside of lists and objects by dotted key."""
-    if isinstance(value, dict):
+    """Return the values inside of lists and objects by dotted key; an empty one is a value itself."""
+    if isinstance(value, dict) and value:
         inside = value.items()
-    elif isinstance(value, list):
+    elif isinstance(value, list) and value:
         inside = ((str(at), each) for at, each in enumerate(value))
     else:
         return [(key, value)]

@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["Watching", "add_observer_options"]
 
 
-def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = False) -> None:
-    """Add the options of `Watching`; ``passes`` for a command whose nodes run several programs."""
+def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = False, record: bool = True) -> None:
+    """Add the options of `Watching`; ``passes`` for a command whose nodes run several programs.
+
+    Without ``record`` for one whose runs are timing-only: they have no data of PEs that could be saved.
+    """
     add = parser.add_argument_group("watch").add_argument
     add("--stats", action="append", default=[], metavar="FILE", help="write statistics: .json or .csv (repeatable)")
     add("--trace", action="append", default=[], metavar="FMT[:FILE]",
@@ -39,11 +42,18 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
     add("--window", metavar="A:B", help="trace only the cycles from A up to B (either may be missing)")
     add("--only", action="append", default=[], metavar="TRACK",
         help="trace only this track: eigc, 'tigc*', 'tasic[0]', 'wire *' (repeatable)")  # fmt: skip
-    add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
+    if record:
+        add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
+    else:
+        parser.set_defaults(record=None)
     if passes:
         add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
     add("--live", action="store_true", help="show the dashboard while it runs")
     add("--frame", action="store_true", help="show the dashboard once, at the end")
+
+
+_FILES = ("output", "preview", "markdown", "svg", "figure")
+"""Options of commands that name a file to write besides those of the group ``watch``."""
 
 
 class Watching:
@@ -94,7 +104,7 @@ class Watching:
         yield from (("--trace", path) for path in (self._traces.paths if self._traces is not None else ()))
         saved = getattr(args, "save_at", None)
         named = {"--record": args.record, "--save-at": saved[1] if saved else None}
-        named |= {f"--{name}": getattr(args, name, None) for name in ("output", "preview")}
+        named |= {f"--{name}": getattr(args, name, None) for name in _FILES}
         yield from ((option, path) for option, path in named.items() if path is not None)
 
     def _inputs(self) -> Iterator[tuple[str, str]]:

@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clients", type=count, default=4, metavar="N",
         help="nodes that take the results, at most as many as a node has modules (default: 4)")  # fmt: skip
     add_method_options(parser)
+    parser.set_defaults(results="direct", gps=None, cache=None)  # a server sends its results to the clients
     add_engine_option(parser)
     add_config_options(parser)
     add = parser.add_argument_group("outputs").add_argument
@@ -48,10 +49,6 @@ def run(args: argparse.Namespace) -> int:
     """Tessellate, deliver, write the meshes, report; raises ExpectationError where a result misses the limits."""
     screen = Screen.of(args)
     effective = configuration(args, screen)
-    if args.results != "direct":
-        raise UsageError(f"--results {args.results}", "a server sends its results to the clients", "leave it out")
-    if args.cache is not None:
-        raise UsageError("--cache", "a server keeps no results in texture memory", "leave it out")
     method = method_of(args)
     paths = _outputs(args)
 

@@ -16,7 +16,7 @@ from pixelflow.cli.arguments import UsageError, add_common_options, add_config_o
 from pixelflow.cli.output import STANDARD_STREAM
 from pixelflow.cli.progress import Progress
 from pixelflow.cli.screen import Screen, counted
-from pixelflow.cli.sweep_engines import measured
+from pixelflow.cli.sweep_engines import WorkerLost, measured
 from pixelflow.cli.sweep_points import COLUMNS, Point
 from pixelflow.cli.sweep_subject import SWEPT, Subject
 from pixelflow.cli.sweep_table import Table, check_table_name
@@ -77,20 +77,18 @@ def run(args: argparse.Namespace) -> int:
     points = [subject.point(grid.words(each)) for each in values]
     columns = [*(axis.name for axis in grid.axes), *COLUMNS[args.subject], "exit_code", "error"]
     table = Table(args.out, columns + ["seconds"] * args.timing)
-    table.open([{**each, **point.identity} for each, point in zip(values, points, strict=True)])
     first, step = args.shard
     mine = range(first, len(points) + 1, step)
-    missing = {number: points[number - 1] for number in mine if number not in table}
-    if len(missing) < len(mine):
-        screen.note(f"{args.out} has {len(mine) - len(missing):,} of {counted(len(mine), 'point')} already")
-    try:
-        _measure(screen, args, table, missing, values)
-    except KeyboardInterrupt:
-        if args.out != STANDARD_STREAM:
-            screen.note(f"the finished points are in {args.out}; the same command goes on from there")
-        raise
-    finally:
-        table.close()
+    with table.open([{**each, **point.identity} for each, point in zip(values, points, strict=True)]):
+        missing = {number: points[number - 1] for number in mine if number not in table}
+        if len(missing) < len(mine):
+            screen.note(f"{args.out} has {len(mine) - len(missing):,} of {counted(len(mine), 'point')} already")
+        try:
+            _measure(screen, args, table, missing, values)
+        except (KeyboardInterrupt, WorkerLost):
+            if args.out != STANDARD_STREAM:
+                screen.note(f"the finished points are in {args.out}; the same command goes on from there")
+            raise
     table.print()
     failed = table.failed(mine)
     if failed:

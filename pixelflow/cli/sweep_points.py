@@ -13,6 +13,7 @@ from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
+from pixelflow import __version__
 from pixelflow.config import NodeConfig
 from pixelflow.errors import PixelflowError, format_error
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pixelflow.node import Run
     from tessellation import Method, Patch
 
-__all__ = ["COLUMNS", "Cell", "Point", "Refused", "Row", "RunPoint", "TessellatePoint", "measure"]
+__all__ = ["COLUMNS", "Cell", "Point", "Refused", "Row", "RunPoint", "TessellatePoint", "library_sha256", "measure"]
 
 Cell = int | float | bool | str | None
 """One field of a row; None is what the point did not do, or could not know."""
@@ -35,15 +36,16 @@ _CYCLES = (
 )
 
 COLUMNS = {
-    "run": ("program_sha256", "config_sha256", *_CYCLES),
+    "run": ("program_sha256", "config_sha256", "version", *_CYCLES),
     "tessellate": (
-        "patches_sha256", "config_sha256", "patches", "passes", *_CYCLES, "worst_point_error", "worst_normal_error",
+        "patches_sha256", "config_sha256", "library_sha256", "version", "patches", "passes", *_CYCLES,
+        "worst_point_error", "worst_normal_error",
     ),
 }  # fmt: skip
 """What a row of each kind of sweep holds; cycles are named as in `pixelflow stats`, and summed over the passes."""
 
 
-_HASHES = ("program_sha256", "patches_sha256", "config_sha256")
+_HASHES = ("program_sha256", "patches_sha256", "config_sha256", "library_sha256")
 
 
 class Point(Protocol):
@@ -51,7 +53,10 @@ class Point(Protocol):
 
     @property
     def identity(self) -> Row:
-        """The hashes of what goes in: a row of equal identity and values need not be measured again."""
+        """The hashes of what goes in, and the version of the simulator.
+
+        A row of equal identity and values need not be measured again.
+        """
 
     def measure(self) -> Row:
         """Return what came out; raises PixelflowError where the point failed."""
@@ -68,7 +73,8 @@ class Refused:
     @classmethod
     def by(cls, error: PixelflowError, kind: str) -> Refused:
         """Return the point of a kind of sweep that an error stands for."""
-        return cls(_one_line(error), error.exit_code, {name: None for name in COLUMNS[kind] if name in _HASHES})
+        unknown = {name: None for name in COLUMNS[kind] if name in _HASHES}
+        return cls(_one_line(error), error.exit_code, {**unknown, "version": __version__})
 
     def measure(self) -> Row:
         """Return the error."""
@@ -88,8 +94,12 @@ class RunPoint:
 
     @property
     def identity(self) -> Row:
-        """The hashes of program and configuration."""
-        return {"program_sha256": _program(self.program_text).sha256, "config_sha256": self.config.sha256}
+        """The hashes of program and configuration, and the version of the simulator."""
+        return {
+            "program_sha256": _program(self.program_text).sha256,
+            "config_sha256": self.config.sha256,
+            "version": __version__,
+        }
 
     def measure(self) -> Row:
         """Run the program; return the cycles of its streams."""
@@ -114,11 +124,16 @@ class TessellatePoint:
 
     @property
     def identity(self) -> Row:
-        """The hashes of the control points and of the configuration."""
+        """The hashes of the control points, configuration and microcode library, and the version of the simulator."""
         seen = hashlib.sha256()
         for patch in self.patches:
             seen.update(repr(patch.points.shape).encode() + patch.points.tobytes())
-        return {"patches_sha256": seen.hexdigest(), "config_sha256": self.config.sha256}
+        return {
+            "patches_sha256": seen.hexdigest(),
+            "config_sha256": self.config.sha256,
+            "library_sha256": library_sha256(),
+            "version": __version__,
+        }
 
     def measure(self) -> Row:
         """Tessellate; return the cycles of all passes, and how far the worst results are from the reference."""
@@ -139,6 +154,18 @@ class TessellatePoint:
             "worst_point_error": _rounded(found.worst_point_error),
             "worst_normal_error": _rounded(found.worst_normal_error),
         }
+
+
+@lru_cache(maxsize=1)
+def library_sha256() -> str:
+    """Return a hash of all sources of the microcode library here: names, lengths and contents."""
+    from microcode.files import LIBRARY
+
+    seen = hashlib.sha256()
+    for path in sorted(LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(LIBRARY).as_posix()):
+        content = path.read_bytes()
+        seen.update(f"{path.relative_to(LIBRARY).as_posix()} {len(content)}\n".encode() + content)
+    return seen.hexdigest()
 
 
 @lru_cache(maxsize=16)

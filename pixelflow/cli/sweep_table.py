@@ -1,20 +1,23 @@
 """The table of a sweep: CSV or JSON Lines, one row per point, that an interrupted sweep goes on with.
 
-While points are measured a row is appended as soon as its point is finished, so that nothing finished is ever lost;
-at the end the file is put in the order of the grid. What it says then does not depend on who measured which point
-when.
+While points are measured a row is appended, and put on disk (fsync), as soon as its point is finished; at the end the
+file is put in the order of the grid. What it says then does not depend on who measured which point when. One sweep at a
+time writes a file: another is refused.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import IO, Protocol
 
 from pixelflow.cli.arguments import UsageError
+from pixelflow.cli.file_lock import locked
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file, write_stdout
 from pixelflow.cli.sweep_points import Cell, Row
 from pixelflow.errors import Fault, InputError, Place
@@ -117,23 +120,31 @@ class Table:
         """Return how many of these points have an exit code that is not 0."""
         return len(self._failed.intersection(points))
 
-    def open(self, known: Sequence[Row]) -> None:
-        """Take over the finished rows of an existing file and make it ready for more.
+    @contextlib.contextmanager
+    def open(self, known: Sequence[Row]) -> Iterator[None]:
+        """Take over the finished rows of an existing file and make it ready for more; in the end put all in order.
 
         ``known`` are the cells of each point of the grid that must agree. Raises InputError where the file holds
-        something else; it is then left as it is. A last line without its end is dropped: it was being written when
-        something ended the sweep.
+        something else, or another sweep writes it; it is then left as it is. A last line without its end is dropped:
+        it was being written when something ended the sweep.
         """
         if self._path == STANDARD_STREAM:
+            yield
             return
-        self._take_over(known)
-        with output_file(self._path) as stream:
-            stream.write(self._text())
-        # From here on the file grows in place, unlike other outputs: each row must outlive what may end the sweep.
-        self._file = Path(self._path).open("a", encoding="utf-8", newline="\n")  # noqa: SIM115
+        with locked(self._path, "sweep"):
+            self._take_over(known)
+            self._rewrite()
+            try:
+                # The file grows in place, unlike other outputs: each row must outlive what may end the sweep.
+                with Path(self._path).open("a", encoding="utf-8", newline="\n") as self._file:
+                    yield
+            finally:
+                self._file = None
+                if not self._in_order:
+                    self._rewrite()
 
     def add(self, point: int, row: Row) -> None:
-        """Append the row of a point, numbered from 1; it is in the file when this returns."""
+        """Append the row of a point, numbered from 1; it is on disk when this returns."""
         self._in_order = self._in_order and point > max(self._lines, default=0)
         self._lines[point] = self._format.line(self._columns, {POINT: point, **row})
         if row["exit_code"]:
@@ -141,21 +152,16 @@ class Table:
         if self._file is not None:
             self._file.write(self._lines[point])
             self._file.flush()
-
-    def close(self) -> None:
-        """Put the rows of the file in the order of the grid."""
-        if self._file is None:
-            return
-        self._file.close()
-        self._file = None
-        if not self._in_order:
-            with output_file(self._path) as stream:
-                stream.write(self._text())
+            os.fsync(self._file.fileno())
 
     def print(self) -> None:
         """Write the table to standard output where it has no file."""
         if self._path == STANDARD_STREAM:
             write_stdout(self._text())
+
+    def _rewrite(self) -> None:
+        with output_file(self._path) as stream:
+            stream.write(self._text())
 
     def _text(self) -> str:
         return self._format.head(self._columns) + "".join(line for _, line in sorted(self._lines.items()))

@@ -15,7 +15,7 @@ from pixelflow.cli.observing import Watching, add_observer_options
 from pixelflow.cli.progress import Progress
 from pixelflow.cli.screen import Screen
 from pixelflow.cli.tessellate_files import check_outputs, write_outputs
-from pixelflow.cli.tessellate_method import add_method_options, method_of
+from pixelflow.cli.tessellate_method import add_method_options, add_result_options, method_of
 from pixelflow.cli.tessellate_object import outcome_object
 from pixelflow.cli.tessellate_report import Outcome, show_outcome
 from pixelflow.errors import ExpectationError
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add model, sampling, machine and outputs."""
     add_sampling_options(parser)
     add_method_options(parser)
+    add_result_options(parser)
     add_engine_option(parser)
     add_observer_options(parser, passes=True)
     add_config_options(parser)

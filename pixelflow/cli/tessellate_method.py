@@ -1,4 +1,4 @@
-"""The options of `pixelflow tessellate` that say how passes are carried out, and which of them go together."""
+"""Options that say how passes are carried out, for `pixelflow tessellate` and `serve`, and which go together."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pixelflow.cli.arguments import UsageError
 if TYPE_CHECKING:
     from tessellation import Method
 
-__all__ = ["add_method_options", "method_of"]
+__all__ = ["add_method_options", "add_result_options", "method_of"]
 
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
-    """Add the ways of control points and results, the schedule, and the precision."""
-    from tessellation.passes import CACHING_WAYS, CONTROL_POINTS, GP_WAYS, RESULT_WAYS, SCHEDULES
+    """Add the way of the control points, the schedule, and the precision."""
+    from tessellation.passes import CONTROL_POINTS, GP_WAYS, SCHEDULES
     from tessellation.precision import MANTISSAS
     from tessellation.texture_layout import REPLICATIONS
     from tessellation.texture_source import SENDS
@@ -34,6 +34,13 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         help="modules that hold each patch: 1 (default), 2 or 4")  # fmt: skip
     add("--load", choices=GP_WAYS, default=GP_WAYS[0],
         help="how the database gets into texture memory: at once (default), or loaded from GP memory")  # fmt: skip
+
+
+def add_result_options(parser: argparse.ArgumentParser) -> None:
+    """Add the way of the results; without these options ``set_defaults`` must say it."""
+    from tessellation.passes import CACHING_WAYS, RESULT_WAYS
+
+    add = parser.add_argument
     add("--results", choices=RESULT_WAYS, default=RESULT_WAYS[0],
         help="way of the results: read at once (default); to GP memory after a pass (gp); points during a pass and "
         "normals after it (gp-fine); all during the next pass (gp-coarse); points during a pass and normals during "

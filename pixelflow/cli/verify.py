@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("tables", nargs="*", metavar="TABLE", help="what to verify (default: everything)")
     add("--strict", action="store_true", help="let every deviation fail, also those that a note accounts for")
     add("--list", action="store_true", help="list what can be verified; execute nothing")
-    add_observer_options(parser)
+    add_observer_options(parser, record=False)
     group = parser.add_argument_group("outputs")
     add = group.add_argument
     add("--markdown", metavar="FILE.md", help="write the report as Markdown")

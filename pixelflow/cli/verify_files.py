@@ -44,7 +44,7 @@ def verified_object(verified: Verified) -> dict[str, Any]:
                 "section": note.section,
                 "reason": note.reason,
                 "text": note.text,
-                "covers_percent": [note.low, note.high],
+                "covers_percent": {"measured": note.measured, "formula": note.formula},
             }
             for note in verified.notes
         },

@@ -120,15 +120,22 @@ def _divergence(sides: tuple[Replay, Replay], cycle: int, executed: tuple) -> Di
     modules = tuple(at for at, (a, b) in enumerate(zip(*textures, strict=True)) if a != b)
     memory = compare_memory(first.pop("rows"), second.pop("rows"), sides[0].program)
     per_pe = {name: values for name, values in first.items() if values.shape == (sides[0].node.lanes,)}
-    differences = (*compare_arrays(per_pe, second), *memory)
+    differences = (*compare_arrays(per_pe, {name: second[name] for name in per_pe}), *memory)
     ends = tuple(side.position if side.ended else None for side in sides)
     return Divergence(cycle, executed, differences, modules, ends)
 
 
 def compare_arrays(first: dict[str, NDArray], second: dict[str, NDArray]) -> list[Difference]:
-    """Return what differs between arrays of one value for each PE, by name."""
+    """Return what differs between arrays of one value for each PE, by name.
+
+    Both sides have the same names, and arrays of the same length; raises InputError where they have not.
+    """
+    if first.keys() != second.keys():
+        raise InputError(f"only one side has {', '.join(sorted(first.keys() ^ second.keys()))}")
     found = []
     for name, values in first.items():
+        if values.shape != second[name].shape:
+            raise InputError(f"{name} has {len(values)} values on one side, {len(second[name])} on the other")
         lanes = np.flatnonzero(values != second[name])
         if len(lanes):
             found.append(Difference(name, lanes, (values[lanes], second[name][lanes])))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from pixelflow.debugger.stops import Bytes, Stop, Touched
-from pixelflow.isa import Unit
 from pixelflow.node import Replay
 from pixelflow.observe import Blocked, Executed, Signalled, Taken, Waited
 
@@ -67,7 +66,7 @@ class Ear:
 
     def _waited(self, event: Waited) -> None:
         """A transfer brings its bytes in the cycle in which it ends."""
-        if self._on and self._watched and self._is_texture(event.index):
+        if self._on and self._watched and self._is_transfer(event.index):
             self._at(event.end).writers.append((event.stream, event.index))
 
     def _note(self, stop: Stop, event: Touched) -> None:
@@ -80,11 +79,11 @@ class Ear:
     def _at(self, cycle: int) -> Heard:
         return self._heard.setdefault(cycle, Heard())
 
-    def _is_texture(self, index: int) -> bool:
-        return self._instructions[index].declaration.unit is Unit.TASIC
+    def _is_transfer(self, index: int) -> bool:
+        return self._instructions[index].declaration.transfers is not None
 
     def _may_write(self, event: Executed) -> bool:
-        """Whether an instruction names watched bytes; those of the TASICs may reach any."""
+        """Whether an instruction names watched bytes; transfers may reach any."""
         instruction = self._instructions[event.index]
         parameters = self._replay.streams[event.stream].parameters
         bases = instruction.bases
@@ -94,7 +93,7 @@ class Ear:
         known = self._writes.get(key)
         if known is None:
             touches = instruction.resolve(parameters).touches if bases else instruction.touches
-            known = self._writes[key] = self._is_texture(event.index) or any(
+            known = self._writes[key] = self._is_transfer(event.index) or any(
                 first.offset < at.start + at.size and at.start < first.offset + size
                 for first, size in touches
                 for at in self._watched

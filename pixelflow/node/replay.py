@@ -295,8 +295,8 @@ class Replay:
             self._failure = error
             self.position = self._runner.last_cycle + 1
         if self._end is None:
-            self._end = self.position
-            self._tell_end()
+            self._end, self.account = self.position, self._account()
+            self._tell_end(self.account)
 
     def _fail(self, error: PixelflowError, start: int, cycle: int) -> None:
         """Find the last position that can be reached, by bisection: ``start`` can, ``cycle`` cannot."""
@@ -308,18 +308,20 @@ class Replay:
                 low = middle
             except _FAILURES as earlier:
                 error, high = earlier, middle
-        self._go_quietly(low)
+        with contextlib.suppress(*_FAILURES):  # the account is that of the run when it was stopped, not before
+            self._go_quietly(high)
         self._end, self._failure = low, error
-        self._tell_end()
+        self.account = self._account()
+        self._go_quietly(low)
+        self._tell_end(self.account)
 
-    def _tell_end(self) -> None:
-        engine = self.node.engine
+    def _account(self) -> Run:
         if self._failure is None:
-            run = account(self._runner, self.node.config, engine)
-        else:
-            reason = RUN_REASONS[type(self._failure)]
-            run = unfinished_account(self._runner, self.node.config, engine, reason)
-        self.account = run
+            return account(self._runner, self.node.config, self.node.engine)
+        reason = RUN_REASONS[type(self._failure)]
+        return unfinished_account(self._runner, self.node.config, self.node.engine, reason)
+
+    def _tell_end(self, run: Run) -> None:
         self.bus.open = True
         self.bus.tell(RunEnded, run.total_cycles, run.reason, {each.stream: each.cycles for each in run.streams}, run)
 

@@ -23,6 +23,9 @@ __all__ = ["Recorder", "RunEnd", "SavedRun"]
 
 SCHEMA = "pixelflow.saved_run/1"
 
+_PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
+"""Ends that a replay comes to as well; where something else stopped the run, its end is not known."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
@@ -142,7 +145,7 @@ class Recorder:
                 self._runs += 1
                 if self._runs == self._number:
                     self._begin(event)
-            case RunEnded() if self._runs == self._number:
+            case RunEnded() if self._runs == self._number and event.reason in _PROGRAMS_OWN:
                 digest = self._node.digest() if event.reason == "halt" else None
                 self.saved = replace(self.saved, end=RunEnd(event.cycle, event.reason, digest))
 

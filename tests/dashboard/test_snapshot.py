@@ -9,10 +9,11 @@ from pixelflow.cli.dash import Player
 from pixelflow.cli.dash_state import Looker, facts_of
 from pixelflow.cli.pe_tables import MapView
 from pixelflow.config import THESIS, TINY, load_config
+from pixelflow.errors import CycleLimitError, DeadlockError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.saved_run import Recorder, SavedRun
-from pixelflow.observe import Accessed, Executed, Progressed, Waited
+from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
 from pixelflow.observe.dashboard import State, Watch, snapshot
 from pixelflow.observe.dashboard.state import StreamState
 
@@ -163,6 +164,44 @@ def test_the_bars_over_time_hold_all_that_happened(copy: Program, saved: SavedRu
             end = min(begin + over_time.cycles, 12_345)
             busy = before(happened[key], end) - before(happened[key], begin)
             assert share == pytest.approx(busy / (end - begin))
+
+
+FAULT = "range x[4]\nLOOP 10\nLD R, #1\nENDL\nCALL f, [380]\n"
+CALLED = "proc f(a)\nLD R, a[3]\nLD R, a[4]\nend\n"
+STOPPED = {
+    "fault": (FAULT + CALLED, MachineFault),
+    "fault beside a stream that waits": (FAULT + "HALT\nstream tigc\nWAIT 4\nHALT\n" + CALLED, MachineFault),
+    "fault in the control": ("LD R, #1\nLD R, #2\nRET\n", MachineFault),
+    "fault of a transfer": (
+        "overlay out[32] at 352\nSTI out, #7\nEMC_MarkWrite\nSIGNAL 0\nLOOP 5\nLD R, #1\nENDL\nSTI out, #0\n"
+        "WAIT 1\nstream tigc\nWAIT 0\nTAS_MemWrBlock4 2\nSIGNAL 1\n",
+        MachineFault,
+    ),
+    "deadlock of one": ("LD R, #1\nWAIT 1\n", DeadlockError),
+    "deadlock": ("EMC_SetEnab\nWAIT 3\nHALT\nstream tigc\nWAIT 4\nHALT\n", DeadlockError),
+    "deadlock behind an end": ("LD R, #1\nLD R, #2\nHALT\nstream tigc\nWAIT 4\nHALT\n", DeadlockError),
+    "cycle limit": ("LOOP 100\nEMC_TreeLTZero_Li 0, 2, 1, 0, -8\nENDL\n", CycleLimitError),
+    "cycle limit of two": ("LOOP 100\nLD R, #1\nENDL\nHALT\nstream tigc\nWAIT 3\nHALT\n", CycleLimitError),
+}
+
+
+@pytest.mark.parametrize("kind", STOPPED)
+def test_the_end_of_a_stopped_run_is_what_its_statistics_say(kind: str) -> None:
+    """The oracle is the account of the run itself, from which its statistics are made."""
+    text, error = STOPPED[kind]
+    program, node, ended = assemble(text), Node(TINY), []
+    recorder = Recorder(node, "test")
+    recorder.attach(node.bus)
+    node.bus.subscribe(ended.append, RunEnded)
+    with pytest.raises(error):
+        node.load(program)
+        node.run(program, max_cycles=50)
+    account = ended[-1].account
+    state = Player(recorder.saved, "rows", ENABLE).at(1 << 40)
+    assert (state.cycle, state.total, state.status) == (account.total_cycles, account.total_cycles, account.reason)
+    for shown, run in zip(state.streams, account.streams, strict=True):
+        assert (shown.busy, dict(shown.waits)) == (run.busy, {why: n for why, n in run.waits.items() if n})
+        assert shown.open == 0 and total(shown) == state.cycle
 
 
 def test_an_instruction_that_runs_says_how_long_it_still_does(saved: SavedRun, copy: Program) -> None:

@@ -9,6 +9,7 @@ import pytest
 from microcode import assemble
 from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun, saved_run
+from pixelflow.observe import Executed
 from tests.debugger import programs
 
 FLIPS = 100
@@ -100,3 +101,20 @@ def test_a_replay_that_ends_otherwise_is_a_defect() -> None:
     other.goto(1 << 40)
     with pytest.raises(InternalError, match="executed again it ends with"):
         run.check_end(other)
+
+
+def test_an_interrupted_run_is_saved_without_an_end_and_can_be_taken_further() -> None:
+    node = Node(programs.SMALL)
+    recorder = Recorder(node, "pixelflow run")
+    recorder.attach(node.bus)
+
+    def interrupt(event: Executed) -> None:
+        if event.cycle >= 3:
+            raise KeyboardInterrupt
+
+    node.bus.subscribe(interrupt, Executed)
+    with pytest.raises(KeyboardInterrupt):
+        node.run(assemble("loop 9\nLD R, #1\nend\n"))
+    saved = SavedRun.from_bytes(recorder.saved.to_bytes())
+    assert saved.end is None
+    assert saved.replay().goto(1 << 40) == 9

@@ -93,6 +93,10 @@ def test_the_exit_code_is_that_of_where_the_script_leaves_the_run(debug, text: s
         ("stpe", "unknown command 'stpe'\n    did you mean step?"),
         ("step x", "expected a whole number, found 'x'"),
         ("step 1 2", "expected a number, found '1 2'"),
+        ("step 0", "expected a number from 1 on, found '0'"),
+        ("back 0", "expected a number from 1 on, found '0'"),
+        ("break 2 every 0", "expected a number from 1 on, found '0'"),
+        ("print x[4]", "no such byte"),
         ("goto", "expected a cycle"),
         ("break nowhere", "no label or routine 'nowhere'"),
         ("break sem 99", "there is no semaphore 99"),
@@ -136,6 +140,11 @@ def test_info_names_program_machine_and_engine(debug) -> None:
     out = debug("LD R, #1\n", "info\nend\ninfo\n", "--engine", "bit-serial").out
     assert out.count("engine bit-serial\n") == 2
     assert out.index("the end is not known yet\n") < out.index("the end is cycle 1\n")
+
+
+def test_one_byte_of_a_range_is_printed(debug) -> None:
+    out = debug("range x[4]\nSTI x[2], #171\n", "end\nprint x[2] pe 3\n").out
+    assert out.splitlines()[-3].split() == ["PE", "m.e.p.pe", "x[2]"] and out.split()[-1] == "ab"
 
 
 def test_of_many_watched_bytes_those_that_changed_are_shown(debug) -> None:

@@ -161,6 +161,17 @@ def test_what_is_written_without_a_change_does_not_stop() -> None:
     assert not session.go_on().hits
 
 
+def test_settings_of_the_tasics_have_written_nothing() -> None:
+    """Both streams begin an instruction in every cycle; only one of them can reach the memory of PEs."""
+    settings = "stream tigc\n" + "TAS_SetStep 4\n" * 4 + "HALT\n"
+    session = Session(programs.replay_of("range x[1]\nSTI x, #1\nLD R, #2\nST x, R\nHALT\n" + settings))
+    session.add(Bytes("x", 0, 1, None))
+    found = []
+    while hits := session.go_on().hits:
+        found.append((hits[0].cycle, hits[0].by))
+    assert found == [(0, (("eigc", 0),)), (2, (("eigc", 2),))]
+
+
 def test_stops_are_met_on_the_way_over_a_call_and_out_of_one() -> None:
     session = _session("long")
     names = {name: min(find_code(session.program, name).indices) for name in ("6", "7", "bump")}

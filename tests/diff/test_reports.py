@@ -29,6 +29,16 @@ def test_differences_are_a_table(pixelflow, tmp_path: Path) -> None:
     assert "runs.0.sem" not in found.out and found.out.splitlines()[-1] == "5 keys of 7 differ"
 
 
+@pytest.mark.parametrize("empty", [[], {}])
+def test_an_empty_list_or_object_is_a_value(pixelflow, tmp_path: Path, empty: object) -> None:
+    first, second = _report(tmp_path / "a.json", cycles=1, runs=empty), _report(tmp_path / "b.json", cycles=1)
+    for order in ((first, second), (second, first)):
+        found = pixelflow("diff", *order)
+        assert found.code == 1
+        assert found.out.splitlines()[-1] == "1 key of 3 differ"
+    assert pixelflow("diff", first, first).code == 0
+
+
 def test_equal_reports_are_no_difference(pixelflow, tmp_path: Path) -> None:
     first = _report(tmp_path / "a.json", cycles=1200)
     found = pixelflow("diff", first, first)

@@ -48,3 +48,62 @@ def test_other_pes_are_refused(pixelflow, state) -> None:
     assert "it is of other PEs" in pixelflow("diff", few, others).err
     found = pixelflow("diff", few, state("c.npz", 1, "--pe", "5-6"))
     assert found.code == 3 and "it has 2 PEs of 384 bytes, a.npz 1 PEs of 384 bytes" in found.err
+
+
+def _without(part: str, name: str, content: dict) -> None:
+    del content[part][name]
+
+
+def _also(part: str, name: str, content: dict) -> None:
+    content[part][name] = content[part]["R"]
+
+
+def _short(part: str, name: str, content: dict) -> None:
+    content[part][name].pop()
+
+
+def _large(part: str, name: str, content: dict) -> None:
+    content[part][name][0] = 256
+
+
+def _fewer(part: str, name: str, content: dict) -> None:
+    content[part].pop()
+
+
+WRONG = {
+    "a register less": (_without, "registers", "S", "[S]: error: is missing"),
+    "a register more": (_also, "registers", "X", "[X]: error: is no register or flag"),
+    "a value less": (_short, "registers", "R", "[R]: error: expected a number from 0 to 255 for each of 2 PEs"),
+    "a flag less": (_short, "flags", "E", "[E]: error: expected false or true for each of 2 PEs"),
+    "no byte": (_large, "registers", "M", "[M]: error: expected a number from 0 to 255"),
+    "no flag": (_large, "flags", "C", "[C]: error: expected false or true"),
+    "memory of fewer PEs": (_fewer, "memory", "", "[memory]: error: expected bytes of 2 PEs"),
+    "numbers of fewer PEs": (_fewer, "lanes", "", "[memory]: error: expected bytes of 1 PEs"),
+}
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["first", "second"])
+@pytest.mark.parametrize(("change", "part", "name", "message"), WRONG.values(), ids=WRONG)
+def test_a_damaged_file_is_refused_on_either_side(
+    pixelflow, state, change, part: str, name: str, message: str, order: int
+) -> None:
+    good = state("a.json", 1, "--pe", "5,9")
+    content = json.loads(Path(good).read_text())
+    change(part, name, content)
+    Path("b.json").write_text(json.dumps(content))
+    found = pixelflow("diff", *["b.json", good][::order])
+    assert (found.code, found.out) == (3, "")
+    assert f"b.json{message}" in found.err
+
+
+def test_arrays_of_other_names_or_lengths_are_never_equal() -> None:
+    import numpy as np
+
+    from pixelflow.debugger import compare_arrays
+    from pixelflow.errors import InputError
+
+    two, three = {"R": np.zeros(2)}, {"R": np.zeros(3)}
+    more = two | {"S": np.zeros(2)}
+    for first, second in ((two, three), (three, two), (two, more), (more, two)):
+        with pytest.raises(InputError):
+            compare_arrays(first, second)

@@ -82,4 +82,5 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     lines = [line for name in found["written"] for line in Path(name).read_text().splitlines()]
     assert sum(line.startswith("v ") for line in lines) == 32 * 16
     assert main(["serve", "teapot", *small, "--results", "gp"]) == 2
+    assert "unknown option --results" in capsys.readouterr().err
     assert main(["serve", "teapot", *small, "--per-client"]) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -179,6 +180,40 @@ def test_a_program_that_has_changed_is_refused(sweep, folder: Path) -> None:
     assert sweep(*GRID, "--out", "p.csv").code == 0
     (folder / "prog.mc").write_text("param N = 2\nLD R, #N\nLD R, #N\n")
     assert "p.csv:2: error: point 1 has program_sha256 = " in sweep(*GRID, "--out", "p.csv").err
+
+
+def test_a_table_of_another_version_is_refused(sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sweep(*GRID, "--out", "p.csv").code == 0
+    before = Path("p.csv").read_bytes()
+    monkeypatch.setattr("pixelflow.cli.sweep_points.__version__", "0.0.0")
+    result = sweep(*GRID, "--out", "p.csv")
+    assert result.code == 3 and "here it is 0.0.0" in result.err
+    assert Path("p.csv").read_bytes() == before
+
+
+def test_a_tessellation_with_another_microcode_library_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from microcode import files
+    from pixelflow.cli.sweep_points import library_sha256
+
+    words = ["sweep", "tessellate", "enneper", "--set", "samples=2", "--set", "engine=rows", "--out", "t.csv"]
+    assert main(words) == 0
+    before = Path("t.csv").read_bytes()
+    shutil.copytree(files.LIBRARY, "library")
+    monkeypatch.setattr(files, "LIBRARY", Path("library").absolute())
+    try:
+        library_sha256.cache_clear()
+        assert main(words) == 0, "a copy is the same library"
+        with Path("library/integer/arithmetic.mc").open("a", encoding="utf-8") as source:
+            source.write("; changed\n")
+        library_sha256.cache_clear()
+        capsys.readouterr()
+        assert main(words) == 3
+    finally:
+        library_sha256.cache_clear()
+    assert "t.csv:2: error: point 1 has library_sha256 = " in capsys.readouterr().err
+    assert Path("t.csv").read_bytes() == before
 
 
 USAGE = [

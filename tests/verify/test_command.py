@@ -10,8 +10,11 @@ import pytest
 
 from pixelflow.cli.verify_rows import deviation_text, figure_text
 from tessellation import thesis
-from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench
+from tessellation.cost_model import pass_cycles
+from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, passes
+from tessellation.reproduction.bench import counted, spent
 from tessellation.rows import Row
+from tessellation.stages import Stage
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
@@ -70,6 +73,28 @@ def wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thesis, "TABLES", tables)
 
 
+def test_a_wrong_formula_fails(verify, monkeypatch):
+    """No note about what was executed hides a formula that is a tenth too small."""
+    monkeypatch.setattr(passes, "pass_cycles", lambda n, batches: pass_cycles(n, batches) * 9 // 10)
+    result = verify("section5")
+    assert result.code == 1 and "bicubic pass (5): published 97,000, formula 91,101" in result.err
+
+
+def test_a_stage_left_out_fails(verify, monkeypatch):
+    left_out = (Stage.DISTRIBUTION, Stage.ADDRESSES, Stage.COPY)
+    monkeypatch.setattr(passes, "counted", lambda run: counted(run) - spent(run, *left_out))
+    result = verify("section5")
+    assert result.code == 1 and "measured 93,076 cycles" in result.err
+
+
+def test_two_outputs_in_one_file_are_refused(verify, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    monkeypatch.setattr(Bench, "__init__", None)
+    result = verify(6, "--svg", tmp_path / "one.svg", "--figure", tmp_path / "one.svg")
+    assert result.code == 3 and "--svg and --figure name the same file" in result.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_deviation_without_a_note_fails_and_is_named(wrong, verify):
     result = verify(6)
     assert result.code == 1
@@ -117,7 +142,7 @@ def test_no_digit_is_lost_at_any_width(width, rows, verify):
 
 def test_notes_and_the_source_of_figures_are_told(verify):
     out = verify("section3").out
-    assert "section3-loads (erratum, 3.2, 4.1.1): about 20 cycles for two patches" in " ".join(out.split())
+    assert "section3-loads-2 (erratum, 3.2, 4.1.1): about 20 cycles for two patches" in " ".join(out.split())
     assert "fitted: 12 cycles a read, fitted to table 6" in " ".join(out.split())
     assert out.splitlines()[-2:] == [
         "7 rows: 3 equal, 4 explained (erratum 4), 0 unexplained",
@@ -180,6 +205,9 @@ def test_the_picture_is_the_report_and_repeats(verify, tmp_path):
         (("--markdown", "report.txt"), 2, "is no .md file"),
         (("--figure", "curves.jpeg"), 2, "is no .png or .svg file"),
         (("--svg", "missing/report.svg"), 3, "does not exist"),
+        (("--svg", "one.svg", "--stats", "one.csv", "--trace", "vcd:one.svg"), 3, "--trace and --svg name the same"),
+        (("--record", "run.npz"), 2, "unknown option --record"),
+        (("--record-pass", 1), 2, "unknown option --record-pass"),
     ],
 )
 def test_bad_outputs_are_refused_before_anything_runs(options, code, message, verify, tmp_path, monkeypatch):

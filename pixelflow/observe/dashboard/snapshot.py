@@ -84,10 +84,13 @@ def snapshot(
 ) -> State:
     """Return what a frame shows of the run that a watch has followed, at the cycle that the run has come to.
 
-    ``at`` is that cycle where the caller knows better. Cycles may not go back within a run.
+    ``at`` is that cycle where the caller knows better. Cycles may not go back within a run. A run that has ended shows
+    the cycles of its account, as its statistics do: where something stopped it, it may stand a cycle off them.
     """
     program, view = watch.program, watch.view
     cycle = watch.cycle if at is None else at
+    if watch.account is not None:
+        cycle = watch.account.total_cycles
     if look.enabled is not None:
         watch.enables(cycle, look.enabled)
     watch.enables_last(cycle)
@@ -144,21 +147,40 @@ class _Standing:
         return cls(waiting, stream.cycle if waiting is None else max(stream.cycle, known))
 
 
-def _stream(program: ProgramView, stream: StreamView, watch: Watch, look: Look, cycle: int) -> StreamState:
-    standing = _Standing.of(stream, watch, look, cycle)
-    waits = {reason: waited for reason, waited in stream.waits.items() if waited}
+@dataclass(frozen=True, slots=True)
+class _Cycles:
+    """Where the cycles of a stream up to that of a frame have gone, as in `StreamState`."""
+
+    busy: int
+    waits: Mapping[str, int]
+    idle: int
+    open: int
+
+
+def _cycles(stream: StreamView, watch: Watch, cycle: int, standing: _Standing) -> _Cycles:
+    if watch.account is not None:
+        run = next(run for run in watch.account.streams if run.stream == stream.name)
+        return _Cycles(run.busy, run.waits, cycle - run.cycles, 0)
+    waits = dict(stream.waits)
     busy = stream.cycle - sum(waits.values()) - max(0, stream.cycle - cycle)
     still = max(0, min(standing.until, cycle) - stream.cycle)
-    if still and standing.waiting is not None:
+    if standing.waiting is not None:
         waits[standing.waiting] = waits.get(standing.waiting, 0) + still
+        still = 0
+    return _Cycles(busy, waits, still, max(0, cycle - max(standing.until, stream.cycle)))
+
+
+def _stream(program: ProgramView, stream: StreamView, watch: Watch, look: Look, cycle: int) -> StreamState:
+    standing = _Standing.of(stream, watch, look, cycle)
+    cycles = _cycles(stream, watch, cycle, standing)
     index, end = _position(program, stream, watch, look, cycle, standing)
     routine = program.routine_at(program.addresses[index])
     return StreamState(
         name=stream.name.upper(),
-        busy=busy,
-        waits=tuple(sorted(waits.items())),
-        idle=still if standing.waiting is None else 0,
-        open=max(0, cycle - max(standing.until, stream.cycle)),
+        busy=cycles.busy,
+        waits=tuple(sorted((reason, waited) for reason, waited in cycles.waits.items() if waited)),
+        idle=cycles.idle,
+        open=cycles.open,
         halted=stream.halted,
         instruction=program.instructions[index].text(),
         place=program.where(index),

@@ -20,7 +20,7 @@ from pixelflow.observe.events import (
     RunEnded,
     Waited,
 )
-from pixelflow.observe.views import ProgramView, RunView
+from pixelflow.observe.views import AccountView, ProgramView, RunView
 
 __all__ = ["ENABLED", "Watch", "module_track"]
 
@@ -48,6 +48,8 @@ class Watch:
     def _start(self, cycle: int) -> None:
         self.cycle = cycle
         self.ended: str | None = None
+        self.account: AccountView | None = None
+        """What there was of the run, as soon as it has ended."""
         self.history = History(cycle)
         self.current: dict[str, tuple[int, int]] = {}
         """For each stream, position and end of the last instruction that began; with ``instructions`` only."""
@@ -90,8 +92,9 @@ class Watch:
                 self._before = dict(view.gni_cycles)
                 self._before |= {module_track(module): busy for module, busy in enumerate(view.tasic_cycles)}
                 self.paths = set(view.gni_cycles)
-            case RunEnded(cycle, reason):
+            case RunEnded(cycle, reason, _, account):
                 self.cycle, self.ended = max(self.cycle, cycle, self.view.cycle), reason
+                self.account = account
 
     def busy(self, track: str, cycle: int) -> int:
         """Return the busy cycles of a module's TASICs or of a path up to a cycle, those before a loaded state too."""

@@ -1,0 +1,15 @@
+"""Does a measurement say which engine was measured?"""
+
+import json
+
+import pytest
+
+from pixelflow.cli.main import main
+from pixelflow.lanes import AUTO, choose
+
+
+def test_the_cost_of_a_pass_names_its_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "timing", "--rounds", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["timing"]["engine"] == choose(AUTO).engine
+    assert main(["bench", "timing", "--rounds", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(f"engine {choose(AUTO).engine}")
