@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FIGURES", "TABLES", "TITLE", "Figure", "Table", "table"]
+__all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "Figure", "Table", "table"]
 
 TITLE = "Keller, UNC TR95-043"
 
@@ -123,6 +123,9 @@ class Figure:
 
 
 # fmt: off
+GP_RATE = Figure("1.0", 0.24, "GFlops", 0.01)
+"""The rate of a GP, with which the thesis compares; nothing here could measure it."""
+
 FIGURES: dict[str, Figure] = {
     "samples of a GP": Figure("1.0", 860, "10^3/s", 10),
     "4x4 patches of a GP": Figure("1.0", 54, "10^3/s", 1),

@@ -32,6 +32,7 @@ EXAMPLES = (
 
 _BACKGROUND = (222, 224, 230)
 _MOST_PIXELS = 4096
+_MOST_NODES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--size", type=_size, default=(640, 480), metavar="WxH", help="pixels (default: 640x480)")
     add("--samples", type=count, metavar="K", help="samples along u and v of a patch, 2 to 16 (default: 8)")
     add("--flat", action="store_true", help="one colour a triangle (default: Gouraud shading)")
-    add("--nodes", type=count, default=1, metavar="N",
+    add("--nodes", type=_nodes, default=1, metavar="N",
         help="nodes that share the triangles; their pictures are merged by depth (default: 1)")  # fmt: skip
     add_engine_option(parser)
     add_observer_options(parser, passes=True)
@@ -231,6 +232,12 @@ def _show_object(screen: Screen, args: argparse.Namespace, effective: Effective,
         tessellation_cycles=drawn.tessellation.cycles if drawn.tessellation else None,
         equals_reference=same,
     )
+
+
+def _nodes(text: str) -> int:
+    if (value := count(text)) > _MOST_NODES:
+        raise argparse.ArgumentTypeError(f"expected 1 to {_MOST_NODES} nodes, as a machine has; found {text[:40]!r}")
+    return value
 
 
 def _size(text: str) -> tuple[int, int]:

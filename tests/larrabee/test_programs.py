@@ -2,6 +2,7 @@
 
 import json
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,3 +140,11 @@ def test_the_manual_shows_every_instruction(capsys) -> None:
     entries = larrabee(capsys, "isa")["instructions"]
     assert len(entries) > 60
     assert all(each["manual"] and each["source"] for each in entries)
+
+
+@pytest.mark.parametrize(("form", "shown"), [("hex", "3fc00000"), ("float", "1.5"), ("int", "1069547520")])
+def test_words_are_shown_as_asked(form: str, shown: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    source = tmp_path / "one.mc"
+    source.write_text("range x[64]\ndata x: float 1.5\n    vloadps v1, [x]{1to16}\n")
+    assert main(["larrabee", "run", str(source), "--show", "v1", "--as", form]) == 0
+    assert shown in capsys.readouterr().out.lower()

@@ -86,6 +86,7 @@ def test_damaged_meshes(tmp_path: Path, capsys, name: str, text: str, code: int,
         ["teapot", "-o", "x.png", "--size", "0x9"],
         ["teapot", "-o", "x.png", "--size", "640"],
         ["teapot", "-o", "x.png", "--nodes", "0"],
+        ["teapot", "-o", "x.png", "--nodes", "41"],
         ["mesh.obj", "-o", "x.png", "--samples", "4"],
     ],
 )
