@@ -146,7 +146,7 @@ class Accessed(Event):
     """The direction of the transfer, in words."""
     rounds: int
     accesses: int
-    """Accesses to each of the module's SDRAMs."""
+    """Places for an access to each of the module's SDRAMs: in a last round, EMCs may leave theirs unused."""
 
 
 @dataclass(frozen=True, slots=True)

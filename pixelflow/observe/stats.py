@@ -269,7 +269,8 @@ def _tasics(heard: _Heard) -> Values:
 
 @_statistic("tasic<module>.accesses", "accesses", Accessed)
 def _accesses(heard: _Heard) -> Values:
-    """Accesses to each SDRAM of a module; null where something stopped the run, or it goes on from a checkpoint."""
+    """Places for an access to each SDRAM of a module, those included that an EMC leaves unused in a last round; null
+    where something stopped the run, or it goes on from a checkpoint."""
     return {(str(m),): heard.accesses[m] if heard.ended and heard.whole else None for m in heard.modules}
 
 
