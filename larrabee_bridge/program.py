@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,7 +13,9 @@ from microcode.target import NUMBERS, Target
 from pixelflow.isa.declare import InstructionSet
 from pixelflow.isa.program import Program
 
-__all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector"]
+__all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector", "shipped"]
+
+_PROGRAMS = Path(__file__).parent / "programs"
 
 LINE_BYTES = 64
 """A cache line, which is also one vector register."""
@@ -45,3 +48,9 @@ TARGET = Target(
 def assemble_vector(source: str | Path, /, **parameters: int | float) -> VectorProgram:
     """Assemble a file or a text with the vector unit's mnemonics; raises InputError with every fault."""
     return assemble(source, TARGET, **parameters)
+
+
+@cache
+def shipped(name: str, /, **parameters: int | float) -> VectorProgram:
+    """Return a program of ``programs/`` by its path there (``backend/work.mc``), assembled; kept for the next call."""
+    return assemble_vector(_PROGRAMS / name, **parameters)

@@ -16,10 +16,10 @@ from larrabee_bridge.caches import Cache, Hierarchy
 from larrabee_bridge.core import CoreConfig, Costs
 from larrabee_bridge.program import VectorProgram
 
-__all__ = ["Recording", "Shared", "take_turns"]
-
+__all__ = ["Recording", "Shared", "Step", "take_turns"]
 
 Step = tuple[int, tuple[int, ...]]
+"""Number of an instruction, and the lines that it touched."""
 
 
 @dataclass

@@ -6,7 +6,8 @@ first, so that they meet again where their ways do; the others wait and are not 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,22 @@ from pixelflow.lanes.bytememory import ByteMemory
 from pixelflow.lanes.shape import Shape
 from pixelflow.lanes.words import WordsEngine
 
-__all__ = ["Listener", "VectorUnit", "thread_shape"]
+__all__ = ["Listener", "StretchListener", "VectorUnit", "thread_shape"]
 
 Listener = Callable[[int, NDArray[np.bool_], NDArray[np.int64]], None]
 """Called after each instruction with its number, which threads carried it out, and the lines that each touched.
 
 Lines are int64[threads, n]: their numbers, each once, and -1 where there is none.
 """
+
+
+@runtime_checkable
+class StretchListener(Protocol):
+    """A listener that would rather be told of several instructions at once."""
+
+    def stretch(self, numbers: Sequence[int], active: NDArray[np.bool_], lines: Sequence[NDArray[np.int64]]) -> None:
+        """Take instructions that the same threads carried out one after the other, each with its lines."""
+
 
 LONGEST = 10_000_000
 """Instructions that a run carries out before it is taken for endless."""
@@ -107,28 +117,41 @@ class VectorUnit:
         stopped = len(self._meanings)
         done = 0
         self.lanes.watch = self._touched if listener is not None else None
+        hears_stretches = isinstance(listener, StretchListener)
         while (here := int(at.min())) < stopped:
             active = at == here
             self.lanes.let(active)
             rest = at[~active]
             meeting = int(rest.min()) if rest.size else stopped
-            while True:
-                self._carry_out(here, active, listener)
-                done += 1
-                if done > limit:
-                    place = self.program.where(here)
-                    raise MachineFault(f"still running after {limit} instructions, at {place}")
-                if self._branches[here]:
-                    at[active] = self._continue(here)[active]
-                    break
-                here += 1
-                if here >= meeting:
-                    at[active] = here
-                    break
+            numbers, lines = [], []
+            try:
+                while True:
+                    self._carry_out(here)
+                    if listener is not None:
+                        if hears_stretches:
+                            numbers.append(here)
+                            lines.append(self._lines)
+                        else:
+                            listener(here, active, self._lines)
+                    done += 1
+                    if done > limit:
+                        place = self.program.where(here)
+                        raise MachineFault(f"still running after {limit} instructions, at {place}")
+                    if self._branches[here]:
+                        at[active] = self._continue(here)[active]
+                        break
+                    here += 1
+                    if here >= meeting:
+                        at[active] = here
+                        break
+            finally:
+                # Also what came before a fault counts.
+                if hears_stretches and numbers:
+                    listener.stretch(numbers, active, lines)
         self.lanes.let(None)
         return done
 
-    def _carry_out(self, number: int, active: NDArray[np.bool_], listener: Listener | None) -> None:
+    def _carry_out(self, number: int) -> None:
         if self._branches[number]:
             following = self.program.addresses[number] + self.program.instructions[number].words
             self.lanes.write(NEXT, self.lanes.word(following))
@@ -137,8 +160,6 @@ class VectorUnit:
             self._meanings[number](self.lanes)
         except MachineFault as fault:
             raise MachineFault(f"{self.program.where(number)}: {fault}") from None
-        if listener is not None:
-            listener(number, active, self._lines)
 
     def _continue(self, number: int) -> NDArray[np.int64]:
         """Return the instruction that each thread goes on with after a branch; the number of all where it has ended."""
@@ -149,9 +170,10 @@ class VectorUnit:
 
     def _touched(self, address: NDArray[np.uint32], size: int, where: NDArray[np.bool_]) -> None:
         """Note the lines that each thread's instruction touches: every line once."""
-        first = np.where(where, (address // LINE_BYTES).astype(np.int64), -1)
-        last = np.where(where, ((address + np.uint32(size - 1)) // LINE_BYTES).astype(np.int64), -1)
-        lines = first if (first == last).all() else np.concatenate([first, last], axis=1)
+        lines = np.where(where, (address // np.uint32(LINE_BYTES)).astype(np.int64), -1)
+        if (address % np.uint32(LINE_BYTES) > LINE_BYTES - size).any():
+            last = (address + np.uint32(size - 1)) // np.uint32(LINE_BYTES)
+            lines = np.concatenate([lines, np.where(where, last.astype(np.int64), -1)], axis=1)
         if (lines == lines[:, :1]).all():
             lines = lines[:, :1]
         else:

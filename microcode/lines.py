@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from microcode import expressions as e
 from microcode import statements as s
 from microcode.data import DataKind
+from microcode.quick import Unusual, read_expression, read_line
 from microcode.source import Complaint
 
 if TYPE_CHECKING:
@@ -261,10 +262,21 @@ def _lark(rules: _Rules | None) -> Lark:
 
 
 _RULES = _Rules()
+_QUICK = {"line": read_line, "expression": read_expression}
 
 
 def _parse(text: str, start: str, offset: int = 0):
     """Parse from one start rule; raises Complaint. ``offset`` is added to every column."""
+    before, _RULES.offset = _RULES.offset, offset
+    try:
+        return _QUICK[start](text, _RULES)
+    except (Unusual, Complaint):
+        return _parse_by_grammar(text, start, offset)
+    finally:
+        _RULES.offset = before
+
+
+def _parse_by_grammar(text: str, start: str, offset: int = 0):
     from lark import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
     before, _RULES.offset = _RULES.offset, offset

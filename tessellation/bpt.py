@@ -33,6 +33,9 @@ _GIVE_UP = 1000
 """After so many faults a file is not read on."""
 
 _MAX_BYTES = 1 << 26
+_TOO_LARGE = 2.0**128 - 2.0**103
+"""The least magnitude that rounds to an infinity in binary32."""
+
 _NO_COMMAS = "numbers are separated by blanks, not commas"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
@@ -286,11 +289,10 @@ class _Reader:
             self.fault(f"not a number: {text[:40]}", line, word, hint)
             return 0.0
         value = float(text)
-        with np.errstate(over="ignore"):
-            if not np.isfinite(np.float32(value)):
-                largest = float(np.finfo(np.float32).max)
-                self.fault(f"{text[:40]} overflows binary32", line, word, f"the largest is {largest:.9g}")
-                return 0.0
+        if not abs(value) < _TOO_LARGE:
+            largest = float(np.finfo(np.float32).max)
+            self.fault(f"{text[:40]} overflows binary32", line, word, f"the largest is {largest:.9g}")
+            return 0.0
         return value
 
     def header_fits(self, at: int) -> bool:

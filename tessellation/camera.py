@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pixelflow.errors import Fault, InputError
+
 __all__ = ["Camera", "View", "axes_along", "frame", "unit"]
+
+_WIDE, _HIGH = 0.86, 0.80
+"""The share of the picture that a model's outline may fill across and down."""
+_STEPS = 12
+_FILLED = 0.9
+"""The steps have come to an end where the outline fills this much of its share; when they converge, it fills all."""
+_NEAR = 0.05
+"""The least distance of the eye, in extents of the model, where its outline alone would let the eye touch it."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Where the camera stands: degrees around the z axis and above the floor, and the picture's size in pixels."""
+    """Where the camera stands: degrees around the z axis and above the floor, and the picture's size in pixels.
+
+    ``zoom`` magnifies the picture around its middle, from the place where all of the model is in it.
+    """
 
     azimuth: float = -62.0
     elevation: float = 24.0
     field_of_view: float = 28.0
     width: int = 960
     height: int = 720
+    zoom: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,20 +78,61 @@ def axes_along(back: np.ndarray) -> np.ndarray:
 
 
 def frame(points: np.ndarray, view: View, oversample: int = 1) -> Camera:
-    """Return a camera that sees the whole model with a margin, moved so that its outline is in the middle."""
+    """Return a camera that has all points, float[point, xyz], before it and in its picture, with a margin.
+
+    A few steps move it so that the outline is in the middle and fills its share of the picture. Where they do not lead
+    there, which they do not for wide fields of view and long pictures, the place is computed: the nearest one from
+    which all points lie within the margins. Raises InputError where no such place is found: for points that are not
+    finite.
+    """
     azimuth, elevation = np.radians(view.azimuth), np.radians(view.elevation)
     back = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
     axes = axes_along(back)
     width, height = view.width * oversample, view.height * oversample
     focal = height / 2 / np.tan(np.radians(view.field_of_view) / 2)
+    with np.errstate(all="ignore"):  # steps that lead behind a point are judged by where they end
+        camera = _stepped(points, axes, focal, width, height)
+        if _filled(camera, points) < _FILLED:
+            camera = _fitted(points, axes, focal, width, height)
+            if not _filled(camera, points) >= 0:
+                raise InputError(Fault("there is no place from which a camera sees all points"))
+    return replace(camera, focal=camera.focal * view.zoom)
+
+
+def _stepped(points: np.ndarray, axes: np.ndarray, focal: float, width: int, height: int) -> Camera:
     centre = (points.min(axis=0) + points.max(axis=0)) / 2
     eye = centre + 4.0 * axes[2]
-    for _ in range(12):
+    for _ in range(_STEPS):
         camera = Camera(eye, axes, focal, width, height)
         x, y, depth = camera.project(points).T
         distance = -1.0 / depth.min()
         middle = np.array([(x.min() + x.max() - width) / 2, (height - y.min() - y.max()) / 2]) * distance / focal
         eye = eye + middle[0] * axes[0] + middle[1] * axes[1]
-        share = max((x.max() - x.min()) / (0.86 * width), (y.max() - y.min()) / (0.80 * height))
+        share = max((x.max() - x.min()) / (_WIDE * width), (y.max() - y.min()) / (_HIGH * height))
         eye = eye + (share - 1.0) * np.dot(eye - centre, axes[2]) * 0.9 * axes[2]
     return Camera(eye, axes, focal, width, height)
+
+
+def _filled(camera: Camera, points: np.ndarray) -> float:
+    """Return how much of its share of the picture the outline fills, or -1 where a point is not seen."""
+    x, y, depth = camera.project(points).T
+    seen = (depth < 0) & (x >= 0) & (x <= camera.width) & (y >= 0) & (y <= camera.height)
+    if not seen.all():
+        return -1.0
+    return max(np.ptp(x) / (_WIDE * camera.width), np.ptp(y) / (_HIGH * camera.height))
+
+
+def _fitted(points: np.ndarray, axes: np.ndarray, focal: float, width: int, height: int) -> Camera:
+    """Return the nearest camera that has all points within the margins.
+
+    With t the tangent of the angle between the view and a margin, a point (x, z) lies between both margins of an eye at
+    (u, w) where x - u and u - x are at most t (w - z). So w is at least (max(x + t z) + max(t z - x)) / 2t, and of the
+    places u that are left the middle one is taken.
+    """
+    x, y, z = (points @ axes.T).T
+    sides, least = [], z.max() + _NEAR * (np.ptp(points, axis=0).max() or 1.0)
+    for values, tangent in ((x, _WIDE * width / 2 / focal), (y, _HIGH * height / 2 / focal)):
+        high, low = (values + tangent * z).max(), (tangent * z - values).max()
+        sides.append((high - low) / 2)
+        least = max(least, (high + low) / 2 / tangent)
+    return Camera(np.array([*sides, least]) @ axes, axes, focal, width, height)

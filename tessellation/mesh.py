@@ -51,6 +51,7 @@ class Mesh:
 
     ``points`` and ``normals`` are float32 [vertex, xyz], ``triangles`` int32 [triangle, 3], ``patches`` int32, the
     patch of each triangle. ``open_sides`` holds the pairs of vertices on edges that belong to one patch alone.
+    ``samples`` int64 [vertex] is the sample that each vertex is, counted over all patches in the caller's order.
     """
 
     points: np.ndarray
@@ -58,6 +59,7 @@ class Mesh:
     triangles: np.ndarray
     patches: np.ndarray
     open_sides: np.ndarray
+    samples: np.ndarray
     report: MeshReport
 
 
@@ -126,6 +128,7 @@ def build_mesh(patches: Sequence[PatchSamples], *, weld: bool, outward: bool = F
         triangles=new[triangles].astype(np.int32),
         patches=owner.astype(np.int32),
         open_sides=sides[(sides >= 0).all(axis=1)].astype(np.int32),
+        samples=used,
         report=report,
     )
 

@@ -13,14 +13,12 @@ import numpy as np
 
 from pixelflow.errors import Fault, InputError
 from tessellation.camera import Camera, View, axes_along, frame, unit
+from tessellation.lighting import CLAY, FILL, KEY
 from tessellation.mesh import Mesh
 from tessellation.raster import Coverage, rasterize
 
 __all__ = ["View", "picture", "png", "require_pillow"]
 
-_KEY = np.array([-0.50, -0.55, 1.05])
-_FILL = np.array([1.0, -0.25, 0.35])
-_CLAY = np.array([0.66, 0.37, 0.21])
 _FLOOR = np.array([0.80, 0.80, 0.82])
 _TOP = np.array([0.60, 0.65, 0.72])
 _HORIZON = np.array([0.93, 0.93, 0.94])
@@ -89,11 +87,11 @@ def require_pillow() -> None:
         import PIL.Image  # noqa: F401
     except ImportError:
         hint = "pip install 'pixelflow-sim[image]'"
-        raise InputError(Fault("a preview needs pillow, which is not installed", hint=hint)) from None
+        raise InputError(Fault("writing a PNG needs Pillow, which is not installed", hint=hint)) from None
 
 
 def _shadow_map(points: np.ndarray, corners: np.ndarray) -> _Shadow:
-    axes = axes_along(_KEY)
+    axes = axes_along(KEY)
     origin = (points.min(axis=0) + points.max(axis=0)) / 2
     radius = np.linalg.norm(points - origin, axis=1).max()
     scale = _SHADOW_SIZE / 2 / (radius * 1.05)
@@ -138,7 +136,7 @@ def _shade(
     normal = np.where(facing < 0, -normal, normal)
     facing = np.abs(facing)
 
-    key, fill = unit(_KEY), unit(_FILL)
+    key, fill = unit(KEY), unit(FILL)
     slope = (normal @ key)[:, None]
     lit = shadow.lit(place + 0.015 * normal)[:, None] * np.clip(slope * 4, 0, 1)
     diffuse = np.clip(slope, 0, 1) * lit
@@ -148,4 +146,4 @@ def _shade(
     ambient = 0.13 + 0.17 * sky
     soft = 0.16 * np.clip((normal @ fill)[:, None], 0, 1)
     rim = 0.18 * (1 - facing) ** 3
-    return _CLAY * (ambient + soft + 0.75 * diffuse) + 0.40 * highlight + rim * _TOP
+    return np.array(CLAY) * (ambient + soft + 0.75 * diffuse) + 0.40 * highlight + rim * _TOP

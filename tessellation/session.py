@@ -91,6 +91,8 @@ class Session:
         self.node = Node(config, engine) if node is None else node
         self.library = library
         self.method = method
+        self.after: Callable[[Session, Plan], None] | None = None
+        """Called as soon as each pass has run, while its points and normals are in PE memory."""
         self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
         self._choices: dict[tuple[int, int], ModuleChoice] = {}
         self._patches: list[_Registered] = []
@@ -200,6 +202,8 @@ class Session:
             loaded = self._load()
             run = self.node.run(self.program(plan))
             self._configured = True
+            if self.after is not None:
+                self.after(self, plan)
             beside = self._departures(plan)
             if waiting is not None:
                 yield PassResult(*waiting, *self._received(waiting[0], (*gone, *beside.before_parts)))

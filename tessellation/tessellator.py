@@ -20,7 +20,7 @@ from tessellation.passes import Method
 from tessellation.patch import Patch
 from tessellation.reference import LIMIT, evaluate
 from tessellation.samples import PatchSamples, measure
-from tessellation.session import PassBegins, PassResult, Plan, check_nets
+from tessellation.session import PassBegins, PassResult, Plan, Session, check_nets
 from tessellation.stages import Stage
 
 __all__ = ["Tessellation", "collect", "tessellate"]
@@ -145,6 +145,7 @@ def tessellate(
     method: Method | None = None,
     progress: Callable[[PassBegins], None] | None = None,
     watch: Callable[[Node], None] | None = None,
+    after: Callable[[Session, Plan], None] | None = None,
 ) -> Tessellation:
     """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
 
@@ -153,7 +154,8 @@ def tessellate(
     where the control points are small enough that nothing can overflow. ``engine`` is ``rows`` or ``bit-serial``.
     ``method`` says how control points reach the PEs, and in which order the work is done. ``progress`` is called with
     what each pass is about to do. ``watch`` is called with the node before it runs, so that somebody can listen
-    to its bus. Raises InputError for a net or a sample count that
+    to its bus. ``after`` is called as soon as each pass has run, while its points and normals are in PE memory; it may
+    run programs of its own that leave these alone. Raises InputError for a net or a sample count that
     the machine cannot do.
     """
     begin = time.perf_counter()
@@ -167,6 +169,7 @@ def tessellate(
     floats = library_for(library, patches, finite=method.overlapped)
     check_nets(patches)
     session = new_session(config, engine, floats, method)
+    session.after = after
     for patch, k in zip(patches, counts, strict=True):
         session.add(patch, k)
     marked = dict(enumerate(counts))

@@ -143,10 +143,15 @@ class TextureDatabase:
 
 def write(database: TextureDatabase, node: Node) -> int:
     """Put what was stored since the last call into a node's texture memory; return the bytes written."""
-    total = 0
+    # One write for each module: a write costs more than its words do.
+    of: dict[int, list[tuple[int, np.ndarray]]] = {}
     for module, address, image in database.new_images():
+        of.setdefault(module, []).append((address, image))
+    total = 0
+    for module, images in of.items():
         memory = node.texture_memory[module]
-        words = image.astype("<u4").view(np.uint8).reshape(-1, 4)
-        memory.write(AddressMap(memory.config).to_physical(address + 4 * np.arange(len(words))), words)
+        words = np.concatenate([image for _, image in images]).astype("<u4").view(np.uint8).reshape(-1, 4)
+        addresses = np.concatenate([address + 4 * np.arange(len(image)) for address, image in images])
+        memory.write(AddressMap(memory.config).to_physical(addresses), words)
         total += words.size
     return total

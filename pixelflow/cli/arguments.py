@@ -119,7 +119,8 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that chooses the lane engine."""
-    from pixelflow.lanes import AUTO, ENGINES
+    from pixelflow.kernels import ENGINES
+    from pixelflow.lanes import AUTO
 
     text = "lane engine (default: auto, which is compiled where the extra `fast` is installed, else rows)"
     parser.add_argument("--engine", choices=(AUTO, *ENGINES), default=AUTO, help=text)

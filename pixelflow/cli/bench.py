@@ -1,5 +1,5 @@
 """Measure the speed of the lane engines on a fixed mix of microinstructions, of timing-only runs, of whole passes, of
-transfers and of traces.
+transfers, of traces, of Larrabee's rasterizer, of fresh processes and of passes on every engine.
 
 All engines run in this process, one after the other in every round, so that a busy minute of the host slows all of
 them; read the ratios first. Times are medians with minimum and maximum.
@@ -8,10 +8,14 @@ them; read the ratios first. Times are medians with minimum and maximum.
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pixelflow.cli.screen import Screen
 
 __all__ = ["add_arguments", "run"]
 
-_WHAT = ("engine", "nodes", "pass", "timing", "transfers", "trace")
+_WHAT = ("engine", "nodes", "pass", "timing", "transfers", "trace", "larrabee", "startup", "tessellation")
 
 
 EXAMPLES = (
@@ -26,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--nodes", type=_positive, default=40, help="how many nodes `nodes` compares with one (default 40)"
     )
+    add = parser.add_argument
+    add("--bound", action="store_true", help="`engine`: compare fused code with what its vector instructions must take")
+    add("--markdown", action="store_true", help="`engine`: print the ratios as a table for a README")
 
 
 def _positive(text: str) -> int:
@@ -35,20 +42,35 @@ def _positive(text: str) -> int:
     return value
 
 
+def _show_markdown(screen: Screen, found: dict[str, Any]) -> None:
+    from pixelflow.cli.bench_engines import markdown
+    from pixelflow.cli.output import write_stdout
+
+    write_stdout(markdown(found) + "\n")
+
+
 def run(args: argparse.Namespace) -> int:
     from functools import partial
 
-    from pixelflow.cli import bench_engines, bench_nodes, bench_pass, bench_streams, bench_trace
+    from pixelflow.cli import bench_engines, bench_larrabee, bench_nodes, bench_pass, bench_streams, bench_trace
+    from pixelflow.cli.bench_startup import show_startup, startup
+    from pixelflow.cli.bench_tessellation import show_tessellation, tessellation
     from pixelflow.cli.screen import Screen
 
     screen = Screen.of(args)
     measure, show = {
-        "engine": (partial(bench_engines.engines, note=screen.note), bench_engines.show_engines),
+        "engine": (
+            partial(bench_engines.engines, note=screen.note, bound=args.bound),
+            _show_markdown if args.markdown else bench_engines.show_engines,
+        ),
         "nodes": (partial(bench_nodes.nodes, count=args.nodes, note=screen.note), bench_nodes.show_nodes),
         "pass": (bench_pass.passes, bench_pass.show_passes),
         "timing": (bench_streams.timing, bench_streams.show_timing),
         "transfers": (bench_streams.transfers, bench_streams.show_transfers),
         "trace": (bench_trace.traces, bench_trace.show_traces),
+        "tessellation": (partial(tessellation, note=screen.note), show_tessellation),
+        "startup": (partial(startup, note=screen.note), show_startup),
+        "larrabee": (bench_larrabee.rasterizing, bench_larrabee.show_rasterizing),
     }[args.what]
     found = measure(args.rounds)
     if screen.json:

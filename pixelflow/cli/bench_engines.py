@@ -21,7 +21,7 @@ from pixelflow.lanes import choose
 from pixelflow.lanes.engine import Action, Engine
 from pixelflow.node.pe_array import PeArray
 
-__all__ = ["engines", "instructions", "peak_megabytes", "show_engines", "spread"]
+__all__ = ["engines", "instructions", "markdown", "peak_megabytes", "show_engines", "spread"]
 
 _SHORTEST = 0.02
 """Seconds that a measurement takes at least."""
@@ -37,7 +37,9 @@ class _Runner:
     engine: Engine
     actions: list[Action]
     ready_seconds: float
-    """From the first action prepared to the first run done; compiling included."""
+    """From the first action prepared to the first run done; compiling included, in haste where that is possible."""
+    bound_seconds: float | None = None
+    """What a pass over the mix takes at least by the count of its vector instructions, on the threads."""
     repeats: int = 1
     seconds: list[float] = field(default_factory=list)
     """Of one pass over the mix, round by round."""
@@ -64,6 +66,8 @@ def _runner(
     actions = prepare(engine, [engine.prepare(each.apply) for each in instructions()])
     engine.run(actions)
     runner = _Runner(name, how, threads, engine, actions, perf_counter() - begin)
+    if name == "compiled":
+        engine.take_care()
     runner.measure()
     runner.repeats = max(1, round(_SHORTEST / runner.seconds.pop()))
     return runner
@@ -89,6 +93,18 @@ def _runners(note: Callable[[str], None]) -> list[_Runner]:
     return found
 
 
+def _bound(runners: list[_Runner], note: Callable[[str], None]) -> None:
+    """Count the vector instructions of the fused mix, and measure how fast this processor could carry them out."""
+    fused = [runner for runner in runners if runner.how == "fused"]
+    if not fused:
+        return
+    note("counting the vector instructions of the fused mix")
+    engine = fused[0].engine
+    seconds = engine.vector_operations(fused[0].actions[0]) * engine.tiles / engine.additions_per_second
+    for runner in fused:
+        runner.bound_seconds = seconds / runner.threads
+
+
 def _one_by_one(engine: Engine, actions: list[Action]) -> list[Action]:
     return actions
 
@@ -110,9 +126,14 @@ def spread(values: list[float]) -> dict[str, float]:
     return {"median": statistics.median(values), "min": min(values), "max": max(values)}
 
 
-def engines(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return what every engine took, against the rows engine and against the machine."""
+def engines(rounds: int, note: Callable[[str], None], *, bound: bool = False) -> dict[str, Any]:
+    """Return what every engine took, against the rows engine and against the machine.
+
+    With ``bound`` fused code is compared with what its vector instructions must take besides; an estimate.
+    """
     runners = _runners(note)
+    if bound:
+        _bound(runners, note)
     for done in range(rounds):
         for runner in runners:
             runner.measure()
@@ -132,6 +153,7 @@ def engines(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
                 "pe_instructions_per_second": rate * THESIS.lanes,
                 "seconds": spread(runner.seconds),
                 "ready_seconds": runner.ready_seconds,
+                "share_of_counted_bound": _share(runner),
             }
         )
     return {
@@ -143,6 +165,32 @@ def engines(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     }
 
 
+def _share(runner: _Runner) -> float | None:
+    if runner.bound_seconds is None:
+        return None
+    return runner.bound_seconds / statistics.median(runner.seconds)
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """Return the ratios as a table for a README."""
+    lines = [
+        f"{found['mix']} on {THESIS.lanes:,} PEs, {counted(found['rounds'], 'interleaved round')}, medians",
+        "",
+        "| engine | threads | x rows | x slower than 100 MHz | G PE-instructions/s |",
+        "| --- | --: | --: | --: | --: |",
+    ]
+    for each in found["engines"]:
+        lines.append(
+            f"| {_name(each)} | {each['threads']} | {each['against_rows']['median']:.1f} "
+            f"| {each['slowdown_against_machine']:,.1f} | {each['pe_instructions_per_second'] / 1e9:.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def _name(each: dict[str, Any]) -> str:
+    return " ".join(filter(None, (each["engine"], each["how"])))
+
+
 def show_engines(screen: Screen, found: dict[str, Any]) -> None:
     """Print the ratios first, then the times."""
     screen.text(f"{found['mix']} on {THESIS.lanes:,} PEs, {counted(found['rounds'], 'interleaved round')}, medians")
@@ -151,7 +199,7 @@ def show_engines(screen: Screen, found: dict[str, Any]) -> None:
         [Column("engine", fixed=True), *(Column(name, numbers=True) for name in names)],
         [
             (
-                " ".join(filter(None, (each["engine"], each["how"]))),
+                _name(each),
                 number(each["threads"]),
                 "{median:.1f} [{min:.1f}..{max:.1f}]".format(**each["against_rows"]),
                 f"{each['slowdown_against_machine']:,.1f}",
@@ -160,6 +208,12 @@ def show_engines(screen: Screen, found: dict[str, Any]) -> None:
             for each in found["engines"]
         ],
     )
+    for each in found["engines"]:
+        if each["share_of_counted_bound"] is not None:
+            screen.text(
+                f"{_name(each)}, {counted(each['threads'], 'thread')}: {100 * each['share_of_counted_bound']:.0f} % of "
+                "what its vector instructions allow (estimated: counted, at the measured rate of additions)"
+            )
     memory = found["peak_memory_megabytes"]
     if memory is not None:
         screen.text(f"peak memory of this process: {memory} MB")

@@ -7,17 +7,27 @@ from __future__ import annotations
 
 import statistics
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.bench_streams import milliseconds, spread
 from pixelflow.cli.screen import Column, Screen, number
 
-__all__ = ["passes", "show_passes"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-_NAME = "bicubic/1"
-_PATCHES = 512
+__all__ = ["NAME", "PATCHES", "nets", "passes", "show_passes"]
+
+NAME = "bicubic/1"
+PATCHES = 512
 _LIBRARIES = {"thesis": "thesis", "overlapped": "tuned-finite"}
 """The library of each schedule in the published comparison."""
+
+
+def nets() -> NDArray:
+    """Return the control points of the pass: float32[512, 4, 4, 3]."""
+    import numpy as np
+
+    return np.random.default_rng(1995).random((PATCHES, 4, 4, 3), np.float32)
 
 
 def passes(rounds: int) -> list[dict[str, Any]]:
@@ -25,19 +35,16 @@ def passes(rounds: int) -> list[dict[str, Any]]:
 
     The engine is the one that a command takes unless it is told another.
     """
-    import numpy as np
-
     from pixelflow.config import THESIS
     from pixelflow.lanes import AUTO, choose
     from tessellation import Method, Patch
     from tessellation.libraries import library_named
     from tessellation.session import Session
 
-    nets = np.random.default_rng(1995).random((_PATCHES, 4, 4, 3), np.float32)
     found = []
     for schedule, library in _LIBRARIES.items():
         session = Session(THESIS, choose(AUTO).engine, library_named(library), Method(schedule=schedule))
-        marked = {session.add(Patch(net)): 4 for net in nets}
+        marked = {session.add(Patch(net)): 4 for net in nets()}
         first, node = session.plan(marked)[0], session.node
         session.run(first)  # the database is there and the LEE is configured, as for every pass but the first
         program = session.program(session.plan(marked)[0])
@@ -50,7 +57,7 @@ def passes(rounds: int) -> list[dict[str, Any]]:
                 seen.append(perf_counter() - started)
         found.append(
             {
-                "program": f"{_NAME} {schedule}",
+                "program": f"{NAME} {schedule}",
                 "engine": node.engine,
                 "cycles": {"with data": runs[True].total_cycles, "timing only": runs[False].total_cycles},
                 "seconds": {"with data": spread(times[True]), "timing only": spread(times[False])},
@@ -62,7 +69,7 @@ def passes(rounds: int) -> list[dict[str, Any]]:
 
 def show_passes(screen: Screen, found: list[dict[str, Any]]) -> None:
     """Print the wall times of the passes."""
-    screen.text(f"{_NAME}: {_PATCHES} patches at 4x4 samples, engine {found[0]['engine']}")
+    screen.text(f"{NAME}: {PATCHES} patches at 4x4 samples, engine {found[0]['engine']}")
     names = ("cycles", "with data, ms", "timing only, ms", "share")
     screen.table(
         [Column("pass", fixed=True), *(Column(name, numbers=True) for name in names)],

@@ -42,7 +42,7 @@ _END = 1 << 62
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the saved run, the cycle, the map, and where the frame goes."""
-    from pixelflow.lanes import ENGINES
+    from pixelflow.kernels import ENGINES
 
     add = parser.add_argument
     add("file", metavar="FILE", help="saved run (.npz): pixelflow run PROG --record FILE")

@@ -14,7 +14,6 @@ from pixelflow.cli.screen import Column, Screen, counted, number
 from pixelflow.config import leaves
 from pixelflow.config.param import leaf_faults
 from pixelflow.errors import Fault, InputError, nearest
-from pixelflow.units import Standing
 
 if TYPE_CHECKING:
     from larrabee_bridge.core import Core, CoreConfig
@@ -162,13 +161,6 @@ def _share(core: Shared) -> float:
     return core.issued / core.cycles
 
 
-def _guesses(config: CoreConfig) -> list[str]:
-    """Return the keys of the values that this run used and no source on the machine gives."""
-    unused = set() if config.caches else {"ways", "l2_cycles", "memory_cycles"}
-    invented = [key for key, param, _, _ in leaves(config) if param.standing is Standing.INVENTED]
-    return [key for key in invented if key not in unused | {"caches"}]
-
-
 def _cores(program: Program, recording: Recording, threads: int | None, config: CoreConfig) -> list[Shared]:
     """Return what cores with so many threads each did; none where nobody asked."""
     from larrabee_bridge.threads import take_turns
@@ -184,6 +176,8 @@ def _cores(program: Program, recording: Recording, threads: int | None, config: 
 def _object(
     unit: VectorUnit, core: Core, cores: list[Shared], shown: dict[str, list[int]], words: dict[str, list[int]]
 ) -> dict[str, Any]:
+    from larrabee_bridge.core import invented
+
     return {
         "program": {"name": unit.program.name, "sha256": unit.program.sha256},
         "threads": unit.threads,
@@ -198,7 +192,7 @@ def _object(
         ]
         or None,
         "config": {key: value for key, _, value, _ in leaves(core.config)},
-        "invented": _guesses(core.config),
+        "invented": invented(core.config),
         "registers": shown,
         "memory": words,
     }
@@ -213,6 +207,8 @@ def _report(
     shown: dict[str, list[int]],
     words: dict[str, list[int]],
 ) -> None:
+    from larrabee_bridge.core import invented
+
     name = Path(args.program).name
     screen.text(f"{name}: {counted(unit.threads, 'thread')}; sha256 {unit.program.sha256[:12]}")
     screen.text()
@@ -256,4 +252,4 @@ def _report(
         screen.paragraph(f"{label}: {' '.join(text)}")
     screen.text()
     hits = "" if core.config.caches else "; every access hits the L1 cache"
-    screen.paragraph(f"no source on Larrabee gives: {', '.join(_guesses(core.config))}{hits}")
+    screen.paragraph(f"no source on Larrabee gives: {', '.join(invented(core.config))}{hits}")

@@ -21,7 +21,7 @@ def configuration(args: argparse.Namespace, screen: Screen) -> Effective:
 
 def engine_of(args: argparse.Namespace, screen: Screen) -> str:
     """Return the name of the lane engine of ``--engine`` that works here; a note says where it is another one."""
-    from pixelflow.lanes import choose
+    from pixelflow.kernels import choose
 
     choice = choose(args.engine)
     if choice.note is not None:

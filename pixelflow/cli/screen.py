@@ -23,6 +23,8 @@ from pixelflow.cli.output import write_stdout
 __all__ = ["Column", "Screen", "counted", "number"]
 
 _GAP = 2
+_FACT = 20
+"""Columns of a fact's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,21 @@ class Screen:
         )
         self.text("\n".join(wrapped))
 
+    def fact(self, name: str, text: str) -> None:
+        """Print a name and a text beside it, which is wrapped to the width."""
+        import textwrap
+
+        indent = " " * _FACT
+        wrapped = textwrap.wrap(
+            text,
+            max(self.width, 2 * _FACT),
+            initial_indent=f"{name:<{_FACT}}",
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        self.text("\n".join(wrapped))
+
     def note(self, text: object) -> None:
         """Print progress or a remark on stderr, unless ``--quiet``."""
         if not self.quiet and sys.stderr is not None:
@@ -106,7 +123,7 @@ class Screen:
         """Print a table, or one block of lines per row where the table would not fit."""
         rows = [[str(cell) for cell in row] for row in rows]
         if title:
-            self._render(_styled(title, "bold"))
+            self.draw(_styled(title, "bold"))
         if not self.fits(columns, rows):
             self._records(columns, rows)
             return
@@ -124,7 +141,7 @@ class Screen:
             )
         for row in rows:
             table.add_row(*(_styled(cell, column.style) for cell, column in zip(row, columns, strict=True)))
-        self._render(table)
+        self.draw(table)
 
     def fits(self, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> bool:
         """Return whether a table fits into the width without a number that is cropped."""
@@ -137,7 +154,7 @@ class Screen:
                 self.text(f"{column.name:<{label}}  {cell}".rstrip())
             self.text()
 
-    def _render(self, renderable: Any) -> None:
+    def draw(self, renderable: Any) -> None:
         """Draw into a string first: a broken pipe must reach our own handler, not rich's."""
         from rich.console import Console
 

@@ -1,5 +1,17 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
+from pixelflow.drawing.frame import (
+    Blend,
+    DepthTest,
+    Draw,
+    Frame,
+    State,
+    Stencil,
+    StencilStep,
+    StencilTest,
+    Texture,
+)
+from pixelflow.drawing.frame_reference import draw_frame
 from pixelflow.drawing.planes import (
     CENTRE,
     COLOUR_FRACTION,
@@ -9,9 +21,10 @@ from pixelflow.drawing.planes import (
     Planes,
     edges_of,
     planes_of,
+    texture_planes_of,
 )
 from pixelflow.drawing.reference import Picture, covered, draw
-from pixelflow.drawing.triangles import DEPTH_GUARD, FAR, REACH, SUBPIXELS, ScreenTriangles, snap
+from pixelflow.drawing.triangles import DEPTH_GUARD, FAR, REACH, SUBPIXELS, TEXEL, ScreenTriangles, snap
 
 __all__ = [
     "CENTRE",
@@ -22,13 +35,25 @@ __all__ = [
     "REACH",
     "SAMPLES",
     "SUBPIXELS",
+    "TEXEL",
+    "Blend",
+    "DepthTest",
+    "Draw",
     "Edges",
+    "Frame",
     "Picture",
     "Planes",
     "ScreenTriangles",
+    "State",
+    "Stencil",
+    "StencilStep",
+    "StencilTest",
+    "Texture",
     "covered",
     "draw",
+    "draw_frame",
     "edges_of",
     "planes_of",
     "snap",
+    "texture_planes_of",
 ]

@@ -1,6 +1,6 @@
 """Edges and planes of a triangle as integers A, B, C: their value at pixel (i, j) is A i + B j + C.
 
-An edge is taken at a pixel's centre or at one of its samples, a plane always at the centre.
+An edge and a plane are taken at a pixel's centre or at one of its samples.
 
 An edge is negative inside. Before it is divided by 256, 1 is taken off the edges that own the pixels on them: left
 edges, and horizontal ones at the top. The same place in every pixel has the same fraction of an edge's value, so that
@@ -19,12 +19,23 @@ import numpy as np
 
 from pixelflow.drawing.triangles import SUBPIXELS, ScreenTriangles
 
-__all__ = ["CENTRE", "COLOUR_FRACTION", "DEPTH_FRACTION", "SAMPLES", "Edges", "Planes", "edges_of", "planes_of"]
+__all__ = [
+    "CENTRE",
+    "COLOUR_FRACTION",
+    "DEPTH_FRACTION",
+    "SAMPLES",
+    "Edges",
+    "Planes",
+    "edges_of",
+    "planes_of",
+    "texture_planes_of",
+]
 
 DEPTH_FRACTION = 8
 COLOUR_FRACTION = 16
 _DEPTH_BITS = 24 + DEPTH_FRACTION
 _COLOUR_BITS = 8 + COLOUR_FRACTION
+_TEXTURE_BITS = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +49,10 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planes:
-    """Depth and colours of each triangle: int64[triangle, plane] each, 0 to below 2^bits; planes are z, r, g, b."""
+    """Depth and colours of each triangle: int64[triangle, plane] each, 0 to below 2^bits; planes are z, r, g, b.
+
+    Planes of a texture are u and v, of 32 bits.
+    """
 
     a: np.ndarray
     b: np.ndarray
@@ -62,29 +76,51 @@ def edges_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Edg
     return Edges(dy, -dx, value // SUBPIXELS)
 
 
-def planes_of(triangles: ScreenTriangles) -> Planes:
-    """Return the planes of depth, red, green and blue."""
+def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Planes:
+    """Return the planes of depth, red, green and blue, at a place in the pixels."""
+    values = np.concatenate([triangles.depths[..., None], triangles.colours], axis=-1)
+    found = np.empty((3, len(triangles), 4), np.int64)
+    for plane, (bits, fraction) in enumerate(zip(Planes.bits, Planes.fractions, strict=True)):
+        a, b, c = _plane(triangles, values[..., plane], fraction, place)
+        half = 1 << fraction - 1
+        for row, number in enumerate((a, b, c + half)):
+            found[row, :, plane] = (number % (1 << bits)).astype(np.int64)
+    return Planes(*found)
+
+
+def texture_planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Planes:
+    """Return the planes of the texture coordinates u and v, in 1/65536 texel modulo 2^32, two a triangle.
+
+    Their slopes and anchors are rounded to 1/65536 texel. Raises ValueError for triangles without coordinates.
+    """
+    if triangles.coordinates is None:
+        raise ValueError("these triangles have no texture coordinates")
+    found = np.empty((3, len(triangles), 2), np.int64)
+    for plane in range(2):
+        for row, number in enumerate(_plane(triangles, triangles.coordinates[..., plane], 0, place)):
+            found[row, :, plane] = (number % (1 << _TEXTURE_BITS)).astype(np.int64)
+    return Planes(*found)
+
+
+def _plane(
+    triangles: ScreenTriangles, values: np.ndarray, fraction: int, place: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return A, B and C of values at the corners, as unbounded integers in steps of 2^-fraction."""
     # Products of 24-bit depths, two 24-bit differences and the fraction need more than 64 bits: Python's own integers.
     x, y = triangles.corners[..., 0].astype(object).T, triangles.corners[..., 1].astype(object).T
     area = triangles.doubled_areas.astype(object)
-    # The anchor's centre; a triangle lies to the right of it and below but for half a pixel.
+    # The anchor; a triangle lies to the right of it and below but for a part of a pixel.
     left = triangles.corners[..., 0].min(axis=1) // SUBPIXELS
     top = triangles.corners[..., 1].min(axis=1) // SUBPIXELS
-    to_x = (left * SUBPIXELS + SUBPIXELS // 2).astype(object) - x[0]
-    to_y = (top * SUBPIXELS + SUBPIXELS // 2).astype(object) - y[0]
-    values = np.concatenate([triangles.depths[..., None], triangles.colours], axis=-1).astype(object)
-    found = np.empty((3, len(triangles), 4), np.int64)
-    for plane, (bits, fraction) in enumerate(zip(Planes.bits, Planes.fractions, strict=True)):
-        v0, v1, v2 = values[..., plane].T
-        slope_x = (v1 - v0) * (y[2] - y[0]) - (v2 - v0) * (y[1] - y[0])
-        slope_y = (v2 - v0) * (x[1] - x[0]) - (v1 - v0) * (x[2] - x[0])
-        a = _rounded(slope_x * (SUBPIXELS << fraction), area)
-        b = _rounded(slope_y * (SUBPIXELS << fraction), area)
-        anchor = _rounded((v0 * area + slope_x * to_x + slope_y * to_y) * (1 << fraction), area)
-        c = anchor + (1 << fraction - 1) - a * left - b * top
-        for row, number in enumerate((a, b, c)):
-            found[row, :, plane] = (number % (1 << bits)).astype(np.int64)
-    return Planes(*found)
+    to_x = (left * SUBPIXELS + place[0]).astype(object) - x[0]
+    to_y = (top * SUBPIXELS + place[1]).astype(object) - y[0]
+    v0, v1, v2 = values.astype(object).T
+    slope_x = (v1 - v0) * (y[2] - y[0]) - (v2 - v0) * (y[1] - y[0])
+    slope_y = (v2 - v0) * (x[1] - x[0]) - (v1 - v0) * (x[2] - x[0])
+    a = _rounded(slope_x * (SUBPIXELS << fraction), area)
+    b = _rounded(slope_y * (SUBPIXELS << fraction), area)
+    anchor = _rounded((v0 * area + slope_x * to_x + slope_y * to_y) * (1 << fraction), area)
+    return a, b, anchor - a * left - b * top
 
 
 def _rounded(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

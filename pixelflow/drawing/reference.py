@@ -10,7 +10,7 @@ import numpy as np
 from pixelflow.drawing.planes import CENTRE, Edges, Planes, edges_of, planes_of
 from pixelflow.drawing.triangles import FAR, SUBPIXELS, ScreenTriangles
 
-__all__ = ["Picture", "covered", "draw"]
+__all__ = ["Box", "Picture", "boxes", "covered", "draw", "pixels_inside"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,15 +36,15 @@ def draw(triangles: ScreenTriangles, width: int, height: int, background: tuple[
     """Draw triangles in 64-bit integers, one after the other."""
     picture = Picture.empty(width, height, background)
     edge, plane = edges_of(triangles), planes_of(triangles)
-    for number, box in _boxes(triangles, width, height):
-        i, j, inside = _inside(edge, number, box)
+    for number, box in boxes(triangles, width, height):
+        i, j, found = pixels_inside(edge, number, box)
         left, right, top, bottom = box
         depths = picture.depths[top:bottom, left:right]
         z, *rgb = (
             (plane.a[number, k] * i + plane.b[number, k] * j + plane.c[number, k]) % (1 << bits) >> fraction
             for k, (bits, fraction) in enumerate(zip(Planes.bits, Planes.fractions, strict=True))
         )
-        seen = inside & (z < depths)
+        seen = found & (z < depths)
         depths[seen] = z[seen]
         picture.colours[top:bottom, left:right][seen] = np.stack(rgb, axis=-1)[seen]
     return picture
@@ -54,9 +54,9 @@ def covered(triangles: ScreenTriangles, width: int, height: int, place: tuple[in
     """Return how many triangles cover each pixel at a place in it, whatever their depths: int64[row, column]."""
     found = np.zeros((height, width), np.int64)
     edge = edges_of(triangles, place)
-    for number, box in _boxes(triangles, width, height):
+    for number, box in boxes(triangles, width, height):
         left, right, top, bottom = box
-        found[top:bottom, left:right] += _inside(edge, number, box)[2]
+        found[top:bottom, left:right] += pixels_inside(edge, number, box)[2]
     return found
 
 
@@ -64,7 +64,7 @@ Box = tuple[int, int, int, int]
 """left, right, top, bottom in pixels; right and bottom lie outside."""
 
 
-def _boxes(triangles: ScreenTriangles, width: int, height: int) -> Iterator[tuple[int, Box]]:
+def boxes(triangles: ScreenTriangles, width: int, height: int) -> Iterator[tuple[int, Box]]:
     """Yield the triangles that may reach into the picture, each with the pixels that it may reach."""
     low = triangles.corners.min(axis=1) // SUBPIXELS
     high = triangles.corners.max(axis=1) // SUBPIXELS + 1
@@ -75,11 +75,11 @@ def _boxes(triangles: ScreenTriangles, width: int, height: int) -> Iterator[tupl
             yield number, (left, right, top, bottom)
 
 
-def _inside(edge: Edges, number: int, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def pixels_inside(edge: Edges, number: int, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the columns and rows of a box as i and j, and which of its pixels are inside a triangle."""
     left, right, top, bottom = box
     i, j = np.arange(left, right), np.arange(top, bottom)[:, None]
-    inside = np.ones((bottom - top, right - left), bool)
+    found = np.ones((bottom - top, right - left), bool)
     for a, b, c in zip(edge.a[number], edge.b[number], edge.c[number], strict=True):
-        inside &= a * i + b * j + c < 0
-    return i, j, inside
+        found &= a * i + b * j + c < 0
+    return i, j, found

@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 
+_KEPT = 1 << 16
+"""Decoded instructions that a set remembers."""
+
+
 class Family(Enum):
     """Groups of instructions in the cycle report and in the manual."""
 
@@ -268,6 +272,8 @@ class InstructionSet:
         self._home = home
         self._by_mnemonic: dict[str, Declaration] = {}
         self._by_opcode: dict[int, Declaration] = {}
+        self._decoded: dict[tuple[int, ...], Instruction] = {}
+        """What words mean that were decoded before: programs repeat themselves."""
 
     def instruction(
         self,
@@ -364,8 +370,14 @@ class InstructionSet:
         end = at + declaration.words
         if end > len(words):
             raise InputError(f"word {at}: {declaration.mnemonic} needs {declaration.words} words, the program ends")
-        try:
-            operands, gated = unpack(declaration.layout, declaration.operands, words[at:end])
-        except ValueError as error:
-            raise InputError(f"word {at}: {declaration.mnemonic}: {error}") from None
-        return Instruction(declaration, operands, gated)
+        meant = words[at:end]
+        found = self._decoded.get(meant)
+        if found is None:
+            try:
+                operands, gated = unpack(declaration.layout, declaration.operands, meant)
+            except ValueError as error:
+                raise InputError(f"word {at}: {declaration.mnemonic}: {error}") from None
+            if len(self._decoded) >= _KEPT:
+                self._decoded.clear()
+            found = self._decoded[meant] = Instruction(declaration, operands, gated)
+        return found

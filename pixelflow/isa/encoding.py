@@ -7,11 +7,7 @@ invented; `place` proves for every declaration that no two fields overlap and th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from bitarray import bitarray
-from bitarray.util import ba2int, int2ba, zeros
+from dataclasses import dataclass, field
 
 from pixelflow.errors import InternalError
 from pixelflow.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
@@ -86,10 +82,15 @@ class Layout:
     words: int
     gate: int | None
     fields: tuple[Field, ...]
+    _of: dict[str, tuple[Field, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
 
-    def of(self, operand: str) -> Iterator[Field]:
-        """Yield the fields of one operand, in order."""
-        return (field for field in self.fields if field.operand == operand)
+    def __post_init__(self) -> None:
+        for name in dict.fromkeys(each.operand for each in self.fields):
+            self._of[name] = tuple(each for each in self.fields if each.operand == name)
+
+    def of(self, operand: str) -> tuple[Field, ...]:
+        """Return the fields of one operand, in order."""
+        return self._of.get(operand, ())
 
 
 def place(specs: tuple[OperandSpec, ...], *, gateable: bool) -> Layout:
@@ -107,10 +108,10 @@ def place(specs: tuple[OperandSpec, ...], *, gateable: bool) -> Layout:
             at += width
     words = -(-at // WORD_BITS)
     taken: set[int] = set(range(OPCODE_BITS)) | ({gate} if gate is not None else set())
-    for field in fields:
-        if taken.intersection(field.bits) or field.bits.stop > words * WORD_BITS:
-            raise InternalError(f"encoding: field {field.operand}.{field.part} overlaps another field")
-        taken.update(field.bits)
+    for each in fields:
+        if taken.intersection(each.bits) or each.bits.stop > words * WORD_BITS:
+            raise InternalError(f"encoding: field {each.operand}.{each.part} overlaps another field")
+        taken.update(each.bits)
     return Layout(words, gate, tuple(fields))
 
 
@@ -144,7 +145,10 @@ def _values(spec: OperandSpec, operand: Operand) -> list[int]:
             return list(spec.kind.values(operand))
         except ValueError as error:
             raise EncodingError(f"operand {spec.name}: {error}") from None
-    wrong = EncodingError(f"operand {spec.name}: {operand!r} is not {spec.allowed}")
+
+    def wrong() -> EncodingError:
+        return EncodingError(f"operand {spec.name}: {operand!r} is not {spec.allowed}")
+
     match spec.kind, operand:
         case Kind.REGISTER, Register():
             return [operand.value]
@@ -160,15 +164,15 @@ def _values(spec: OperandSpec, operand: Operand) -> list[int]:
             return _byte(spec, operand)
         case ((Kind.COUNT | Kind.DELTA | Kind.PARAMETER), int()) if not isinstance(operand, bool):
             if _outside(spec, operand):
-                raise wrong
+                raise wrong()
             return [operand]
         case Kind.COEFFICIENT, int() if not isinstance(operand, bool):
             if not -(1 << 63) <= operand < 1 << 63:
-                raise wrong
+                raise wrong()
             return [operand >> 32 & 0xFFFFFFFF, operand & 0xFFFFFFFF]
         case ((Kind.TARGET | Kind.NAME), int()) if not isinstance(operand, bool):
             if not 0 <= operand < 1 << (24 if spec.kind is Kind.TARGET else 16):
-                raise wrong
+                raise wrong()
             return [operand]
         case Kind.ARGUMENTS, tuple() if len(operand) <= PARAMETERS:
             values = [len(operand)]
@@ -179,9 +183,9 @@ def _values(spec: OperandSpec, operand: Operand) -> list[int]:
                     case Imm():
                         values += _reference(spec, argument.base, argument.value, _ARGUMENT_OFFSET_BITS)
                     case _:
-                        raise wrong
+                        raise wrong()
             return values + [0] * (1 + 2 * PARAMETERS - len(values))
-    raise wrong
+    raise wrong()
 
 
 def _operand(spec: OperandSpec, values: list[int]) -> Operand:
@@ -218,23 +222,30 @@ def pack(
     layout: Layout, opcode: int, specs: tuple[OperandSpec, ...], operands: tuple[Operand, ...], *, gated: bool
 ) -> tuple[int, ...]:
     """Return the 32-bit words of one instruction; raises EncodingError where an operand does not fit."""
-    bits = zeros(layout.words * WORD_BITS)
-    bits[:OPCODE_BITS] = int2ba(opcode, OPCODE_BITS)
-    if layout.gate is not None:
-        bits[layout.gate] = gated
+    size = layout.words * WORD_BITS
+    whole = opcode << size - OPCODE_BITS
+    if layout.gate is not None and gated:
+        whole |= 1 << size - 1 - layout.gate
     for spec, operand in zip(specs, operands, strict=True):
-        for field, value in zip(layout.of(spec.name), _values(spec, operand), strict=True):
-            bits[field.start : field.start + field.width] = int2ba(value, field.width, signed=field.signed)
-    return tuple(ba2int(bits[at : at + WORD_BITS]) for at in range(0, len(bits), WORD_BITS))
+        for each, value in zip(layout.of(spec.name), _values(spec, operand), strict=True):
+            low = -(1 << each.width - 1) if each.signed else 0
+            if not low <= value < low + (1 << each.width):
+                raise InternalError(f"encoding: {value} does not fit {each.operand}.{each.part}")
+            whole |= (value & (1 << each.width) - 1) << size - each.start - each.width
+    return tuple(whole >> at & 0xFFFFFFFF for at in range(size - WORD_BITS, -1, -WORD_BITS))
 
 
 def unpack(layout: Layout, specs: tuple[OperandSpec, ...], words: tuple[int, ...]) -> tuple[tuple[Operand, ...], bool]:
     """Return operands and gate bit of one instruction; raises ValueError for a field with no meaning."""
-    bits = bitarray()
+    size = len(words) * WORD_BITS
+    whole = 0
     for word in words:
-        bits += int2ba(word, WORD_BITS)
-    operands = []
-    for spec in specs:
-        values = [ba2int(bits[f.start : f.start + f.width], signed=f.signed) for f in layout.of(spec.name)]
-        operands.append(_operand(spec, values))
-    return tuple(operands), layout.gate is not None and bool(bits[layout.gate])
+        whole = whole << WORD_BITS | word
+    operands = [_operand(spec, [_cut(whole, size, each) for each in layout.of(spec.name)]) for spec in specs]
+    return tuple(operands), layout.gate is not None and bool(whole >> size - 1 - layout.gate & 1)
+
+
+def _cut(whole: int, size: int, place: Field) -> int:
+    """Return the value of a field of ``size`` bits."""
+    value = whole >> size - place.start - place.width & (1 << place.width) - 1
+    return value - (1 << place.width) if place.signed and value >> place.width - 1 else value

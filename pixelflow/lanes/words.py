@@ -129,8 +129,16 @@ class WordsEngine(Engine):
     # --- operation ------------------------------------------------------------------------------------------
 
     def add(self, a: Word, b: Word, carry: Bit) -> tuple[Word, Bit]:
-        total = a.astype(np.uint64) + b + carry
-        return (total & _LOW).astype(np.uint32), total > _LOW
+        # In 32 bits, which is several times faster where the carry is the same everywhere.
+        if carry is self._false:
+            total = a + b
+            return total, total < a
+        if carry is self._true:
+            total = a + b
+            total += np.uint32(1)
+            return total, total <= a
+        wide = a.astype(np.uint64) + b + carry
+        return (wide & _LOW).astype(np.uint32), wide > _LOW
 
     def both(self, a, b):
         return a & b

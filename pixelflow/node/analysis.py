@@ -6,6 +6,7 @@ from functools import cached_property
 
 from pixelflow.config import IgcConfig
 from pixelflow.isa import Program
+from pixelflow.node.calls import WholeCalls
 from pixelflow.node.flag_values import FlagValues
 from pixelflow.node.flag_writes import FlagWrites
 from pixelflow.node.igc_box import IgcSpec
@@ -26,13 +27,21 @@ class Analysis:
         self.sequencer = Sequencer(program, config)
         self.port_use = PortUse(program.instructions)
         self.flag_writes = FlagWrites(program.instructions)
+        self._calls = WholeCalls(self.sequencer)
         self._stretches: dict[int, Stretch | None] = {}
         self._flag_values: dict[int, FlagValues] = {}
 
     def stretches(self, *, timed: bool = False) -> Stretches:
         """Return the stretches for one run; ``timed`` where only time passes."""
         sequencer, instructions = self.sequencer, self._program.instructions
-        return Stretches(instructions, sequencer.cycles, sequencer.watched, known=self._stretches, timed=timed)
+        return Stretches(
+            instructions,
+            sequencer.cycles,
+            sequencer.watched,
+            known=self._stretches,
+            timed=timed,
+            call=self._calls.at,
+        )
 
     def flag_values(self, lanes: int) -> FlagValues:
         """Return what earlier runs on arrays of so many PEs have found out about flags."""

@@ -12,7 +12,8 @@ from pixelflow.node.analysis import Analysis
 from pixelflow.node.igc import UNLATCH, Issue, Stream
 from pixelflow.node.influence import influences, influences_of
 from pixelflow.node.pe_array import PeArray
-from pixelflow.node.ports import PortUse
+from pixelflow.node.prepared import Key, prepared
+from pixelflow.node.score import Score
 from pixelflow.node.stretches import Stretch
 from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed
 
@@ -31,32 +32,23 @@ class ArrayWorker:
     Knows which instructions the texture side can see: those that touch a local port or set a mark.
     """
 
-    def __init__(self, array: PeArray, program: Program, bus: Bus) -> None:
-        instructions = program.instructions
+    def __init__(self, array: PeArray, program: Program, bus: Bus, score: Score | None = None) -> None:
         self._bus = bus
+        self._score = score
         self._enables = _EnableCounts(array, program, bus) if bus.wants(EnablesChanged) else None
         self._program = program
         self._array = array
-        self._instructions = instructions
-        self._absolute: list[Action | None] = [None] * len(instructions)
-        self._by_parameter: list[dict] = [{} for _ in instructions]
-        self._bases = [i.bases for i in instructions]
-        self._on_lanes = [i.declaration.unit is Unit.PE for i in instructions]
+        self._prepared = prepared(array, program)
+        self._on_lanes = self._prepared.on_lanes
+        self._key: Key | None = None
+        """The stretch that the stream is passing over."""
         self._pending: list[Action] = []
         self._in_stretches = 0
         """Instructions that wait in stretches."""
-        self._stretch: dict[tuple[int, ...], list[Action]] = {}
-        """The actions of a stretch by its first instruction and the parameters that it uses."""
-        self._chain: dict[tuple[int, ...], Action] = {}
-        """The same as one action, for those that have come again."""
-        self._once: set[tuple[int, ...]] = set()
-        self._used_by: dict[int, tuple[int, ...]] = {}
-        """The parameters that a stretch uses, by its first instruction."""
-        self._port_use = PortUse(instructions)
 
     def shared(self, stream: Stream, issue: Issue) -> bool:
         """Return whether the instruction touches a local port or sets a mark, with the parameters of this frame."""
-        return self._port_use.shared(issue, stream.parameters)
+        return self._prepared.port_use.shared(issue, stream.parameters)
 
     def issue(self, stream: Stream, issue: Issue) -> None:
         """Carry out an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
@@ -65,7 +57,7 @@ class ArrayWorker:
         if issue == UNLATCH:
             self._pending.append(self._array.unlatch)
         elif self._on_lanes[issue]:
-            self._pending.append(self._action(stream, issue))
+            self._pending.append(self._prepared.action(issue, stream.parameters))
         else:
             self._other(issue)
         if self._enables is not None and self._enables.may_change(issue):
@@ -74,21 +66,6 @@ class ArrayWorker:
         elif len(self._pending) >= _BATCH:
             self.flush()
             self._bus.tell(Progressed, stream.cycle)
-
-    def _action(self, stream: Stream, issue: Issue) -> Action:
-        bases = self._bases[issue]
-        if not bases:
-            action = self._absolute[issue]
-            if action is None:
-                action = self._absolute[issue] = self._array.action(self._instructions[issue])
-            return action
-        parameters = stream.parameters
-        key = parameters[bases[0]] if len(bases) == 1 and bases[0] < len(parameters) else tuple(parameters)
-        known = self._by_parameter[issue]
-        action = known.get(key)
-        if action is None:
-            action = known[key] = self._array.action(self._instructions[issue], parameters)
-        return action
 
     # --- stretches ---------------------------------------------------------------------------------------------
 
@@ -102,15 +79,8 @@ class ArrayWorker:
         """Return whether a stretch can be carried out as a whole; not where one of its instructions faults."""
         if stretch.settings:
             return True
-        key = self._key(stream, stretch)
-        if key is None:
-            return False
-        if key not in self._stretch:
-            try:
-                self._stretch[key] = [self._action(stream, index) for index in range(stretch.first, stretch.end)]
-            except MachineFault:
-                return False
-        return True
+        self._key = self._prepared.can(self._program, stretch, stream.parameters)
+        return self._key is not None
 
     def _pass_over(self, stream: Stream, stretch: Stretch) -> None:
         """Carry out a stretch, at the latest with the next `flush`."""
@@ -118,44 +88,26 @@ class ArrayWorker:
             for index in range(stretch.first, stretch.end):
                 self._other(index)
             return
-        key = self._key(stream, stretch)
-        if key in self._chain:
-            self._pending.append(self._chain[key])
-        elif key in self._once:
-            chain = self._chain[key] = self._array.engine.chain(self._stretch[key])
-            self._pending.append(chain)
-        else:
-            # Many stretches come only once; a chain would not pay for them.
-            self._once.add(key)
-            self._pending += self._stretch[key]
-        self._in_stretches += stretch.end - stretch.first
+        self._pending += self._prepared.actions_for(self._key)
+        self._in_stretches += stretch.length
         if self._in_stretches >= _LARGE_BATCH:
             self.flush()
             self._bus.tell(Progressed, stream.cycle)
 
-    def _key(self, stream: Stream, stretch: Stretch) -> tuple[int, ...] | None:
-        """Return what the actions of a stretch depend on; None where a parameter was not passed."""
-        used, parameters = self._used_by.get(stretch.first), stream.parameters
-        if used is None:
-            bases = {base for index in range(stretch.first, stretch.end) for base in self._bases[index]}
-            used = self._used_by[stretch.first] = tuple(sorted(bases))
-        if used and used[-1] >= len(parameters):
-            return None
-        return (stretch.first, *(parameters[base] for base in used))
-
     # --- what is not a matter of the lanes ---------------------------------------------------------------------
 
     def _other(self, issue: Issue) -> None:
-        instruction = self._instructions[issue]
+        instruction = self._prepared.instructions[issue]
         if instruction.declaration.unit is not Unit.LEE:
             raise MachineFault(f"{self._program.where(issue)}: {instruction.text()}: not an instruction of the EMCs")
         self.flush()
-        self._array.configure(instruction)
+        if self._score is None or self._score.settings(instruction):
+            self._array.configure(instruction)
 
     def flush(self) -> None:
         """Carry out what still waits, in order."""
         pending, self._pending, self._in_stretches = self._pending, [], 0
-        if pending:
+        if pending and (self._score is None or self._score.lanes(pending)):
             self._array.run(pending)
 
 

@@ -120,7 +120,8 @@ class Stream:
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
-            if self.stretches is not None and self._pass_over(self.stretches.at(index), limit):
+            stretch = None if self.stretches is None else self.stretches.at(index)
+            if stretch is not None and stretch.pass_over(self, limit):
                 if self.passing is not None:
                     yield index
                     self.passing = None
@@ -152,21 +153,6 @@ class Stream:
                 yield BLOCKED
             elif self.signalled is not None:
                 yield SIGNALLED
-
-    def _pass_over(self, stretch: Stretch | None, limit: float) -> bool:
-        """Let a stretch of straight code pass as a whole, where nobody outside could see a part of it."""
-        if stretch is None or self.cycle + stretch.cycles > limit or not stretch.unseen(self.frames[-1].parameters):
-            return False
-        if self.takes is not None and not self.takes(stretch):
-            return False
-        self.cycle += stretch.cycles
-        self.index = stretch.end
-        stretch.passes += 1
-        if stretch.shared:
-            self.passing = stretch
-        elif self.passed is not None:
-            self.passed(stretch)
-        return True
 
     @contextmanager
     def one_by_one(self) -> Iterator[None]:
@@ -217,10 +203,14 @@ class Stream:
             self._fault("RET inside a loop")
         if frame.saved_enables:
             self._fault(f"routine {frame.name} returns with {frame.saved_enables} enables still on the stack")
-        calls, cycles = self.routine_cycles.get(frame.name, (0, 0))
-        self.routine_cycles[frame.name] = (calls + 1, cycles + self.cycle - frame.entered_at)
+        self.left(frame.name, self.cycle - frame.entered_at)
         self.index = frame.return_to
-        self.bus.tell(RoutineLeft, self.cycle, self.name, frame.name, len(self.frames))
+
+    def left(self, name: str, took: int) -> None:
+        """Count a routine that has returned after so many cycles."""
+        calls, cycles = self.routine_cycles.get(name, (0, 0))
+        self.routine_cycles[name] = (calls + 1, cycles + took)
+        self.bus.tell(RoutineLeft, self.cycle, self.name, name, len(self.frames))
 
     def loop(self, count: int) -> None:
         """Begin a loop, or skip it where the count is 0."""

@@ -20,6 +20,7 @@ from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import MASKS
 from pixelflow.lanes.engine import Meaning
 from pixelflow.node.analysis import Analysis
+from pixelflow.node.calls import WholeCall
 from pixelflow.node.flag_values import State
 from pixelflow.node.flag_writes import FLAG, UNLATCHED, Writes
 from pixelflow.node.igc import UNLATCH, Issue, Stream
@@ -78,9 +79,12 @@ class MarkTracker:
         before, place = self.state, self._place()
         after = self._values.after(stretch.first, stretch.end, place, before)
         if after is None:
-            for index in range(stretch.first, stretch.end):
+            body = stretch.body if isinstance(stretch, WholeCall) else stretch
+            for index in range(body.first, body.end):
                 if writes := self._writes.of(index):
                     self._follow(index, writes, self._program.instructions[index].apply)
+            if body is not stretch and body.started:
+                self._follow(UNLATCH, UNLATCHED, unlatch)
             after = self._values.note(stretch.first, stretch.end, place, before, self.state)
         self.state = after
 

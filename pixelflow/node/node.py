@@ -20,7 +20,9 @@ from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.igc import Stream
 from pixelflow.node.one_stream import OneStream
 from pixelflow.node.pe_array import PeArray
+from pixelflow.node.repeated import run_repeatedly
 from pixelflow.node.run import Run
+from pixelflow.node.score import Score
 from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.two_streams import TwoStreams
@@ -123,6 +125,9 @@ class Node(Shown):
         """
         if save_at is not None and not function:
             raise InputError("a timing-only run has no PE data, so there is no state to save")
+        if self.array.repeats and function and not self.bus and (save_at, max_cycles, shuffle_seed) == (None,) * 3:
+            return run_repeatedly(self, program, entry)
+        self.array.exact |= save_at is not None
         runner = self.runner(program, entry, max_cycles, shuffle_seed, function=function)
         saving = None if save_at is None else _Saving(save_at, entry, save)
         return self._finish(runner, saving, function=function)
@@ -144,6 +149,7 @@ class Node(Shown):
         checkpoint.check(program, self.config)
         if save_at is not None and save_at < checkpoint.cycle:
             raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")
+        self.array.exact = True
         runner = self.runner(program, checkpoint.entry, max_cycles, shuffle_seed)
         try:
             self.restore(checkpoint.state)
@@ -170,9 +176,11 @@ class Node(Shown):
         *,
         function: bool = True,
         bus: Bus | None = None,
+        score: Score | None = None,
     ) -> OneStream | TwoStreams:
         """Return a run of a program before its first cycle; it tells ``bus`` what happens, or the node's own."""
-        limits = {"max_cycles": max_cycles, "function": function, "bus": self.bus if bus is None else bus}
+        bus = self.bus if bus is None else bus
+        limits = {"max_cycles": max_cycles, "function": function, "bus": bus, "score": score}
         if entry is None and len(program.entries) > 1:
             return TwoStreams(program, self.config, self.array, self.texture, shuffle_seed=shuffle_seed, **limits)
         return OneStream(program, self.config, self.array, entry or "eigc", **limits)

@@ -13,6 +13,7 @@ from pixelflow.node.array_worker import ArrayWorker
 from pixelflow.node.igc import BLOCKED, SIGNALLED, Issue, Stream
 from pixelflow.node.ledger import Ledger, signal_flows
 from pixelflow.node.pe_array import PeArray
+from pixelflow.node.score import Score
 from pixelflow.node.semaphores import Semaphores
 from pixelflow.node.streams import OpenWait, deadlock
 from pixelflow.observe import Bus, Executed
@@ -33,19 +34,22 @@ class OneStream:
         max_cycles: int | None = None,
         function: bool = True,
         bus: Bus | None = None,
+        score: Score | None = None,
     ) -> None:
         bus = Bus() if bus is None else bus
         self.program = program
         analysis = analysis_of(program, config.igc)
         self.stream = Stream(analysis.sequencer, entry, Semaphores(SEMAPHORES), max_cycles, bus=bus)
         self.streams = {entry: self.stream}
-        self._worker = ArrayWorker(array, program, bus) if function else None
+        self._worker = ArrayWorker(array, program, bus, score) if function else None
         if not function and not bus.wants(Executed):
             self.stream.stretches = analysis.stretches(timed=True)
         if self._worker is not None:
             self._worker.join(self.stream, analysis)
         self._issues: Iterator[Issue] = self.stream.issues()
         self._pending: Issue | None = None
+        self.moved_before: dict[str, int] = {}
+        """Nothing moves: no TASIC takes part."""
 
     @property
     def cycle(self) -> int:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
 from pixelflow.errors import MachineFault
-from pixelflow.isa import PANEL_PES, Instruction, Unit
+from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
-from pixelflow.lanes import Shape, make_engine
+from pixelflow.kernels import MACRO, MACRO_CHECKED, make_engine
+from pixelflow.lanes import Shape
 from pixelflow.lanes.engine import Action, Engine
 from pixelflow.node.lee import LinearExpressionEvaluator
 from pixelflow.shown import Sheet, Shown
@@ -33,6 +36,10 @@ class PeArray(Shown):
         self._modules = array.modules
         self._actions: dict[Instruction, Action] = {}
         self._coordinates_of: int | None = None
+        self.exact = False
+        """Whether whole states matter, scratch memory included: no routine is carried out by a kernel then."""
+        self.prepared: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        """What is prepared of programs, for as long as they are there (`prepared.py`)."""
         self.unlatch = self.engine.prepare(unlatch)
         self.reset()
 
@@ -75,6 +82,46 @@ class PeArray(Shown):
                 self._actions.clear()
             found = self._actions[instruction] = self.engine.prepare(instruction.apply)
         return found
+
+    @property
+    def has_kernels(self) -> bool:
+        """Whether the engine carries out whole routines."""
+        return self.engine.name in (MACRO, MACRO_CHECKED) and not self.exact
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a program that is run again is only done again, where nothing tells that its times are others."""
+        return self.engine.name == MACRO and not self.exact
+
+    def joined(self, actions: Sequence[Action]) -> list[Action]:
+        """Return fewer actions that do the same, for what will be done many times."""
+        return self.engine.joined(actions) if self.repeats else list(actions)
+
+    def kernel(
+        self, program: Program, entry: int, parameters: Sequence[int], microcode: Callable[[], Sequence[Action]]
+    ) -> Action | None:
+        """Return what the engine must do for a call of the routine at a word address, where it has a kernel for it.
+
+        ``microcode`` gives the actions of the routine's own instructions, for an engine that checks.
+        """
+        if not self.has_kernels:
+            return None
+
+        from pixelflow.kernels.engine import Call
+        from pixelflow.kernels.known import kernel_of
+
+        known = program.analyses.setdefault("kernels", {})
+        if entry not in known:
+            routine = program.routine_at(entry)
+            known[entry] = None if routine is None or routine.entry != entry else (kernel_of(program, routine), routine)
+        kernel, routine = known[entry] or (None, None)
+        if kernel is None or len(parameters) <= kernel.operands:
+            return None
+        result, *operands = parameters[: 1 + kernel.operands]
+        scratch = routine.scratch[0] if routine.scratch else (0, 0)
+        call = Call(kernel, "E", result, tuple(operands), scratch, (*WORDS, *CARRIES))
+        inside = all(0 <= first <= self._memory_bytes - size for first, size in call.places)
+        return self.engine.kernel(call, microcode) if inside and call.possible else None
 
     def _check(self, instruction: Instruction) -> None:
         for first, size in instruction.touches:

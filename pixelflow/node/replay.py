@@ -59,6 +59,7 @@ class Replay:
         if every < 1 or keep < 2:
             raise ValueError(f"every {every} cycles, {keep} states: there must be a cycle between them, and two")
         self.node = node
+        node.array.exact = True  # every position has one state, however it was reached
         self.program = program
         self.position = 0
         self.account: Run | None = None

@@ -55,6 +55,9 @@ class Run(Shown):
     tasic_cycles: tuple[int, ...] = ()
     """For each module, cycles from the first access to the last byte of its texture transfers."""
 
+    repeated: bool = field(default=False, compare=False)
+    """Whether the times are those of an earlier run of the program, which did the same (`score.py`)."""
+
     def __repr__(self) -> str:
         name = self.program.name
         return f"Run({name!r}, {self.stream}, {self.cycles} cycles, {self.reason}, engine {self.engine})"

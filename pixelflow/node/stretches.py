@@ -4,16 +4,21 @@ A stretch holds instructions of the PEs only: no control, nothing that watches t
 nothing that the texture side sees for certain; whether an address that is relative to a parameter meets a port is asked
 each time. One of settings writes registers of the LEE. A shared one, for runs in which only time passes, begins
 and ends with an instruction that uses a port: whoever watches the ports must look at what lies between when a transfer
-comes. It sets no mark.
+comes. It sets no mark. The call of a routine of straight code is one as well (`calls.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pixelflow.isa import Family, Instruction, Unit
+from pixelflow.isa.control import CALL
 from pixelflow.node.ports import meets_ports, sharing
+
+if TYPE_CHECKING:
+    from pixelflow.node.igc import Stream
 
 __all__ = ["Stretch", "Stretches"]
 
@@ -29,11 +34,31 @@ class Stretch:
     """For each parameter that addresses are relative to: (parameter, first byte, byte behind the last)."""
     shared: bool = False
     settings: bool = False
-    passes: int = 0
 
-    def unused(self) -> Stretch:
-        """Return the same stretch, passed over by nobody."""
-        return Stretch(self.first, self.end, self.cycles, self.relative, self.shared, self.settings)
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Which instructions are executed: (first, behind the last) each."""
+        return ((self.first, self.end),)
+
+    @property
+    def length(self) -> int:
+        """Instructions that are executed."""
+        return self.end - self.first
+
+    def pass_over(self, stream: Stream, limit: float) -> bool:
+        """Let a stream pass over all of it, where nobody outside could see a part; return whether it did."""
+        if stream.cycle + self.cycles > limit or not self.unseen(stream.parameters):
+            return False
+        if stream.takes is not None and not stream.takes(self):
+            return False
+        stream.cycle += self.cycles
+        stream.index = self.end
+        stream.stretches.note(self)
+        if self.shared:
+            stream.passing = self
+        elif stream.passed is not None:
+            stream.passed(self)
+        return True
 
     def unseen(self, parameters: Sequence[int]) -> bool:
         """Return whether no address falls into a port or lacks its parameter."""
@@ -46,7 +71,7 @@ class Stretch:
 class Stretches:
     """The stretch from each instruction of a program on, for one run of it; shared ones only where it is ``timed``.
 
-    ``known`` keeps them, as they are before a run, for other runs of the program.
+    ``known`` keeps them, as they are before a run, for other runs of the program. ``call`` makes those of calls.
     """
 
     def __init__(
@@ -57,27 +82,35 @@ class Stretches:
         *,
         known: dict[int, Stretch | None] | None = None,
         timed: bool = False,
+        call: Callable[[int], Stretch | None] | None = None,
     ) -> None:
         self._instructions = instructions
         self._cycles = cycles
         self._watched = watched
         self._known = {} if known is None else known
         self._timed = timed
+        self._call = call
         self._found: dict[int, Stretch | None] = {}
+        self._passes: dict[int, int] = {}
+        """How often this run has passed over the stretch that begins with an instruction."""
 
     def at(self, first: int) -> Stretch | None:
-        """Return the longest stretch that begins with an instruction, None where it is shorter than two."""
+        """Return the longest stretch that begins with an instruction, None where it is shorter than two or no call."""
+        if first not in self._found and not self._timed and self._begins_shared(first):
+            self._found[first] = None  # looking for its end would be in vain
         if first not in self._found:
             if first not in self._known:
                 self._known[first] = self._make(first)
             found = self._known[first]
             there = found is not None and (self._timed or not found.shared)
-            self._found[first] = found.unused() if there else None
+            self._found[first] = found if there else None
         return self._found[first]
 
     def _make(self, first: int) -> Stretch | None:
         end = first
         if first < len(self._instructions):
+            if self._instructions[first].declaration is CALL:
+                return self._call(first) if self._call is not None else None
             if self._sharing(first) is True:
                 return self._make_shared(first)
             while end < len(self._instructions) and self._instructions[end].declaration.unit is Unit.LEE:
@@ -87,6 +120,9 @@ class Stretches:
         while end < len(self._instructions) and self._is_plain(end):
             end += 1
         return self._stretch(first, end)
+
+    def _begins_shared(self, first: int) -> bool:
+        return first < len(self._instructions) and self._sharing(first) is True
 
     def _make_shared(self, first: int) -> Stretch | None:
         end = index = first
@@ -121,10 +157,17 @@ class Stretches:
     def _sharing(self, index: int) -> bool | None:
         return sharing(self._instructions[index])
 
+    def note(self, stretch: Stretch) -> None:
+        """Note that the run has passed over a stretch."""
+        self._passes[stretch.first] = self._passes.get(stretch.first, 0) + 1
+
     def settle(self, executed: list[int]) -> None:
         """Add to ``executed`` how often the instructions of the stretches were executed, and forget it."""
-        for stretch in self._found.values():
-            if stretch is not None and stretch.passes:
-                for index in range(stretch.first, stretch.end):
-                    executed[index] += stretch.passes
-                stretch.passes = 0
+        totals: dict[tuple[int, int], int] = {}
+        for first, passes in self._passes.items():
+            for span in self._found[first].spans:
+                totals[span] = totals.get(span, 0) + passes
+        self._passes.clear()
+        for span, passes in totals.items():
+            for index in range(*span):
+                executed[index] += passes

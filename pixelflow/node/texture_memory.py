@@ -31,6 +31,8 @@ class TextureMemory:
         self._pages = np.zeros((1, config.devices_per_module, config.columns), np.uint8)
         self._used = 1
         self._page_of = np.zeros(config.banks * config.rows, np.int32)
+        self.version = 0
+        """Grows whenever contents may have changed."""
 
     @property
     def size(self) -> int:
@@ -73,6 +75,7 @@ class TextureMemory:
             raise MachineFault(f"texture memory: {list(words.shape[:-1])} words for {list(device.shape)} addresses")
         if not device.size:
             return
+        self.version += 1
         line = bank * self.config.rows + row
         self._touch(line)
         bytes_of = column[..., None] + np.arange(size)
@@ -109,6 +112,7 @@ class TextureMemory:
 
     def clear(self) -> None:
         """Forget everything that was written."""
+        self.version += 1
         self._pages[1:] = 0
         self._page_of[:] = 0
         self._used = 1

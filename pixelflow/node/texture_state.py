@@ -9,7 +9,9 @@ from pixelflow.node.texture_unit import TextureUnit
 
 __all__ = ["restore", "snapshot"]
 
-_PARTS_OF_THE_NODE = frozenset({"_config", "_array", "_engine", "_memories", "_access", "_scheduled", "gps_of"})
+_PARTS_OF_THE_NODE = frozenset(
+    {"_config", "_array", "_engine", "_memories", "_access", "_coming", "_kept", "_scheduled", "gps_of"}
+)
 
 
 def snapshot(unit: TextureUnit) -> dict[str, Any]:

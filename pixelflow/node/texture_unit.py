@@ -9,7 +9,7 @@ Every EMC has an address and a data corner turner, which hold one round: what th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from pixelflow.isa.tas import Addressing
 from pixelflow.lanes.engine import Engine
 from pixelflow.node.address_generator import AddressGenerator
 from pixelflow.node.gp_memory import GpMemory
+from pixelflow.node.kept_reads import KeptRead, KeptReads
 from pixelflow.node.sdram_use import needs_addresses
 from pixelflow.node.service_order import commands_of, in_groups, rounds_of, service_order
 from pixelflow.node.texture_access import TextureAccess
@@ -76,6 +77,9 @@ class TextureUnit:
         self._engine = engine
         self._memories = memories
         self._access = TextureAccess(config, memories)
+        self._kept = KeptReads(memories)
+        self._coming: KeptRead | None = None
+        """The read under way, unless it came from a saved state."""
         self._scheduled = needs_addresses(config.sdram)
         self.nodes = nodes
         """Nodes that the geometry network joins."""
@@ -177,7 +181,11 @@ class TextureUnit:
     def end(self) -> None:
         """Put what the transfer brought into the input ports of the PEs and into GP memory."""
         moving, self._moving = self._moving, _Moving()
-        if moving.lanes is not None and len(moving.lanes):
+        if self._coming is not None and moving.data is self._coming.served:
+            engine = self._engine
+            ports = self._coming.put(engine.shape.lanes, lambda: engine.get_rows(INPUT_PORT, PORT_BYTES))
+            self._engine.set_rows(INPUT_PORT, ports)
+        elif moving.lanes is not None and len(moving.lanes):
             port = self._engine.get_rows(INPUT_PORT, PORT_BYTES)
             port[:, moving.lanes] = moving.data.T
             self._engine.set_rows(INPUT_PORT, port)
@@ -193,6 +201,31 @@ class TextureUnit:
         return np.ascontiguousarray(self._engine.get_rows(OUTPUT_PORT, PORT_BYTES).T)
 
     def _begin_read(self, transfer: Transfer) -> None:
+        what = self._read_follows_from(transfer)
+        read = None if what is None else self._kept.find(what)
+        if read is not None:
+            self._tell_addresses(transfer, read.addresses, read.valid)
+        else:
+            read = self._read(transfer)
+            if what is not None:
+                self._kept.keep(what, read)
+        self._moving, self._coming = _Moving(read.lanes, read.served), read
+        self.moved["texture memory to TASICs"] += int(read.valid.sum()) * DEVICES * transfer.size
+        self.moved["TASICs to PEs"] += len(read.lanes) * PORT_BYTES
+        self._hold(transfer, read.addresses, read.valid, read.data)
+
+    def _read_follows_from(self, transfer: Transfer) -> Hashable | None:
+        """Return all that a read follows from besides texture memory; None where that is not looked at."""
+        words = {Addressing.GENERATED: 0, Addressing.BASE: 4, Addressing.EXPLICIT: PORT_BYTES}.get(transfer.addressing)
+        if words is None:
+            return None
+        generator = self.generator
+        ports = self._engine.get_rows(OUTPUT_PORT, words).tobytes() if words else b""
+        registers = (self.panel_minor, generator.counter, generator.step, tuple(generator.crossbar))
+        return (replace(transfer, returned=None), registers, self._engine.get_bit("MR").tobytes(), ports)
+
+    def _read(self, transfer: Transfer) -> KeptRead:
+        """Access texture memory; raises MachineFault for addresses that no transfer may have."""
         givers, groups = self._groups(transfer, "MR")
         valid = groups[:, :, 0] >= 0
         addresses = self._where(transfer, givers, valid)
@@ -206,10 +239,7 @@ class TextureUnit:
             halves = data.reshape(*data.shape[:3], 2, 4).swapaxes(2, 3)
             served = halves.reshape(*groups.shape, PORT_BYTES)
         taken = groups >= 0
-        self._moving = _Moving(groups[taken], served[taken])
-        self.moved["texture memory to TASICs"] += int(valid.sum()) * DEVICES * transfer.size
-        self.moved["TASICs to PEs"] += int(taken.sum()) * PORT_BYTES
-        self._hold(transfer, addresses, valid, data)
+        return KeptRead(addresses, valid, data, groups[taken], served[taken])
 
     def _begin_write(self, transfer: Transfer) -> None:
         givers, groups = self._groups(transfer, "MW")

@@ -22,6 +22,7 @@ from pixelflow.node.mark_tracker import MarkTracker
 from pixelflow.node.node_netlist import NodeBoxes
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.ports import sharing
+from pixelflow.node.score import Score, begin, tell
 from pixelflow.node.semaphores import Semaphores
 from pixelflow.node.streams import STREAMS, OpenWait, deadlock
 from pixelflow.node.texture_timing import TimedTextureUnit
@@ -101,6 +102,7 @@ class TwoStreams:
         boxes: NodeBoxes | None = None,
         netlist: Netlist | None = None,
         bus: Bus | None = None,
+        score: Score | None = None,
     ) -> None:
         self.program = program
         self.bus = Bus() if bus is None else bus
@@ -114,9 +116,9 @@ class TwoStreams:
         }
         self._ports = _Ports()
         if function:
-            self._emc: _EmcWorker | _EmcTimer = _EmcWorker(array, program, self._ports, self.bus)
+            self._emc: _EmcWorker | _EmcTimer = _EmcWorker(array, program, self._ports, self.bus, score)
             self._emc.join(self.streams["eigc"], analysis)
-            self._texture: _TasicWorker = _TasicWorker(texture, program, self._ports)
+            self._texture: _TasicWorker = _TasicWorker(texture, program, self._ports, score)
         else:
             self._emc = _EmcTimer(array, analysis, self._ports)
             self._texture = _TasicTimer(config, texture, program, self._ports, self._emc)
@@ -124,7 +126,8 @@ class TwoStreams:
                 stream = self.streams["eigc"]
                 stream.stretches = analysis.stretches(timed=True)
                 stream.passed = self._emc.pass_over
-        self._moved_before = dict(self._texture.moved)
+        self.moved_before = dict(self._texture.moved)
+        """Bytes of data that had gone each way before the run."""
         self.eigc = EigcBox(specs["eigc"], self.streams["eigc"], self._emc)
         self.tigc = TigcBox(specs["tigc"], self.streams["tigc"], self._texture, config.array.modules)
         self.boxes = boxes or NodeBoxes.of(config)
@@ -232,7 +235,7 @@ class TwoStreams:
 
     def ledger(self) -> Ledger:
         """Return the ledger of the run."""
-        moved = {way: count - self._moved_before[way] for way, count in self._texture.moved.items()}
+        moved = {way: count - self.moved_before[way] for way, count in self._texture.moved.items()}
         return self.counts.ledger(self.streams.values(), self.boxes, moved)
 
     def snapshot(self) -> dict[str, Any]:
@@ -242,7 +245,7 @@ class TwoStreams:
             "clock": self.clock.snapshot(),
             "ports": {each.name: getattr(self._ports, each.name) for each in fields(self._ports)},
             "counts": self.counts.snapshot(),
-            "moved_before": dict(self._moved_before),
+            "moved_before": dict(self.moved_before),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -252,15 +255,15 @@ class TwoStreams:
         for name, value in snapshot["ports"].items():
             setattr(self._ports, name, value)
         self.counts.restore(snapshot["counts"])
-        self._moved_before = dict(snapshot["moved_before"])
+        self.moved_before = dict(snapshot["moved_before"])
         self.clock.restore(snapshot["clock"])
 
 
 class _EmcWorker(ArrayWorker):
     """The EMC stream's instructions, with an eye on the ports."""
 
-    def __init__(self, array: PeArray, program: Program, ports: _Ports, bus: Bus) -> None:
-        super().__init__(array, program, bus)
+    def __init__(self, array: PeArray, program: Program, ports: _Ports, bus: Bus, score: Score | None = None) -> None:
+        super().__init__(array, program, bus, score)
         self._ports = ports
 
     def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
@@ -270,7 +273,8 @@ class _EmcWorker(ArrayWorker):
 class _TasicWorker:
     """The texture stream's instructions."""
 
-    def __init__(self, texture: TextureUnit, program: Program, ports: _Ports) -> None:
+    def __init__(self, texture: TextureUnit, program: Program, ports: _Ports, score: Score | None = None) -> None:
+        self._score = score
         self._texture = texture
         self._program = program
         self._ports = ports
@@ -285,18 +289,22 @@ class _TasicWorker:
         if instruction.declaration.unit is not Unit.TASIC:
             where = stream.sequencer.program.where(issue)
             raise MachineFault(f"{where}: {instruction.text()}: not an instruction of the TASICs")
-        self._texture.transfer = None
-        instruction.declaration.meaning(self._texture, *instruction.operands)
-        return self._texture.transfer
+        if self._score is not None:
+            return self._score.told(self._texture, instruction)
+        return tell(self._texture, instruction)
 
     def begin(self, transfer: Transfer, cycle: int) -> tuple[Command, ...]:
         if transfer.uses_ports:
             self._ports.begin(self._program, transfer, cycle)
-        self._texture.begin(transfer)
-        return self._texture.commands(transfer)
+        if self._score is not None:
+            return self._score.begin(self._texture, transfer)
+        return begin(self._texture, transfer)
 
     def end(self, transfer: Transfer, cycle: int) -> None:
-        self._texture.end()
+        if self._score is not None:
+            self._score.end(self._texture)
+        else:
+            self._texture.end()
         if transfer.uses_ports:
             self._ports.end(self._program, cycle)
 

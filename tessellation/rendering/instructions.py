@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from microcode import Builder, Imm, Program, Range
+from microcode import Builder, Imm, Mem, Program, Range, Register
 from pixelflow.drawing import COLOUR_FRACTION, DEPTH_FRACTION, FAR, Edges, Planes
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region
 
-__all__ = ["CHANNELS", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]
+__all__ = ["CHANNELS", "COPY_STAGE", "SENT_BYTES", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]
 
 CHANNELS = ("red", "green", "blue")
 _DEPTH_BYTES = 3 + DEPTH_FRACTION // 8
 _COLOUR_BYTES = 1 + COLOUR_FRACTION // 8
+
+COPY_STAGE = "copy for composition"
+"""Name of the stage in cycle reports."""
+
+SENT_BYTES = 3 + len(CHANNELS)
+"""Bytes of a pixel that go over the image composition network: depth, highest byte first, then red, green, blue."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,9 +50,19 @@ class PixelMemory:
         depth = builder.range("depth", _DEPTH_BYTES)
         return cls(depth, tuple(builder.range(channel, _COLOUR_BYTES) for channel in CHANNELS))
 
+    @property
+    def sent(self) -> tuple[Mem, ...]:
+        """The bytes that the image composition network gets, in their order."""
+        return (*(self.depth[index] for index in (3, 2, 1)), *(colour[_COLOUR_BYTES - 1] for colour in self.colours))
 
-def region_program(data: TriangleData, region: Region, background: tuple[int, int, int]) -> Program:
-    """Return the program that clears a region and draws its triangles."""
+
+def region_program(
+    data: TriangleData, region: Region, background: tuple[int, int, int], composition: int | None = None
+) -> Program:
+    """Return the program that clears a region and draws its triangles.
+
+    With ``composition``, the address of image composition memory, it then copies what the other nodes are to get there.
+    """
     builder = Builder(f"region {region.left},{region.top}")
     memory = PixelMemory.declared(builder)
     builder.mark("clear")
@@ -55,6 +71,12 @@ def region_program(data: TriangleData, region: Region, background: tuple[int, in
     _emit_constant(builder, memory, background)
     for number in region.triangles.tolist():
         _emit_triangle(builder, memory, data, number, region)
+    if composition is not None:
+        builder.mark(COPY_STAGE)
+        builder.emit("EMC_SetEnab")
+        for index, byte in enumerate(memory.sent):
+            builder.emit("LD", Register.R, byte)
+            builder.emit("ST", Mem(composition + index), Register.R)
     return builder.build()
 
 

@@ -13,7 +13,7 @@ from pixelflow.drawing import DEPTH_FRACTION, Picture, ScreenTriangles, edges_of
 from pixelflow.errors import Fault, InputError
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from tessellation.rendering.instructions import CHANNELS, TriangleData, region_program
+from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
 __all__ = ["RegionRun", "Rendering", "render"]
@@ -43,7 +43,7 @@ class Rendering:
 
     @property
     def cycles_by_stage(self) -> dict[str, int]:
-        """Cycles for clearing, edges, depth and colour."""
+        """Cycles for clearing, edges, depth and colour, and for the copy where the pictures of nodes are merged."""
         totals: Counter[str] = Counter()
         for each in self.regions:
             totals.update(each.run.by_stage)
@@ -61,6 +61,7 @@ def render(
     height: int,
     *,
     background: tuple[int, int, int] = (0, 0, 0),
+    composed: bool = False,
     config: NodeConfig = THESIS,
     engine: str = "rows",
     progress: Callable[[str], None] | None = None,
@@ -68,9 +69,10 @@ def render(
 ) -> Rendering:
     """Draw triangles on a simulated node.
 
-    ``progress`` is called with a line of text before each row of regions. ``watch`` is called with the node
-    before it runs. Raises InputError for a node that does not have a PE for
-    each pixel of a region.
+    Where the picture is to be ``composed`` with those of other nodes, each region ends with a copy of depth and colour
+    to image composition memory, and what lies there is the picture. ``progress`` is called with a line of text before
+    each row of regions. ``watch`` is called with the node before it runs. Raises InputError for a node that does not
+    have a PE for each pixel of a region.
     """
     if config.lanes != REGION_WIDTH * REGION_HEIGHT:
         raise InputError(
@@ -85,28 +87,35 @@ def render(
     for region in regions(triangles, width, height):
         if progress is not None and region.left == 0:
             progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
-        program = region_program(data, region, background)
+        program = region_program(data, region, background, config.array.composition_start if composed else None)
         run = node.run(program)
-        _collect(node, program, region, picture)
+        pixels = _sent(node) if composed else _drawn(node, program)
+        _collect(node, pixels, region, picture)
         done.append(RegionRun(region.left, region.top, len(region.triangles), run))
     return Rendering(picture, tuple(done))
 
 
-def _collect(node: Node, program: Program, region: Region, picture: Picture) -> None:
+def _collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:
     """Put the pixels of a region where they belong; what lies beyond the picture's edge is left out."""
     height, width = picture.depths.shape
     x, y = node.coordinates()
     seen = (x + region.left < width) & (y + region.top < height)
     place = (y[seen] + region.top, x[seen] + region.left)
-    picture.depths[place] = _depth(node, program)[seen]
-    picture.colours[place] = np.stack([_top_byte(node, program, channel) for channel in CHANNELS], axis=-1)[seen]
+    depths, colours = pixels
+    picture.depths[place], picture.colours[place] = depths[seen], colours[seen]
 
 
-def _depth(node: Node, program: Program) -> np.ndarray:
-    place = program.range("depth")
-    return (node.read_word(place.start, place.size) >> np.uint64(DEPTH_FRACTION)).astype(np.int64)
+def _drawn(node: Node, program: Program) -> tuple[np.ndarray, np.ndarray]:
+    """Return depths, int64[lane], and colours, uint8[lane, rgb], of the pixels that PEs have drawn."""
+    depth, *colours = (program.range(name) for name in ("depth", *CHANNELS))
+    depths = (node.read_word(depth.start, depth.size) >> np.uint64(DEPTH_FRACTION)).astype(np.int64)
+    return depths, np.stack([node.read_memory(place.start + place.size - 1)[0] for place in colours], axis=-1)
 
 
-def _top_byte(node: Node, program: Program, name: str) -> np.ndarray:
-    place = program.range(name)
-    return node.read_memory(place.start + place.size - 1)[0]
+def _sent(node: Node) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same from image composition memory."""
+    *depth, red, green, blue = node.read_memory(node.config.array.composition_start, SENT_BYTES)
+    depths = np.zeros(node.lanes, np.int64)
+    for byte in depth:
+        depths = depths << 8 | byte
+    return depths, np.stack([red, green, blue], axis=-1)

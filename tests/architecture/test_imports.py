@@ -52,6 +52,9 @@ TABLE = {
         "tessellation",
         "numpy",
     ),
+    "tessellation.scenes": (*BASE, "pixelflow.config", "pixelflow.drawing", "tessellation", "numpy"),
+    # The reader of textures is an extra.
+    "tessellation.scenes.load": (*BASE, "pixelflow.config", "pixelflow.drawing", "tessellation", "numpy", "PIL"),
     # The readers of meshes are an extra.
     "tessellation.rendering.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
@@ -69,7 +72,14 @@ TABLE = {
         "microcode",
         "numpy",
     ),
-    "larrabee_bridge.compare": (*NODE, "pixelflow.node", "tessellation", "larrabee_bridge", "numpy"),
+    "larrabee_bridge.compare": (
+        *NODE,
+        "pixelflow.node",
+        "pixelflow.drawing",
+        "tessellation",
+        "larrabee_bridge",
+        "numpy",
+    ),
 }
 ANYTHING = ("pixelflow.cli",)
 FACES_ONLY = ("tessellation",)

@@ -9,8 +9,9 @@ import pytest
 
 from pixelflow.lanes import make_engine
 from pixelflow.lanes.compiled.cache import Cache
-from pixelflow.lanes.compiled.lower import DECLARATIONS, Vectors, function
+from pixelflow.lanes.compiled.lower import function
 from pixelflow.lanes.compiled.native import Native
+from pixelflow.lanes.compiled.operations import DECLARATIONS, Vectors
 from pixelflow.lanes.compiled.toolchain import Toolchain
 from pixelflow.lanes.compiled.trace import COORDINATES, block_of, record
 from tests.compiled.test_fused import expected, fused, shape, start

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,56 +11,14 @@ from pixelflow.drawing import CENTRE, SAMPLES, covered, snap
 from tessellation import load, tessellate
 from tessellation.camera import View
 from tessellation.rendering import lit_triangles
-
-moderngl = pytest.importorskip("moderngl", reason="moderngl is not installed")
+from tests.drawing.llvmpipe import llvmpipe, overdraw
 
 SIZE = 256
-"""A power of two, so that window coordinates are exact in binary32."""
-
-VERTEX = """
-#version 330
-in vec2 place;
-void main() { gl_Position = vec4(place / 128.0 - 1.0, 0.0, 1.0); }
-"""
-FRAGMENT = """
-#version 330
-out float count;
-void main() { count = 1.0; }
-"""
 
 
 @pytest.fixture(scope="module")
-def context() -> Iterator[moderngl.Context]:
-    for name, value in (
-        ("EGL_PLATFORM", "surfaceless"),
-        ("LIBGL_ALWAYS_SOFTWARE", "1"),
-        ("GALLIUM_DRIVER", "llvmpipe"),
-    ):
-        os.environ.setdefault(name, value)
-    try:
-        found = moderngl.create_context(standalone=True, backend="egl")
-    except Exception as error:
-        pytest.skip(f"no OpenGL without a screen here: {error}")
-    if not found.info["GL_RENDERER"].startswith("llvmpipe"):
-        pytest.skip(f"the renderer is {found.info['GL_RENDERER']}, not llvmpipe")
-    yield found
-    found.release()
-
-
-def overdraw(context: moderngl.Context, points: np.ndarray, samples: int = 0) -> np.ndarray:
-    """Return how often llvmpipe covers each pixel, or all its samples together; row 0 is at y = 0."""
-    program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
-    buffer = context.buffer(points.astype("f4").reshape(-1, 2).tobytes())
-    target = context.framebuffer([context.renderbuffer((SIZE, SIZE), 1, samples=samples, dtype="f4")])
-    target.use()
-    target.clear()
-    context.enable(moderngl.BLEND)
-    context.blend_func = moderngl.ONE, moderngl.ONE
-    context.vertex_array(program, [(buffer, "2f", "place")]).render(moderngl.TRIANGLES)
-    resolved = context.framebuffer([context.texture((SIZE, SIZE), 1, dtype="f4")])
-    context.copy_framebuffer(resolved, target)  # the mean of the samples
-    mean = np.frombuffer(resolved.read(components=1, dtype="f4"), "f4").reshape(SIZE, SIZE)
-    return np.rint(mean * max(1, samples)).astype(int)
+def context() -> Iterator:
+    yield from llvmpipe()
 
 
 def ours(points: np.ndarray, places: tuple[tuple[int, int], ...] = (CENTRE,)) -> np.ndarray:
@@ -113,27 +70,27 @@ FAMILIES = [
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_same_pixels_as_often(context: moderngl.Context, name: str) -> None:
+def test_the_same_pixels_as_often(context, name: str) -> None:
     # What the GPU is given is binary32; so is what is rounded here.
     points = family(name).astype(np.float32).astype(np.float64)
-    theirs = overdraw(context, points)
+    theirs = overdraw(context, points, SIZE)
     assert theirs.sum() > 0
     assert np.count_nonzero(theirs != ours(points)) == 0
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_the_same_of_four_samples(context: moderngl.Context, name: str) -> None:
+def test_the_same_of_four_samples(context, name: str) -> None:
     points = family(name).astype(np.float32).astype(np.float64)
-    theirs = overdraw(context, points, samples=4)
+    theirs = overdraw(context, points, SIZE, samples=4)
     assert theirs.sum() > 0
     assert np.count_nonzero(theirs != ours(points, SAMPLES)) == 0
 
 
 @pytest.mark.parametrize("samples", [0, 4], ids=["centres", "four samples"])
-def test_the_teapot(context: moderngl.Context, samples: int) -> None:
+def test_the_teapot(context, samples: int) -> None:
     mesh = tessellate(load("teapot").patches, samples=4).mesh(weld=True)
     seen = lit_triangles(mesh.points, mesh.normals, mesh.triangles, View(width=SIZE, height=SIZE))
     points = seen.corners / 256.0
-    theirs = overdraw(context, points, samples)
+    theirs = overdraw(context, points, SIZE, samples)
     assert theirs.sum() > 10_000
     assert np.count_nonzero(theirs != ours(points, SAMPLES if samples else (CENTRE,))) == 0

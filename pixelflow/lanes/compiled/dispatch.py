@@ -1,6 +1,7 @@
 """The IR that does not depend on any meaning: the loop over a program, and the two ways to go on elsewhere in it.
 
-A program is a list of 64-bit words: the number of a function, its operands, the next number; a zero ends it.
+A program is a list of 64-bit words: the number of a function, its operands, the next number; a zero ends it. A program
+may name another by its address, so that what is long need not be copied to be carried out.
 """
 
 from __future__ import annotations
@@ -17,22 +18,10 @@ define void @dispatch(ptr %state, i64 %tiles, i64 %size, i64 %lanes, ptr %progra
 entry:
   br label %tile
 tile:
-  %t = phi i64 [0, %entry], [%t.next, %end.of.tile]
+  %t = phi i64 [0, %entry], [%t.next, %tile]
   %t.at = mul i64 %t, %size
   %here = getelementptr i8, ptr %state, i64 %t.at
-  br label %word
-word:
-  %at = phi ptr [%program, %tile], [%at.next, %call]
-  %number = load i64, ptr %at
-  %done = icmp eq i64 %number, 0
-  br i1 %done, label %end.of.tile, label %call
-call:
-  %f.at = getelementptr ptr, ptr %table, i64 %number
-  %f = load ptr, ptr %f.at
-  %operands = getelementptr i64, ptr %at, i64 1
-  %at.next = call ptr %f(ptr %here, i64 %lanes, ptr %operands)
-  br label %word
-end.of.tile:
+  %behind = call ptr @walk(ptr %here, i64 %lanes, ptr %program, ptr %table)
   %t.next = add nuw nsw i64 %t, 1
   %t.more = icmp slt i64 %t.next, %tiles
   br i1 %t.more, label %tile, label %end
@@ -40,7 +29,33 @@ end:
   ret void
 }
 """
-"""For each tile, for each function of the program: call it with its operands."""
+"""For each tile: the program."""
+
+_WALK = """
+define internal ptr @walk(ptr %tile, i64 %lanes, ptr %program, ptr %table) {{
+entry:
+  br label %word
+word:
+  %at = phi ptr [%program, %entry], [%at.next, %call], [%at.behind, %elsewhere]
+  %number = load i64, ptr %at
+  %operands = getelementptr i64, ptr %at, i64 1
+  switch i64 %number, label %call [i64 0, label %end i64 {elsewhere}, label %elsewhere]
+call:
+  %f.at = getelementptr ptr, ptr %table, i64 %number
+  %f = load ptr, ptr %f.at
+  %at.next = call ptr %f(ptr %tile, i64 %lanes, ptr %operands)
+  br label %word
+elsewhere:
+  %there = load ptr, ptr %operands
+  %end.there = call ptr @walk(ptr %tile, i64 %lanes, ptr %there, ptr %table)
+  %at.behind = getelementptr i64, ptr %operands, i64 1
+  br label %word
+end:
+  ret ptr %operands
+}}
+"""
+"""For each function of the program: call it with its operands; return the address behind the zero that ends it. Behind
+one number stand no operands of a function but the address of another program, which is carried out first."""
 
 _GO = """
 define ptr @go(ptr %tile, i64 %lanes, ptr %code) {
@@ -93,9 +108,9 @@ def guard(width: int) -> str:
     return _GUARD.format(width=width, bits=8 * width)
 
 
-def dispatch() -> str:
-    """Return the text of the loop over a program."""
-    return _DISPATCH
+def dispatch(elsewhere: int) -> str:
+    """Return the text of the loop over a program; ``elsewhere`` is the number before the address of another one."""
+    return _DISPATCH + _WALK.format(elsewhere=elsewhere)
 
 
 def go() -> str:

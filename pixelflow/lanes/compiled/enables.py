@@ -7,6 +7,7 @@ looks at the rows when the code runs; from there on it follows from the steps al
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pixelflow.lanes.compiled.trace import OPERANDS, Part, Steps
 
@@ -18,6 +19,8 @@ NONE, SOME, ALL = 0, None, 0xFF
 def full_after(part: Part, full: frozenset[int]) -> frozenset[int]:
     """Return the rows that are 255 in every lane behind a part, given those before it."""
     steps, operands = part
+    if not full and _tells_nothing(steps):
+        return full
     known = dict.fromkeys(full, ALL)
     values: list[int | None] = []
     at = 0
@@ -27,6 +30,15 @@ def full_after(part: Part, full: frozenset[int]) -> frozenset[int]:
             known[operands[at]] = values[step[1]]
         at += OPERANDS.get(step[0], 0)
     return frozenset(row for row, value in known.items() if value == ALL)
+
+
+@lru_cache(maxsize=4096)
+def _tells_nothing(steps: Steps) -> bool:
+    """Return whether nothing is known of what steps store, where nothing is known of what they load."""
+    values: list[int | None] = []
+    for step in steps:
+        values.append(_value(step, values, SOME))
+    return all(values[step[1]] is SOME for step in steps if step[0] == "store")
 
 
 def _value(step: tuple, values: list[int | None], loaded: int | None) -> int | None:

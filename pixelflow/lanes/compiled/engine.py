@@ -8,7 +8,7 @@ A program is the code of its actions, one after the other, and a zero.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.lanes.compiled.enables import full_after, masks_read
-from pixelflow.lanes.compiled.native import GO, GUARD, native
+from pixelflow.lanes.compiled.native import ELSEWHERE, GO, GUARD, native
+from pixelflow.lanes.compiled.plain import carry_out
 from pixelflow.lanes.compiled.team import on_all_tiles, usable_threads
 from pixelflow.lanes.compiled.trace import COORDINATES, Block, Part, block_of, record
 from pixelflow.lanes.engine import Engine, Meaning
@@ -28,7 +29,7 @@ _ALIGNMENT = 64
 _TILE = 2048
 """Lanes that a native loop works on before the next block, at most."""
 
-_BLOCK = 16
+_BLOCK = 24
 """Parts that are fused into one loop: what one meaning leaves in registers the next one finds there."""
 
 _WORTH_FETCHING = 64
@@ -81,10 +82,15 @@ class CompiledEngine(Engine):
         self._native = native(width)
         self.threads = usable_threads() if threads is None else threads
         """How many threads may work at once; may be changed at any time."""
+        self._long: list[array[int]] = []
+        """Programs of fused chains."""
         self._counts = False
         """Whether there are chains, whose uses are counted."""
         self._wanted: list[Block] = []
         """Blocks of which there is code, but no function yet."""
+        self.falls_back = True
+        """Whether numpy goes on, on the same state, where native code cannot be made; else that is an error."""
+        self._is_native = self._fuses = True
 
     # --- carrying out ---------------------------------------------------------------------------------------
 
@@ -92,7 +98,7 @@ class CompiledEngine(Engine):
         parts = record(meaning, self._place)
         code = array("q")
         for part in parts:
-            code.extend(self._call([part]))
+            code.extend(self._code(*block_of([part], self._stride, frozenset())))
         return CompiledAction(parts, code.tobytes())
 
     def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
@@ -101,9 +107,8 @@ class CompiledEngine(Engine):
         self._counts = True
         return CompiledAction(parts, b"".join(action.code for action in actions), uses=0)
 
-    def _call(self, parts: Sequence[Part], full: frozenset[int] = frozenset()) -> array[int]:
-        """Return the code of one block; ``full`` are the rows that hold 255 before it."""
-        block, operands = block_of(parts, self._stride, full)
+    def _code(self, block: Block, operands: list[int]) -> array[int]:
+        """Return the code of one block."""
         number = self._native.number(block)
         if not self._native.addresses[number]:
             self._wanted.append(block)
@@ -113,9 +118,11 @@ class CompiledEngine(Engine):
         actions = tuple(actions)
         if self._counts:
             self._count(actions)
-        if self._wanted:
-            self._native.compile(self._wanted)
-            self._wanted.clear()
+        if not self._is_ready():
+            lanes = self._memory[:, :, : self._tile]
+            for part in (part for action in actions for part in self._parts(action)):
+                carry_out(part, lanes)
+            return
         code = b"".join([action.code for action in actions]) + bytes(8)
         dispatch, size, state = self._native.dispatch, self._memory.strides[0], self._memory.ctypes.data
         table = self._native.addresses.buffer_info()[0]
@@ -125,6 +132,30 @@ class CompiledEngine(Engine):
 
         threads = self.threads if self.threads > 1 and self._is_long(actions) else 1
         on_all_tiles(work, len(self._memory), threads)
+        self._native.spend(len(code) * len(self._memory))
+
+    def _is_ready(self) -> bool:
+        """Compile what is wanted; return whether there is native code of everything."""
+        if self._wanted and self._is_native:
+            try:
+                self._native.compile(self._wanted)
+            except Exception as error:  # whatever LLVM, the loader or the disk find wrong
+                if not self.falls_back:
+                    raise
+                self._is_native = self._fuses = False
+                _tell(error, "numpy carries out what follows")
+        self._wanted.clear()
+        return self._is_native
+
+    def _parts(self, action: CompiledAction) -> Sequence[Part]:
+        """Return what an action carries out, for where there is no native code."""
+        if action.code and not action.parts:
+            raise RuntimeError("an action that is nothing but native code cannot do without")
+        return action.parts
+
+    def take_care(self) -> None:
+        """Compile with care, now, what was compiled in haste."""
+        self._native.take_care()
 
     @staticmethod
     def _is_long(actions: Sequence[CompiledAction]) -> bool:
@@ -149,10 +180,21 @@ class CompiledEngine(Engine):
 
     def _fuse(self, action: CompiledAction, get: Callable[[list[Block]], bool]) -> None:
         """Give a chain fused code, where ``get`` can provide the blocks."""
+        if not self._fuses:
+            return
         wanted = len(self._wanted)
         code = self._lines(action.parts)
-        if get(self._wanted[wanted:]):
-            action.code, action.uses = code.tobytes(), None
+        try:
+            if get(self._wanted[wanted:]):
+                # Long code stays where it is, as long as the engine: a program names its address.
+                code.append(0)
+                self._long.append(code)
+                action.code, action.uses = array("q", [ELSEWHERE, code.buffer_info()[0]]).tobytes(), None
+        except Exception as error:  # as above; the code of the parts one by one is there
+            if not self.falls_back:
+                raise
+            self._fuses = False
+            _tell(error, "chains are interpreted")
         del self._wanted[wanted:]
 
     def _lines(self, parts: list[Part]) -> array[int]:
@@ -168,12 +210,44 @@ class CompiledEngine(Engine):
     def _line(self, parts: list[Part], full: frozenset[int]) -> array[int]:
         """Return the blocks of a chain, each with what is known of the masks before it."""
         code = array("q")
-        for at in range(0, len(parts), _BLOCK):
-            block = parts[at : at + _BLOCK]
-            code.extend(self._call(block, full))
-            for part in block:
-                full = full_after(part, full)
+        for block in self._blocks(parts, full):
+            code.extend(self._code(*block))
         return code
+
+    def _blocks(self, parts: list[Part], full: frozenset[int]) -> Iterator[tuple[Block, list[int]]]:
+        """Yield the blocks of a chain and their operands."""
+        for at in range(0, len(parts), _BLOCK):
+            some = parts[at : at + _BLOCK]
+            yield block_of(some, self._stride, full)
+            for part in some:
+                full = full_after(part, full)
+
+    def vector_operations(self, action: CompiledAction) -> int:
+        """Return how many vector instructions carry a fused chain out on one tile, where all masks are full.
+
+        Counted from the text of the native code (:mod:`~pixelflow.lanes.compiled.limit`), which is made for this.
+        """
+        from pixelflow.lanes.compiled.limit import vector_operations
+
+        counts: dict[Block, int] = {}
+        total = 0
+        for block, _ in self._blocks(action.parts, frozenset(masks_read(action.parts, self._masks)[:2])):
+            if block not in counts:
+                counts[block] = vector_operations(self._native.assembly(block))
+            total += counts[block]
+        return total * self._tile // self._native.tools.vectors.width
+
+    @property
+    def additions_per_second(self) -> float:
+        """How many vectors of bytes this processor adds in a second, on one thread."""
+        from pixelflow.lanes.compiled.limit import additions_per_second
+
+        return additions_per_second(self._native.tools)
+
+    @property
+    def tiles(self) -> int:
+        """How many tiles hold the lanes."""
+        return len(self._memory)
 
     # --- state ----------------------------------------------------------------------------------------------
 
@@ -183,9 +257,10 @@ class CompiledEngine(Engine):
         return values.reshape(count, -1)[:, : self.shape.lanes]
 
     def _set(self, start: int, values: NDArray[np.uint8]) -> None:
-        values = np.asarray(values, np.uint8)
-        padded = np.zeros((len(values), len(self._memory) * self._tile), np.uint8)
-        padded[:, : self.shape.lanes] = values
+        padded = np.asarray(values, np.uint8)
+        if padded.shape[1:] != (len(self._memory) * self._tile,):
+            padded = np.zeros((len(values), len(self._memory) * self._tile), np.uint8)
+            padded[:, : self.shape.lanes] = values
         tiles = padded.reshape(len(values), -1, self._tile).transpose(1, 0, 2)
         self._memory[:, start : start + len(values), : self._tile] = tiles
 
@@ -210,3 +285,11 @@ class CompiledEngine(Engine):
     def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
         rows = [part & 0xFF for value in (x, y) for part in (value, value >> 8)]
         self._set(self._place[COORDINATES[0]], np.array(rows, np.uint8))
+
+
+def _tell(error: Exception, what_now: str) -> None:
+    """Say in one line that native code cannot be made, and what goes on instead."""
+    import logging
+
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    logging.getLogger(__name__.partition(".")[0]).warning("note: native code cannot be made (%s); %s", reason, what_now)

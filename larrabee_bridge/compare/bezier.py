@@ -1,0 +1,84 @@
+"""The same patches tessellated by PixelFlow's microcode and by a program for Larrabee's vector unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from larrabee_bridge.compare.patches import by_degrees
+from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
+from pixelflow.config import THESIS, NodeConfig
+from tessellation import Patch, Tessellation, evaluate, tessellate
+
+__all__ = ["BezierComparison", "tessellate_on_both"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BezierComparison:
+    """Points and normals of the same samples by both machines, and what they took.
+
+    PixelFlow's is one node, with the texture transfers that make its table of patches; Larrabee's one core whose
+    threads take turns, with the patches in its memory. Neither counts the transport of results.
+    """
+
+    patches: int
+    samples: int
+    pixelflow: Tessellation
+    larrabee: tuple[Tessellated, ...]
+    """One for each pair of degrees."""
+    pixelflow_error: float
+    """Largest distance of a coordinate from float64's, as a share of the model's extent."""
+    larrabee_error: float
+
+    @property
+    def larrabee_cycles(self) -> int:
+        """Cycles of one core for all patches."""
+        return sum(each.timing.core for each in self.larrabee)
+
+    @property
+    def larrabee_mix(self) -> dict[str, int]:
+        """Instructions by family."""
+        found: dict[str, int] = {}
+        for each in self.larrabee:
+            for family, count in each.timing.counts.items():
+                found[family.value] = found.get(family.value, 0) + count
+        return found
+
+
+def tessellate_on_both(
+    patches: Sequence[Patch],
+    samples: int,
+    *,
+    config: NodeConfig = THESIS,
+    core: CoreConfig | None = None,
+    engine: str = "rows",
+    progress: Callable[[str], None] | None = None,
+) -> BezierComparison:
+    """Tessellate patches at ``samples`` x ``samples`` parameters on a node and on a core."""
+    by_node = tessellate(patches, samples, engine=engine, config=config, progress=progress)
+    groups = by_degrees(patches)
+    by_core = tuple(
+        tessellate_on_vpu(np.stack([patches[number].points32 for number in group]), samples, config=core)
+        for group in groups
+    )
+    exact = {
+        number: points
+        for group in groups
+        for number, points in zip(group, _exact(patches, group, samples), strict=True)
+    }
+    extent = float(np.ptp(np.concatenate([points.reshape(-1, 3) for points in exact.values()]), axis=0).max())
+    node_error = max(float(np.abs(found.points - exact[k]).max()) for k, found in enumerate(by_node.patches))
+    core_error = max(
+        float(np.abs(run.points[place] - exact[number]).max())
+        for run, group in zip(by_core, groups, strict=True)
+        for place, number in enumerate(group)
+    )
+    return BezierComparison(len(patches), samples, by_node, by_core, node_error / extent, core_error / extent)
+
+
+def _exact(patches: Sequence[Patch], group: list[int], samples: int) -> np.ndarray:
+    """Return float64 points [patch, i, j, xyz] of control points that were rounded to binary32, as both machines do."""
+    return evaluate(np.stack([patches[number].points for number in group]), samples).points

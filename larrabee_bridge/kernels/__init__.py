@@ -1,0 +1,26 @@
+"""Kernels for the vector unit, with the results that they compute and the cycles that they take."""
+
+from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
+from larrabee_bridge.kernels.clauses import densities, piecewise
+from larrabee_bridge.kernels.filtering import Filtered, filter_bilinear
+from larrabee_bridge.kernels.loads import loads
+from larrabee_bridge.kernels.rays import RayTest, time_rays
+from larrabee_bridge.kernels.spmv import Multiplied, multiply, products
+from larrabee_bridge.kernels.timing import THREADS, Timed
+
+__all__ = [
+    "THREADS",
+    "Filtered",
+    "Multiplied",
+    "RayTest",
+    "Tessellated",
+    "Timed",
+    "densities",
+    "filter_bilinear",
+    "loads",
+    "multiply",
+    "piecewise",
+    "products",
+    "tessellate_on_vpu",
+    "time_rays",
+]

@@ -1,0 +1,103 @@
+"""Bilinear texture filtering in software, sixteen samples at a time: results and cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.isa import LANES
+from larrabee_bridge.kernels.timing import THREADS, Timed, shared_out, timed
+from larrabee_bridge.program import LINE_BYTES, shipped
+from larrabee_bridge.vector_unit import VectorUnit
+from pixelflow.errors import Fault, InputError
+from pixelflow.lanes.bytememory import ByteMemory
+
+__all__ = ["Filtered", "aligned_coordinates", "filter_bilinear", "scattered_coordinates"]
+
+_CHANNELS = 4
+_WHITE = 255
+_FAR = 1 << 20
+"""Coordinates are that many texels at most, so that float32 still has fractions of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filtered:
+    """Filtered samples, float32[samples, rgba] from 0 to 1, and what they took."""
+
+    colours: NDArray[np.float32]
+    timing: Timed
+
+    @property
+    def cycles(self) -> float:
+        """Cycles of the core for each sixteen samples, its threads taking turns."""
+        return self.timing.core * LANES / len(self.colours)
+
+    @property
+    def cycles_alone(self) -> float:
+        """The same where one thread has the core for itself."""
+        return sum(self.timing.alone) * LANES / len(self.colours)
+
+
+def filter_bilinear(
+    texture: ArrayLike,
+    coordinates: ArrayLike,
+    *,
+    threads: int = THREADS,
+    config: CoreConfig | None = None,
+) -> Filtered:
+    """Filter an RGBA8 texture, uint8[height, width, 4], at coordinates (u, v) in texels, float[samples, 2].
+
+    Sides are powers of two, samples a multiple of 16; texel (0, 0) has its centre at (0.5, 0.5), and the texture
+    repeats. Raises InputError for anything else.
+    """
+    given, places = np.asarray(texture), np.asarray(coordinates, np.float32)
+    _check(given, places)
+    texels = given.astype(np.uint8)
+    height, width, _ = texels.shape
+    turns = len(places) // LANES
+    shares = shared_out(turns, threads)
+    threads = len(shares)
+    program = shipped("filter.mc", WIDTH_LOG=width.bit_length() - 1, HEIGHT_LOG=height.bit_length() - 1)
+    first = LINE_BYTES * -(-max(each.start + each.size for each in program.ranges) // LINE_BYTES)
+    inputs = first + -(-texels.size // LINE_BYTES) * LINE_BYTES
+    results = inputs + turns * 2 * LINE_BYTES
+    memory = ByteMemory(results + turns * _CHANNELS * LINE_BYTES)
+    memory.data[0, first : first + texels.size] = texels.reshape(-1)
+    words = memory.data.view(np.float32)[0]
+    words[inputs // 4 : results // 4] = places.reshape(turns, LANES, 2).transpose(0, 2, 1).reshape(-1)
+    begin = np.array([share[0] for share in shares])
+    unit = VectorUnit(program, threads, memory)
+    unit.set_scalar(1, inputs + 2 * LINE_BYTES * begin)
+    unit.set_scalar(2, results + _CHANNELS * LINE_BYTES * begin)
+    unit.set_scalar(3, first)
+    unit.set_scalar(4, np.array([len(share) for share in shares]))
+    timing = timed(unit, config)
+    found = words[results // 4 :].reshape(turns, _CHANNELS, LANES).transpose(0, 2, 1)
+    return Filtered(found.reshape(-1, _CHANNELS).copy(), timing)
+
+
+def _check(texels: NDArray, places: NDArray[np.float32]) -> None:
+    if texels.ndim != 3 or texels.shape[2] != _CHANNELS or any(side & (side - 1) or not side for side in texels.shape):
+        raise InputError(Fault(f"a texture of shape {texels.shape}", hint="height, width (powers of two), 4 channels"))
+    if not ((texels >= 0) & (texels <= _WHITE) & (texels == np.floor(texels))).all():
+        raise InputError(Fault("a channel of a texel that is not 8 bits", hint=f"whole numbers from 0 to {_WHITE}"))
+    if places.ndim != 2 or places.shape[1] != 2 or not len(places) or len(places) % LANES:
+        raise InputError(Fault(f"coordinates of shape {places.shape}", hint=f"a multiple of {LANES}, and 2"))
+    if not (np.abs(places) <= _FAR).all():
+        raise InputError(Fault("a coordinate that is no number or too far away", hint=f"-{_FAR:,} to {_FAR:,} texels"))
+
+
+def aligned_coordinates(blocks: int, texels_per_pixel: float = 1.0, shift: float = 0.25) -> NDArray[np.float32]:
+    """Return coordinates of so many 4x4 pixel blocks in a row, as a triangle that faces the viewer has them."""
+    lane = np.arange(LANES * blocks)
+    x, y = lane % 4 + lane // LANES * 4, lane % LANES // 4
+    return (np.stack([x, y], axis=1) * texels_per_pixel + shift).astype(np.float32)
+
+
+def scattered_coordinates(blocks: int, width: int, height: int, seed: int = 1) -> NDArray[np.float32]:
+    """Return coordinates anywhere in a texture, the worst that a gather can meet."""
+    rng = np.random.default_rng(seed)
+    return (rng.random((LANES * blocks, 2)) * (width, height)).astype(np.float32)

@@ -1,0 +1,42 @@
+"""The engines that a node may run on: those of the lanes, and the macro engine with its checking form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pixelflow import lanes
+from pixelflow.lanes import AUTO, Choice, Shape
+
+if TYPE_CHECKING:
+    from pixelflow.lanes.engine import Engine
+
+__all__ = ["ENGINES", "MACRO", "MACRO_CHECKED", "choose", "make_engine"]
+
+MACRO = "macro"
+"""Whole float routines by native kernels, everything else as the compiled engine."""
+
+MACRO_CHECKED = "macro-checked"
+"""The same, with every result compared with that of the microcode, and with what a routine leaves undefined filled."""
+
+ENGINES = (*lanes.ENGINES, MACRO, MACRO_CHECKED)
+"""Names of all engines of a node."""
+
+
+def choose(wanted: str) -> Choice:
+    """Return the engine to take for one of `ENGINES`, or for `AUTO`; raises ValueError for any other name."""
+    if wanted not in (*ENGINES, AUTO):
+        raise ValueError(f"no engine {wanted!r}; there are {', '.join(ENGINES)}")
+    if wanted not in (MACRO, MACRO_CHECKED):
+        return lanes.choose(wanted)
+    found = lanes.choose("compiled")
+    return found if found.note is not None else Choice(wanted)
+
+
+def make_engine(name: str, shape: Shape) -> Engine:
+    """Return a new engine by name, or the one that `choose` takes; raises ValueError for a name that is none."""
+    found = choose(name).engine
+    if found not in (MACRO, MACRO_CHECKED):
+        return lanes.make_engine(found, shape)
+    from pixelflow.kernels.engine import MacroEngine
+
+    return MacroEngine(shape, checked=found == MACRO_CHECKED)

@@ -1,0 +1,164 @@
+"""A kernel: what a float routine computes, and the native function that computes it on rows of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, partial, reduce
+from operator import or_
+
+from pixelflow.kernels import arithmetic, order, quick
+from pixelflow.kernels.formats import Format
+from pixelflow.kernels.planes import LANES, gathered, spread
+from pixelflow.kernels.vector import Choice, Text, Vector
+from pixelflow.lanes.compiled.native import Foreign
+
+__all__ = ["Kernel", "Operation"]
+
+
+class Operation(Enum):
+    """What a kernel computes."""
+
+    FROM_INTEGER = "from_integer"
+    ADD = "add"
+    SUBTRACT = "subtract"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    SQUARE_ROOT = "square_root"
+    NEGATE = "negate"
+    ABSOLUTE = "absolute"
+    LESS = "less"
+    EQUAL = "equal"
+    TO_INTEGER = "to_integer"
+
+
+_UNARY = frozenset(
+    (Operation.FROM_INTEGER, Operation.SQUARE_ROOT, Operation.NEGATE, Operation.ABSOLUTE, Operation.TO_INTEGER)
+)
+_OF_ONE_BYTE = frozenset((Operation.LESS, Operation.EQUAL))
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A float operation: which, on mantissas of how many bytes, and whether exponents of 255 are ordinary ones."""
+
+    operation: Operation
+    mantissa_bytes: int
+    finite: bool = False
+
+    @property
+    def operands(self) -> int:
+        """How many operands it reads."""
+        return 1 if self.operation in _UNARY else 2
+
+    @property
+    def operand_bytes(self) -> int:
+        """Bytes of each operand."""
+        return self.mantissa_bytes + 1
+
+    @property
+    def result_bytes(self) -> int:
+        """Bytes of the result."""
+        return 1 if self.operation in _OF_ONE_BYTE else self.operand_bytes
+
+    def fits(self, result: int, operands: tuple[int, ...]) -> bool:
+        """Return whether the result is each operand or apart from it, as a routine's contract asks."""
+        ends = self.result_bytes, self.operand_bytes
+        return all(result == each or result + ends[0] <= each or each + ends[1] <= result for each in operands)
+
+    def compute(self, *operands: Vector) -> Vector:
+        """Write the operation down on numbers; return the result."""
+        return _meaning(self)(Format(self.mantissa_bytes), *operands)
+
+    @property
+    def has_short_way(self) -> bool:
+        """Whether there is a shorter way for most operands."""
+        sums = (Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY)
+        return self.mantissa_bytes == 3 and self.operation in sums
+
+    def compute_quickly(self, *operands: Vector) -> tuple[Vector, Choice]:
+        """Write the shorter way down; return the result and where it may be wrong."""
+        if self.operation is Operation.MULTIPLY:
+            return quick.multiplied(*operands, finite=self.finite)
+        return quick.summed(*operands, subtract=self.operation is Operation.SUBTRACT)
+
+    @property
+    def function(self) -> Foreign:
+        """The native function; its operands are the bytes between rows, the row of the mask, of the result, of a, b."""
+        return _function(self)
+
+
+def _meaning(kernel: Kernel) -> Callable[..., Vector]:
+    match kernel.operation:
+        case Operation.ADD | Operation.SUBTRACT as which:
+            return partial(arithmetic.summed, subtract=which is Operation.SUBTRACT, finite=kernel.finite)
+        case Operation.MULTIPLY:
+            return partial(arithmetic.multiplied, finite=kernel.finite)
+        case Operation.DIVIDE:
+            return partial(arithmetic.divided, finite=kernel.finite)
+        case Operation.SQUARE_ROOT:
+            return partial(arithmetic.root, finite=kernel.finite)
+    return {
+        Operation.FROM_INTEGER: order.from_integer,
+        Operation.TO_INTEGER: order.to_integer,
+        Operation.NEGATE: order.negated,
+        Operation.ABSOLUTE: order.absolute,
+        Operation.LESS: order.less,
+        Operation.EQUAL: order.equal,
+    }[kernel.operation]
+
+
+@cache
+def _function(kernel: Kernel) -> Foreign:
+    """Return the text of a kernel: for every 64 lanes, rows to numbers, the operation, and back where enabled."""
+    text = Text()
+    slots = 3 + kernel.operands
+    offsets = []
+    for slot in range(slots):
+        place = text.line(f"getelementptr i64, ptr %code, i64 {slot}")
+        offsets.append(text.line(f"load i64, ptr {place}"))
+    stride, mask, result, *operands = offsets
+    rows = {mask: [mask]}
+    for first, count in ((result, kernel.result_bytes), *((each, kernel.operand_bytes) for each in operands)):
+        rows[first] = [first]
+        for _ in range(count - 1):
+            rows[first].append(text.line(f"add i64 {rows[first][-1]}, {stride}"))
+    bases = {row: text.line(f"getelementptr i8, ptr %tile, i64 {row}") for each in rows.values() for row in each}
+    text.act("br label %strip")
+    text.label("strip")
+    last = "sure" if kernel.has_short_way else "strip"
+    text.act(f"%at = phi i64 [0, %entry], [%next, %{last}]")
+    place = {row: text.line(f"getelementptr i8, ptr {base}, i64 %at") for row, base in bases.items()}
+
+    def load(row: str) -> Vector:
+        return text.load(LANES, place[row])
+
+    numbers = [gathered([load(row) for row in rows[first]], text) for first in operands]
+    parts = _computed(kernel, text, list(zip(*numbers, strict=True)))
+    enabled = load(mask)
+    for row, value in zip(rows[result], spread(parts, kernel.result_bytes), strict=True):
+        old = load(row)
+        new = old ^ ((old ^ value) & enabled)
+        text.act(f"store {new.kind} {new.name}, ptr {place[row]}, align 16")
+    text.act(f"%next = add nuw nsw i64 %at, {LANES}")
+    text.act("%more = icmp ult i64 %next, %lanes")
+    text.act("br i1 %more, label %strip, label %end")
+    text.label("end")
+    text.act(f"%behind = getelementptr i64, ptr %code, i64 {slots}")
+    text.act("ret ptr %behind")
+    return Foreign("entry:\n" + "\n".join(text.lines), tuple(sorted(text.declared)))
+
+
+def _computed(kernel: Kernel, text: Text, parts: list[tuple[Vector, ...]]) -> list[Vector]:
+    """Write the operation down for each part: on the short way, where there is one, and again where that doubts."""
+    if not kernel.has_short_way:
+        return [kernel.compute(*part) for part in parts]
+    found = [kernel.compute_quickly(*part) for part in parts]
+    doubt = reduce(or_, (each for _, each in found))
+    text.act(f"br i1 {doubt.anywhere()}, label %again, label %sure")
+    text.label("again")
+    again = [kernel.compute(*part) for part in parts]
+    text.act("br label %sure")
+    text.label("sure")
+    return [text.joined(quick, "strip", slow, "again") for (quick, _), slow in zip(found, again, strict=True)]

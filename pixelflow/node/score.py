@@ -1,0 +1,170 @@
+"""What a run did to lanes and texture memory, in order, so that it can be done again without asking when.
+
+When things happen follows from the program and from the commands that the TASICs get, and from nothing else: control
+flow knows no PE data, and commands tell how many PEs take part. So a program that is run again does the same, in the
+same cycles, as long as every transfer gives the commands that it gave before. That is looked at, transfer by transfer;
+where one differs, the run goes on in full from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pixelflow.errors import MachineFault
+from pixelflow.isa import Instruction
+from pixelflow.lanes.engine import Action
+from pixelflow.node.pe_array import PeArray
+from pixelflow.node.run import Run
+from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.node.transfer import Command, Transfer
+
+__all__ = ["Begin", "End", "Lanes", "Score", "Settings", "Step", "Told", "begin", "replay", "tell"]
+
+_LONGEST = 100_000
+"""Actions that a score keeps; longer runs are not worth the memory."""
+
+
+@dataclass(slots=True)
+class Lanes:
+    """Actions of the PEs."""
+
+    actions: list[Action]
+
+
+@dataclass(slots=True)
+class Settings:
+    """An instruction of the LEE."""
+
+    instruction: Instruction
+
+
+@dataclass(slots=True)
+class Told:
+    """An instruction of the TASICs, and the transfer that it asked for."""
+
+    instruction: Instruction
+    transfer: Transfer | None
+
+
+@dataclass(slots=True)
+class Begin:
+    """The first half of a transfer, and what the TASICs of each module were told."""
+
+    transfer: Transfer
+    commands: tuple[Command, ...]
+
+
+@dataclass(slots=True)
+class End:
+    """Its second half."""
+
+
+Step = Lanes | Settings | Told | Begin | End
+
+
+@dataclass(slots=True)
+class Score:
+    """The steps of a run as it makes them.
+
+    The first ``done`` of ``known`` have been made already: they are gone through without being carried out again.
+    """
+
+    known: tuple[Step, ...] = ()
+    done: int = 0
+    steps: list[Step] = field(default_factory=list)
+    size: int = 0
+    run: Run | None = None
+    """The account of the run, once it has ended."""
+    moved: dict[str, int] = field(default_factory=dict)
+    """Bytes that went each way in it."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run can be repeated from the steps."""
+        return self.run is not None and self.size <= _LONGEST
+
+    def finish(self, array: PeArray) -> None:
+        """Make the steps ready to be done again."""
+        self.known = ()
+        for step in self.steps:
+            if isinstance(step, Lanes):
+                step.actions = array.joined(step.actions)
+
+    def _next(self, step: Step) -> Step | None:
+        """Note a step; return it as it was made before, None where it is to be carried out."""
+        self.steps.append(step)
+        at = len(self.steps) - 1
+        return self.known[at] if at < self.done else None
+
+    def lanes(self, actions: list[Action]) -> bool:
+        """Note actions; return whether they are to be carried out."""
+        self.size += len(actions)
+        if self.size > _LONGEST:
+            actions = []
+        if self.steps and isinstance(self.steps[-1], Lanes):
+            self.steps[-1].actions += actions
+            return len(self.steps) > self.done
+        return self._next(Lanes(list(actions))) is None
+
+    def settings(self, instruction: Instruction) -> bool:
+        """Note an instruction of the LEE; return whether it is to be carried out."""
+        return self._next(Settings(instruction)) is None
+
+    def told(self, unit: TextureUnit, instruction: Instruction) -> Transfer | None:
+        """Carry out an instruction of the TASICs, if need be; return the transfer that it asks for."""
+        step = Told(instruction, None)
+        before = self._next(step)
+        step.transfer = before.transfer if before is not None else tell(unit, instruction)
+        return step.transfer
+
+    def begin(self, unit: TextureUnit, transfer: Transfer) -> tuple[Command, ...]:
+        """Begin a transfer, if need be; return what the TASICs are told."""
+        step = Begin(transfer, ())
+        before = self._next(step)
+        step.commands = before.commands if before is not None else begin(unit, transfer)
+        return step.commands
+
+    def end(self, unit: TextureUnit) -> None:
+        """End a transfer, if need be."""
+        if self._next(End()) is None:
+            unit.end()
+
+
+def tell(unit: TextureUnit, instruction: Instruction) -> Transfer | None:
+    """Carry out an instruction of the TASICs; return the transfer that it asks for."""
+    unit.transfer = None
+    instruction.declaration.meaning(unit, *instruction.operands)
+    return unit.transfer
+
+
+def begin(unit: TextureUnit, transfer: Transfer) -> tuple[Command, ...]:
+    """Begin a transfer; return what the TASICs of each module are told."""
+    unit.begin(transfer)
+    return unit.commands(transfer)
+
+
+def replay(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
+    """Carry out the steps of an earlier run.
+
+    Returns None where all went as before, so that the account is the same; else how many steps were made when a
+    transfer gave other commands, or could not be made: the run must go on in full from there.
+    """
+    for at, step in enumerate(score.steps):
+        match step:
+            case Lanes(actions):
+                array.run(actions)
+            case Settings(instruction):
+                array.configure(instruction)
+            case Told(instruction, _):
+                tell(unit, instruction)
+            case Begin(transfer, commands):
+                try:
+                    now = begin(unit, transfer)
+                except MachineFault:
+                    return at  # it comes again, in its cycle
+                if now != commands:
+                    step.commands = now
+                    return at + 1
+            case End():
+                unit.end()
+    return None

@@ -1,0 +1,371 @@
+"""Scene files: TOML that says what stands where, how it is drawn, and from where it is seen.
+
+    size = [640, 480]              # pixels; may be given anew where the file is read
+    background = [222, 224, 230]
+    samples = 1                    # or 4
+    [camera]                       # degrees; it moves back until all bodies are in the picture
+    azimuth = -62.0
+    elevation = 24.0
+    field_of_view = 28.0
+    zoom = 1.0                     # magnifies around the middle: what is outside then is not drawn
+    [[body]]
+    mesh = "bunny"                 # a mesh that ships here, or a file beside this one; or
+    patches = "teapot"             # patches that a PixelFlow node tessellates, at
+    samples = 8                    #   so many samples along u and along v
+    place = [0, 0, 0]              # where it stands; z is up
+    size = 1.0                     # its longest extent; without, as it is
+    turn = 30.0                    # degrees around z
+    grid = [4, 3]                  # copies along x and y, `spacing` apart, each turned by `turns` more than the last
+    colour = [0.66, 0.37, 0.21]    # linear red, green, blue
+    flat = false                   # one colour a triangle
+    blend = "over"                 # replace, over, add, multiply, sorted
+    alpha = 110                    # 0 to 255; for over, add and sorted
+    texture = "checker"            # or a PNG file; `repeats` times over the body; `cutout` 0 to 255
+    depth_write = true             # without, true for "replace" alone; likewise colour_write, always true
+    depth_test = "less"            # or "always"
+    [[generated]]
+    family = "sized"               # count, pixels, seed; or "layers": depth, columns, rows, seed;
+                                   #   or "volumes": count, size, seed
+
+Bodies are drawn in the order of the file, generated families after them. Sorted bodies come last of all: they are not
+followed by others, and write colour and no depth. A key that would have no effect is refused.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pixelflow.drawing import Blend, DepthTest
+from pixelflow.errors import Fault, InputError, Place, nearest
+from tessellation.bpt import BUILT_IN
+from tessellation.camera import View
+from tessellation.lighting import CLAY
+from tessellation.scenes.names import MESHES
+
+__all__ = [
+    "BACKGROUND",
+    "FAMILIES",
+    "MOST_TRIANGLES",
+    "SIZE",
+    "Generated",
+    "Placed",
+    "SceneFile",
+    "colour_of",
+    "parse_scene",
+    "read_scene",
+]
+
+SIZE = (640, 480)
+"""Width and height in pixels of a picture whose scene says none."""
+
+BACKGROUND = (222, 224, 230)
+"""Red, green and blue of what is not drawn on, where a scene says none."""
+
+MOST_TRIANGLES = 4_000_000
+"""A scene has no more triangles, its copies and generated families counted."""
+
+_LARGEST_SIDE = 4096
+_MOST_COPIES = 10000
+_FAR = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What a key may hold."""
+
+    text: str
+    holds: Callable[[Any], bool]
+
+
+def _number(low: float, high: float) -> _Kind:
+    return _Kind(f"a number from {low:g} to {high:g}", lambda value: _is_number(value) and low <= value <= high)
+
+
+def _whole(low: int, high: int) -> _Kind:
+    return _Kind(
+        f"a whole number from {low} to {high}", lambda value: _is_number(value, whole=True) and low <= value <= high
+    )
+
+
+def _several(count: int, each: _Kind) -> _Kind:
+    return _Kind(
+        f"{count} of {each.text}",
+        lambda value: isinstance(value, list) and len(value) == count and all(each.holds(one) for one in value),
+    )
+
+
+def _word(*allowed: str) -> _Kind:
+    return _Kind("one of " + ", ".join(allowed), lambda value: value in allowed)
+
+
+def _is_number(value: Any, *, whole: bool = False) -> bool:
+    return isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+
+
+_TEXT = _Kind("text", lambda value: isinstance(value, str) and bool(value))
+_TRUTH = _Kind("true or false", lambda value: isinstance(value, bool))
+_COORDINATES = _several(3, _number(-_FAR, _FAR))
+
+_SCENE = {
+    "size": _several(2, _whole(1, _LARGEST_SIDE)),
+    "background": _several(3, _whole(0, 255)),
+    "samples": _Kind("1 or 4", lambda value: _is_number(value, whole=True) and value in (1, 4)),
+}
+_CAMERA = {
+    "azimuth": _number(-360, 360),
+    "elevation": _number(-89, 89),
+    "field_of_view": _number(1, 120),
+    "zoom": _number(0.1, 20),
+}
+_BODY = {
+    "name": _TEXT,
+    "mesh": _TEXT,
+    "patches": _TEXT,
+    "samples": _whole(2, 16),
+    "place": _COORDINATES,
+    "size": _number(1e-6, _FAR),
+    "turn": _number(-360, 360),
+    "grid": _several(2, _whole(1, _MOST_COPIES)),
+    "spacing": _several(2, _number(-_FAR, _FAR)),
+    "turns": _number(-360, 360),
+    "colour": _several(3, _number(0, 1)),
+    "flat": _TRUTH,
+    "blend": _word(*(blend.name.lower() for blend in Blend)),
+    "alpha": _whole(0, 255),
+    "texture": _TEXT,
+    "repeats": _number(0.01, 100),
+    "cutout": _whole(0, 255),
+    "depth_test": _word(*(test.name.lower() for test in DepthTest)),
+    "depth_write": _TRUTH,
+    "colour_write": _TRUTH,
+}
+_SEED = {"seed": _whole(0, 2**31 - 1)}
+FAMILIES = {
+    "sized": {"count": _whole(1, 1_000_000), "pixels": _number(0.01, 1e7), **_SEED},
+    "layers": {"depth": _whole(1, 256), "columns": _whole(1, 256), "rows": _whole(1, 256), **_SEED},
+    "volumes": {"count": _whole(1, 100_000), "size": _number(1, _LARGEST_SIDE), **_SEED},
+}
+"""Generated families, and what each may be told."""
+_NEEDED = {"sized": ("count", "pixels"), "layers": ("depth",), "volumes": ("count", "size")}
+_TRIANGLES = {
+    "sized": lambda told: told["count"],
+    "layers": lambda told: 2 * told["depth"] * told.get("columns", 8) * told.get("rows", 6),
+    "volumes": lambda told: 8 * told["count"] + 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A body of a scene file, with its copies.
+
+    ``source`` is a name or a path, ``samples`` None for a mesh; ``rest`` are the keys that say how it looks.
+    """
+
+    name: str
+    source: str
+    samples: int | None
+    places: tuple[tuple[tuple[float, float, float], float], ...]
+    """Where its copies stand, and how far each is turned; none where it is alone and stays as it is."""
+    size: float | None
+    rest: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A generated family and what it is told."""
+
+    family: str
+    told: Mapping[str, Any]
+
+    @property
+    def triangles(self) -> int:
+        """Triangles that the family makes, those without an area counted."""
+        return _TRIANGLES[self.family](self.told)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFile:
+    """A scene file that is as it should be; ``folder`` is what its paths start from."""
+
+    size: tuple[int, int] = SIZE
+    background: tuple[int, int, int] = BACKGROUND
+    samples: int = 1
+    view: View = field(default_factory=View)
+    bodies: tuple[Placed, ...] = ()
+    generated: tuple[Generated, ...] = ()
+    folder: Path = Path()
+
+
+def read_scene(path: str | Path) -> SceneFile:
+    """Read a scene file; raises InputError with every fault of it."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(Fault("there is no such file", Place(str(path)))) from None
+    except (OSError, ValueError) as error:  # not UTF-8, or a path that cannot be
+        raise InputError(Fault(f"cannot be read: {error}", Place(str(path)))) from None
+    return parse_scene(text, str(path))
+
+
+def parse_scene(text: str, name: str = "scene") -> SceneFile:
+    """Return what a scene file's text says; raises InputError with every fault of it, ``name`` as the place."""
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Fault(f"not TOML: {error}", Place(name))) from None
+    faults: list[Fault] = []
+    tables = {"camera": dict, "body": list, "generated": list}
+    scalars = {key: value for key, value in found.items() if key not in tables}
+    _check(scalars, _SCENE, "", name, faults, also=tuple(tables))
+    parts: dict[str, Any] = {}
+    for key, kind in tables.items():
+        parts[key] = found.get(key, kind())
+        if not isinstance(parts[key], kind) or not all(isinstance(each, dict) for each in parts[key] if kind is list):
+            faults.append(Fault(f"{key} is not a table", Place(name), f"write {'[[' if kind is list else '['}{key}..."))
+            parts[key] = kind()
+    _check(parts["camera"], _CAMERA, "camera.", name, faults)
+    bodies = [_body(each, number, name, faults) for number, each in enumerate(parts["body"], 1)]
+    generated = [_generated(each, number, name, faults) for number, each in enumerate(parts["generated"], 1)]
+    _check_order(bodies, generated, name, faults)
+    if (many := sum(each.triangles for each in generated if each)) > MOST_TRIANGLES:
+        faults.append(Fault(f"{many} generated triangles", Place(name), f"up to {MOST_TRIANGLES} in a scene"))
+    if not bodies and not generated:
+        faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
+    if faults:
+        raise InputError(faults)
+    size = tuple(found.get("size", SIZE))
+    return SceneFile(
+        size,
+        tuple(found.get("background", BACKGROUND)),
+        found.get("samples", 1),
+        View(**{key: float(value) for key, value in parts["camera"].items()}, width=size[0], height=size[1]),
+        tuple(each for each in bodies if each),
+        tuple(each for each in generated if each),
+        Path(name).parent,
+    )
+
+
+def _check(
+    table: Mapping[str, Any],
+    kinds: Mapping[str, _Kind],
+    prefix: str,
+    name: str,
+    faults: list[Fault],
+    also: tuple[str, ...] = (),
+) -> bool:
+    before = len(faults)
+    for key, value in table.items():
+        kind = kinds.get(key)
+        if kind is None:
+            allowed = (*kinds, *also)
+            near = nearest(key, allowed)
+            hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(allowed)
+            faults.append(Fault(f"{prefix}{key} is no key of a scene", Place(name), hint))
+        elif not kind.holds(value):
+            faults.append(Fault(f"{prefix}{key} is {str(value)[:40]}", Place(name), f"expected {kind.text}"))
+    return len(faults) == before
+
+
+def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault]) -> Placed | None:
+    where = f"body {number}"
+    if not _check(table, _BODY, f"{where}: ", name, faults):
+        return None
+    sources = [key for key in ("mesh", "patches") if key in table]
+    if len(sources) != 1:
+        faults.append(Fault(f"{where} has {len(sources)} sources", Place(name), "give it a mesh or patches"))
+        return None
+    if sources == ["mesh"] and "samples" in table:
+        faults.append(Fault(f"{where}: samples with a mesh", Place(name), "a mesh has its triangles already"))
+        return None
+    source = table[sources[0]]
+    contradictions = [*_unknown(sources[0], source), *_without_effect(table)]
+    if contradictions:
+        faults += [Fault(f"{where}: {message}", Place(name), hint) for message, hint in contradictions]
+        return None
+    across, down = table.get("grid", (1, 1))
+    if across * down > _MOST_COPIES:
+        faults.append(Fault(f"{where}: {across * down} copies", Place(name), f"up to {_MOST_COPIES}"))
+        return None
+    x, y, z = table.get("place", (0, 0, 0))
+    step_x, step_y = table.get("spacing", (1.0, 1.0))
+    turn, turns = table.get("turn", 0.0), table.get("turns", 0.0)
+    places = tuple(
+        ((x + column * step_x, y + row * step_y, z), turn + turns * (row * across + column))
+        for row in range(down)
+        for column in range(across)
+    )
+    samples = table.get("samples", 8) if sources == ["patches"] else None
+    used = {"name", "mesh", "patches", "samples", "place", "size", "turn", "grid", "spacing", "turns"}
+    rest = {key: value for key, value in table.items() if key not in used}
+    return Placed(table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest)
+
+
+def _unknown(kind: str, source: str) -> list[tuple[str, str]]:
+    """Return what is wrong with a name without a suffix, and what to do: no mesh and no patches ship as it."""
+    known, others = (MESHES, BUILT_IN) if kind == "mesh" else (BUILT_IN, MESHES)
+    if source in known or Path(source).suffix:
+        return []
+    if source in others:
+        hint = f'write {"patches" if kind == "mesh" else "mesh"} = "{source}"'
+    else:
+        near = nearest(source, known)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}; or a file with its suffix"
+    return [(f"{kind} is {source[:40]}, which does not ship here", hint)]
+
+
+def _without_effect(table: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what in a body has no effect or contradicts the rest, and what to do."""
+    found = [
+        (f"{key} without {other}", f"give it {other}, or leave {key} out")
+        for key, other in (("repeats", "texture"), ("cutout", "texture"), ("spacing", "grid"), ("turns", "grid"))
+        if key in table and other not in table
+    ]
+    blend = table.get("blend", "replace")
+    if "alpha" in table and blend in ("replace", "multiply"):
+        found.append((f"alpha with blend {blend}", "alpha is for over, add and sorted"))
+    if blend == "sorted" and (table.get("depth_write") or not table.get("colour_write", True)):
+        found.append(("is sorted, and so writes colour and no depth", "leave depth_write and colour_write out"))
+    return found
+
+
+def _check_order(
+    bodies: list[Placed | None], generated: list[Generated | None], name: str, faults: list[Fault]
+) -> None:
+    """Report what is drawn after bodies that are sorted, and is not."""
+    first = next((each for each in bodies if each and each.rest.get("blend") == "sorted"), None)
+    if first is None:
+        return
+    place, last = bodies.index(first), f"sorted bodies come last; {first.name} is sorted"
+    for number, body in enumerate(bodies[place:], place + 1):
+        if body and body.rest.get("blend") != "sorted":
+            faults.append(Fault(f"body {number} follows a body that is sorted, and is not", Place(name), last))
+    if generated:
+        hint = "generated families are drawn after all bodies and are not sorted"
+        faults.append(Fault(f"[[generated]] with a body that is sorted: {first.name}", Place(name), hint))
+
+
+def _generated(table: Mapping[str, Any], number: int, name: str, faults: list[Fault]) -> Generated | None:
+    where = f"generated {number}"
+    family = table.get("family")
+    if not isinstance(family, str) or family not in FAMILIES:
+        near = nearest(str(family), FAMILIES)
+        hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(FAMILIES)
+        faults.append(Fault(f"{where}: family is {str(family)[:40]}", Place(name), hint))
+        return None
+    told = {key: value for key, value in table.items() if key != "family"}
+    if not _check(told, FAMILIES[family], f"{where}: ", name, faults):
+        return None
+    missing = [key for key in _NEEDED[family] if key not in told]
+    if missing:
+        faults.append(Fault(f"{where}: {family} needs {' and '.join(missing)}", Place(name)))
+        return None
+    return Generated(family, told)
+
+
+def colour_of(rest: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Return the colour that a body is given, or clay's."""
+    return tuple(rest.get("colour", CLAY))

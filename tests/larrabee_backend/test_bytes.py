@@ -1,0 +1,77 @@
+"""Bytes of pixels between memory and tiles: read once, written once, and what is saved of that, by hand."""
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.backend import render_back_end
+from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.traffic import TileSizes, Traffic, bin_contents, binned_traffic
+from pixelflow.drawing import Blend, Draw, Frame, State
+from tests.larrabee_backend.soups import square
+
+FIRST = square(0.5, (1, 2, 3), 8)
+"""In the first tile of six: 70 x 40 pixels in tiles of 32."""
+
+
+def frame(triangles, samples: int = 1, times: int = 1) -> Frame:
+    return Frame(70, 40, (0, 0, 0), tuple(Draw(str(number), triangles) for number in range(times)), samples)
+
+
+def traffic_of(run: LarrabeeRun) -> Traffic:
+    counts = [len(draw.triangles) for draw in run.frame.draws]
+    contents = bin_contents([raster.quads() for raster in run.rasters], counts)
+    return binned_traffic(TileSizes.of(run.frame.width, run.frame.height, run.tile), contents, run.targets)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("cleared", [True, False])
+@pytest.mark.parametrize("keep_depth", [True, False])
+def test_every_pixel_is_read_once_and_written_once(samples: int, cleared: bool, keep_depth: bool) -> None:
+    """4 bytes of colour and 4 of depth and stencil a sample; colours are written as one sample; no overhang."""
+    whole = square(0.5, (1, 2, 3), 200)
+    found = traffic_of(
+        render_on_larrabee(frame(whole, samples), tile=32, cleared=cleared, keep_depth=keep_depth, layers=1)
+    )
+    screen = 70 * 40
+    for name in ("colour", "depth"):
+        assert found.read[name] == (0 if cleared else 4 * samples * screen)
+    assert (found.written["colour"], found.written["depth"]) == (4 * screen, 4 * samples * screen if keep_depth else 0)
+
+
+def test_bytes_do_not_depend_on_how_often_pixels_are_drawn() -> None:
+    once, often = (traffic_of(render_on_larrabee(frame(FIRST, times=times), tile=32)) for times in (1, 5))
+    assert once.targets == often.targets == 4 * 32 * 32
+    # But the bins do: two triangles of four quads a draw, of which they share two; 16 bytes an entry, 2 a mask or
+    # place, and 2 for the mask of each quad that is not covered wholly: those on the diagonal.
+    assert (once.written["bins"], often.written["bins"]) == (2 * 16 + 6 * 2 + 4 * 2, 5 * (2 * 16 + 6 * 2 + 4 * 2))
+
+
+def test_tiles_without_triangles_are_neither_read_nor_written() -> None:
+    run = render_on_larrabee(frame(FIRST), tile=32, cleared=False)
+    found = traffic_of(run)
+    assert (found.read["colour"], found.written["colour"]) == (4 * 1024, 4 * 1024)
+    assert run.back_end.threads.sum(axis=1)[1:].tolist() == [0] * 5
+
+
+def test_tiles_without_triangles_may_be_cleared() -> None:
+    """Tiles of 64 blocks in shares of 21, 21 and 22: four cycles for the first word, three a block, one for halt."""
+    found = render_back_end(frame(FIRST), tile=32, every_tile=True)
+    assert found.threads[1:].tolist() == [[0, 4 + 63 + 1, 4 + 63 + 1, 4 + 66 + 1]] * 5
+
+
+@pytest.mark.parametrize(
+    ("tile", "samples", "sorted_layers", "size"),
+    [
+        (32, 1, 0, 32 * 32 * 8),
+        (64, 4, 0, 64 * 64 * 4 * 8),
+        (128, 1, 0, 128 * 128 * 8),  # half of the slice
+        (128, 4, 0, 128 * 128 * 4 * 8),  # twice the slice
+        (32, 1, 16, 32 * 32 * (8 + 4 + 16 * 8)),  # with a count, and depth and colour of each layer
+    ],
+)
+def test_whether_a_tile_stays_in_its_slice_of_the_cache(tile: int, samples: int, sorted_layers: int, size: int) -> None:
+    state = State(blend=Blend.SORTED, depth_write=False) if sorted_layers else State()
+    draws = (Draw("any", FIRST.part(np.zeros(0, np.int64)), state),)
+    found = render_back_end(Frame(8, 8, (0, 0, 0), draws, samples), tile=tile, layers=sorted_layers or 1)
+    assert found.tile_bytes == size
+    assert found.fits_l2 == (size <= 256 * 1024)

@@ -1,0 +1,207 @@
+"""Cycles and instructions: by hand where a program is short, and by what must hold between them."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.backend import BackEnd, Stage, TextureUnit, render_back_end
+from larrabee_bridge.backend.accounts import Accounts
+from larrabee_bridge.backend.programs import program_of, stages_of, work_parameters
+from larrabee_bridge.backend.tiles import TileMemory, draw_bytes
+from larrabee_bridge.core import Core, CoreConfig
+from larrabee_bridge.isa import Family
+from larrabee_bridge.quads import quads_of
+from larrabee_bridge.threads import Recording, take_turns
+from larrabee_bridge.vector_unit import VectorUnit
+from pixelflow.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
+from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture
+
+ONE = snap(np.array([[(0, 0), (8, 0), (0, 8)]], float), np.zeros((1, 3)), np.array([[(0, 0, 0), (8, 8, 8), (9, 9, 9)]]))
+
+
+def one_quad(**state):
+    return render_back_end(Frame(4, 4, (1, 2, 3), (Draw("one", ONE, State(**state)),)), tile=32)
+
+
+def test_clearing_a_block_takes_three_cycles() -> None:
+    """In pairs: a store and a count, another count and store; the branch by itself, for it needs the last count."""
+    found = one_quad()
+    # 64 blocks in three shares; the first store waits four cycles for its word; halt comes after a branch, alone.
+    assert int(found.stages[Stage.CLEAR].sum()) == sum(4 + 3 * blocks + 1 for blocks in (21, 21, 22))
+
+
+def test_the_instructions_of_one_quad() -> None:
+    """A plain triangle over one quad, counted in the programs' text by hand."""
+    found = one_quad().instructions
+    clear = {Family.CONVERT: 3 * 2, Family.MEMORY: 64 * 2, Family.SCALAR: 64 * 2, Family.BRANCH: 64 + 3}
+    setup = {Family.CONVERT: 2, Family.INTEGER: 8, Family.MEMORY: 1, Family.SCALAR: 23, Family.BRANCH: 3}
+    work = {
+        Family.CONVERT: 2,  # columns and rows
+        Family.INTEGER: 8 + 4 + 4,  # slopes of four planes, then the planes at the quad
+        Family.SHIFT: 2 + 2,  # depth and red; green and blue put beside it
+        Family.COMPARE: 1,
+        Family.MEMORY: 2,  # depth and colour
+        Family.MASK: 2,
+        Family.SCALAR: 8,
+        Family.BRANCH: 4,
+    }
+    parts = (clear, setup, work)
+    assert found == {family: sum(part.get(family, 0) for part in parts) for family in Family}
+
+
+def test_a_quad_that_is_hidden_is_not_shaded() -> None:
+    twice = Draw("twice", soup(4), State())
+    frames = [Frame(WIDTH, HEIGHT, (0, 0, 0), (twice,) * n) for n in (1, 2)]
+    once, hidden = (render_back_end(frame, tile=32) for frame in frames)
+    for stage in (Stage.SHADE, Stage.BLEND):
+        assert hidden.stages[stage].sum() == once.stages[stage].sum() > 0
+    assert hidden.stages[Stage.SETUP].sum() == 2 * once.stages[Stage.SETUP].sum()
+    assert hidden.stages[Stage.DEPTH].sum() > once.stages[Stage.DEPTH].sum()
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_stages_and_threads_are_the_same_cycles(samples: int) -> None:
+    draws = (
+        Draw("a", soup(1, 3)),
+        Draw("b", soup(2, 2), State(texture=texture(1), cutout=9, blend=Blend.OVER)),
+        Draw("c", soup(3, 2), State(blend=Blend.SORTED, alpha=9, depth_write=False)),
+    )
+    found = render_back_end(Frame(WIDTH, HEIGHT, (0, 0, 0), draws, samples), tile=32)
+    assert np.array_equal(sum(found.stages.values()), found.threads.sum(axis=1))
+    spent = {stage for stage, cycles in found.stages.items() if cycles.sum()}
+    assert spent == set(Stage) - ({Stage.RESOLVE} if samples == 1 else set())
+    assert (found.accounts.issuing <= found.threads).all()
+    assert (found.cycles >= found.threads.max(axis=1)).all()
+    assert (found.cycles <= found.threads.sum(axis=1)).all()
+
+
+def test_a_longer_shader_costs_a_cycle_an_operation_and_changes_no_pixel() -> None:
+    """Four chains side by side, so that no operation waits: one cycle each in every quad that is shaded."""
+    frame = Frame(4, 4, (1, 2, 3), (Draw("one", ONE),))
+    short, long = (render_back_end(frame, tile=32, length=length) for length in (20, 60))
+    assert long.stages[Stage.SHADE].sum() - short.stages[Stage.SHADE].sum() == 40
+    assert long.picture.equals(short.picture)
+
+
+def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or_not() -> None:
+    """The same queues, and a cycle at most for each place where the run is cut."""
+    triangles = soup(6, 9)
+    quads = quads_of(triangles, 32, 21, 32)
+    draw = Draw("any", triangles)
+    found = []
+    for whole in (False, True):
+        memory = TileMemory(np.array([0]), 1, 32, 1, 0, draw_bytes(quads, 1, False))
+        dealt = memory.put(draw, quads, False)
+        accounts = Accounts(1, CoreConfig())
+        pairs = np.arange(1 if whole else len(dealt.pairs))
+        scalars = {
+            0: dealt.lists[pairs],
+            1: np.full(len(pairs), len(dealt.pairs) if whole else 1),
+            2: memory.pixels_of(dealt.pairs[pairs]),
+            3: dealt.headers[pairs],
+        }
+        parameters = {"SAMPLES": 1, "LAYERS": 0, "TEXTURED": 0, "TILE": 32}
+        zeros = np.zeros_like(pairs)
+        accounts.run("setup", parameters, memory.memory, zeros, zeros, scalars, dealt.sizes[pairs], {1: 0xFF})
+        found.append((int(accounts.cycles[0, 0]), memory.records(dealt, False).copy()))
+    (cut, records), (straight, same) = found
+    assert np.array_equal(records, same)
+    assert len(dealt.pairs) > 4
+    assert abs(cut - straight) <= len(dealt.pairs)
+
+
+class _Both:
+    """Tells a core and a recording of what threads carry out."""
+
+    def __init__(self, core: Core, recording: Recording) -> None:
+        self.core, self.recording = core, recording
+
+    def __call__(self, *step) -> None:
+        self.core(*step)
+        self.recording(*step)
+
+
+def test_cycles_of_a_core_by_hand() -> None:
+    """The longest thread, or all cycles in which one of them issues, descents of the set-up thread among both."""
+    accounts = Accounts(3, CoreConfig())
+    accounts.cycles[:] = [[10, 50, 20, 30], [40, 5, 5, 5], [10, 20, 20, 20]]
+    accounts.issuing[:] = [[5, 20, 10, 10], [10, 5, 5, 5], [10, 15, 18, 20]]
+    none = np.zeros(3, np.int64)
+    found = BackEnd(Picture.empty(1, 1), 32, 3, accounts, TextureUnit(3), 0, none, 0)
+    assert found.cycles.tolist() == [50, 40, 63]
+    # 10 + 39 is below 50 and 45 + 39 is not; 40 + 7 is the longest; 63 + 1 again.
+    assert accounts.together(np.array([39, 7, 1])).tolist() == [84, 47, 64]
+    assert accounts.cycles[:, 0].tolist() == [10, 40, 10]
+
+
+def test_a_thread_that_waits_does_not_issue() -> None:
+    """Clearing: two loads, the first word two cycles after the second, then an instruction or two in every cycle."""
+    found = render_back_end(Frame(4, 4, (1, 2, 3), ()), tile=32, every_tile=True)
+    assert (found.threads - found.accounts.issuing).tolist() == [[0, 2, 2, 2]]
+
+
+def test_the_stages_of_a_cutout_by_hand() -> None:
+    """Its depth is tested after the texel has come: plane, mask (2), cutout, shift, compare, store, is any seen (2)."""
+    draw = Draw("cutout", square(0.5, (1, 2, 3)), State(texture=texture(1), cutout=9))
+    parameters = work_parameters(Frame(4, 4, (0, 0, 0), (draw,)), draw, 2, 0)
+    found = Counter(stages_of("work", **parameters))
+    # Opacity of the texels, and its comparison; one store of a colour.
+    assert (found[Stage.DEPTH], found[Stage.TEXTURE], found[Stage.BLEND]) == (9, 2, 1)
+
+
+def test_the_share_of_vector_instructions_by_hand() -> None:
+    """Of those of one quad, above: scalar ones and branches are not the vector unit's."""
+    scalar, branches = 64 * 2 + 23 + 8, 64 + 3 + 3 + 4
+    vector = 3 * 2 + 64 * 2 + 2 + 8 + 1 + 2 + 16 + 4 + 1 + 2 + 2
+    assert one_quad().vector_share == vector / (vector + scalar + branches)
+
+
+def test_threads_that_share_a_core_take_no_less_than_the_formula_says() -> None:
+    """Three work threads of a tile, taking turns cycle by cycle: at least as long as the longest of them alone, and as
+    the cycles in which any of them issues; and less than one after the other."""
+    triangles = soup(6, 9)
+    quads, draw = quads_of(triangles, 32, 21, 32), Draw("any", triangles)
+    frame = Frame(32, 21, (0, 0, 0), (draw,))
+    memory = TileMemory(np.array([0]), 1, 32, 1, 0, draw_bytes(quads, 1, False))
+    memory.fill(0, FAR)
+    dealt = memory.put(draw, quads, False)
+    zeros = np.zeros_like(dealt.pairs)
+    scalars = {0: dealt.lists, 1: zeros + 1, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers}
+    parameters = {"SAMPLES": 1, "LAYERS": 0, "TEXTURED": 0, "TILE": 32}
+    Accounts(1, CoreConfig()).run("setup", parameters, memory.memory, zeros, zeros, scalars, dealt.sizes, {1: 0xFF})
+    program = program_of("work", **work_parameters(frame, draw, 0, 0))
+    unit, core, recording = VectorUnit(program, 3, memory.memory), Core(program, 3), Recording(3)
+    unit.set_scalar(0, dealt.queues)
+    unit.set_scalar(5, dealt.counts)
+    unit.run(_Both(core, recording))
+    together = take_turns(program, recording.steps).cycles
+    accounts = Accounts(1, CoreConfig())
+    accounts.cycles[0, 1:], accounts.issuing[0, 1:] = core.cycles, core.cycles - core.waited
+    assert accounts.together()[0] <= together < core.cycles.sum()
+
+
+def test_lanes_of_quads() -> None:
+    """A square of 6x6 pixels covers 36 lanes of its four quads; two triangles share the quads on the diagonal."""
+    corners = np.array([[(0, 0), (6, 0), (0, 6)], [(6, 0), (6, 6), (0, 6)]], float)
+    draw = Draw("square", snap(corners, np.zeros((2, 3)), np.zeros((2, 3, 3))))
+    found = render_back_end(Frame(8, 8, (0, 0, 0), (draw,)), tile=32)
+    assert found.covered == 36
+    assert found.utilisation == 36 / (16 * int(found.quads.sum()))
+
+
+def test_a_lane_is_covered_by_any_sample() -> None:
+    """A triangle around the last sample of the pixel at (1, 1), (416, 480) in 1/256 pixel, and around no other."""
+    draw = Draw(
+        "one", snap(np.array([[(400, 470), (435, 470), (416, 500)]]) / 256, np.zeros((1, 3)), np.zeros((1, 3, 3)))
+    )
+    found = render_back_end(Frame(4, 4, (0, 0, 0), (draw,), 4), tile=32)
+    assert (found.covered, found.utilisation) == (1, 1 / 16)
+
+
+@pytest.mark.parametrize("latency", [1, 8])
+def test_the_core_is_the_configured_one(latency: int) -> None:
+    frame = Frame(WIDTH, HEIGHT, (0, 0, 0), (Draw("a", soup(1)),))
+    found, usual = (render_back_end(frame, tile=32, config=config) for config in (CoreConfig(latency), None))
+    assert (found.threads.sum() > usual.threads.sum()) == (latency > 4)
+    assert found.instructions == usual.instructions

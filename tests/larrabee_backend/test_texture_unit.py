@@ -1,0 +1,122 @@
+"""The texture unit: what it counts, by hand."""
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.backend import Stage, TextureConfig, TextureUnit, render_back_end
+from larrabee_bridge.fibers import run_fibers
+from pixelflow.drawing import Draw, Frame, State, Texture, snap
+from pixelflow.drawing.frame_reference import filtered
+from pixelflow.errors import InputError
+from tests.larrabee_backend.soups import square, texture
+
+TEXEL = 1 << 16
+GRID = texture(5, 16, 16)
+
+
+def ask(unit: TextureUnit, x: np.ndarray, y: np.ndarray, wanted: np.ndarray | None = None) -> np.ndarray:
+    """Ask for texel centres x, y of one quad."""
+    wanted = np.ones((1, 16), bool) if wanted is None else wanted
+    u, v = ((at * TEXEL + TEXEL // 2).astype(np.uint32)[None] for at in (x, y))
+    zero = np.zeros(1, np.int64)
+    return unit.answer(GRID, zero, zero, wanted, u, v)
+
+
+def test_a_quad_of_texel_centres_gets_the_texels() -> None:
+    y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
+    found = ask(TextureUnit(1), x, y)
+    assert np.array_equal(found[0].T, GRID.texels[y, x])
+
+
+def test_lines_that_a_quad_touches() -> None:
+    """Texels 8 to 11 across and 4 to 7 down are one line of 4x4; their neighbours to the right and below are three."""
+    unit = TextureUnit(1)
+    y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
+    ask(unit, x, y)
+    assert (unit.misses[0], unit.hits[0], unit.bytes[0]) == (4, 0, 256)
+    ask(unit, x, y)
+    assert (unit.misses[0], unit.hits[0], unit.bytes[0]) == (4, 4, 256)
+    inner = (x < 11) & (y < 7)
+    ask(unit, x, y, inner[None])
+    assert (unit.misses[0], unit.hits[0]) == (4, 5)
+    assert (unit.pixels[0], unit.requests[0].tolist()) == (16 + 16 + 9, [3, 0, 0])
+    assert unit.cycles[0] == 4 + 4 + 3  # four pixels a cycle, begun ones rounded up
+    assert unit.hit_rate == 5 / 9
+
+
+def test_a_tile_begins_with_an_empty_cache() -> None:
+    unit = TextureUnit(2)
+    y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
+    ask(unit, x, y)
+    unit.finish()
+    ask(unit, x, y)
+    assert (unit.misses[0], unit.hits[0]) == (8, 0)
+
+
+def test_tiles_have_caches_of_their_own() -> None:
+    """Two tiles ask for the same four lines at once: neither finds the other's."""
+    unit = TextureUnit(2)
+    y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
+    u, v = (np.tile(at * TEXEL + TEXEL // 2, (3, 1)).astype(np.uint32) for at in (x, y))
+    tile, thread = np.array([0, 1, 1]), np.zeros(3, np.int64)
+    unit.answer(GRID, tile, thread, np.ones((3, 16), bool), u, v)
+    assert (unit.misses.tolist(), unit.hits.tolist()) == ([4, 4], [0, 4])
+
+
+def test_textures_lie_in_lines_of_their_own() -> None:
+    unit = TextureUnit(1)
+    y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
+    u, v = ((at * TEXEL + TEXEL // 2).astype(np.uint32)[None] for at in (x, y))
+    zero = np.zeros(1, np.int64)
+    for each in (GRID, texture(6, 16, 16), GRID):
+        unit.answer(each, zero, zero, np.ones((1, 16), bool), u, v)
+    assert (unit.misses[0], unit.hits[0]) == (8, 4)
+
+
+def test_what_no_texture_unit_is() -> None:
+    with pytest.raises(InputError, match="pixels_per_cycle: 0 is out of range"):
+        TextureConfig(pixels_per_cycle=0)
+    with pytest.raises(InputError, match="cache_bytes: 100 is not one of the allowed values"):
+        TextureConfig(cache_bytes=100)
+
+
+def test_coordinates_repeat() -> None:
+    x = np.arange(16) - 5
+    found = ask(TextureUnit(1), x, np.full(16, -3))
+    assert np.array_equal(found[0].T, GRID.texels[-3 % 16, x % 16])
+
+
+def test_only_quads_that_are_seen_ask() -> None:
+    """A square behind another one asks for nothing, one before it for all of its pixels."""
+    near, far = (Draw("", square(depth, (9, 9, 9), 8), State(texture=GRID)) for depth in (0.2, 0.8))
+    for draws, pixels in (((near, far), 64), ((far, near), 128)):
+        found = render_back_end(Frame(8, 8, (0, 0, 0), draws), tile=32)
+        assert int(found.texture.pixels.sum()) == pixels
+        assert int(found.texture.requests.sum()) == 6 * pixels // 64  # four quads, two of them in both triangles
+        assert int(found.stages[Stage.TEXTURE].sum()) > 0
+
+
+def test_how_many_cycles_fibers_have_to_fill() -> None:
+    """A thread's cycles between its requests are those of both programs; fibers fill the latency with them."""
+    draw = Draw("", square(0.5, (9, 9, 9), 16), State(texture=GRID))
+    found = render_back_end(Frame(16, 16, (0, 0, 0), (draw,)), tile=32)
+    unit = found.texture
+    clear = found.stages[Stage.CLEAR].sum()
+    assert unit.asking.sum() + unit.answered.sum() == found.threads[:, 1:].sum() - clear
+    assert unit.between == (unit.asking.sum() + unit.answered.sum()) / 20
+    assert unit.requests.sum() == 20  # of 16 quads, the four on the diagonal lie in both triangles
+    requests, asking, answered = unit.requests[0, 0], unit.asking[0, 0], unit.answered[0, 0]
+    stretches = [(int(asking // requests), int(answered // requests))] * int(requests)
+    alone, many = (run_fibers(stretches, fibers, TextureConfig().latency) for fibers in (1, 8))
+    assert alone.stalled == requests * TextureConfig().latency
+    assert many.stalled < alone.stalled / 3
+
+
+def test_a_texture_of_one_line_misses_once() -> None:
+    small = Texture(np.full((4, 4, 4), 200, np.uint8))
+    corners = np.array([[(0, 0), (16, 0), (0, 16)]], float)
+    draw = Draw("", snap(corners, np.zeros((1, 3)), np.full((1, 3, 3), 255), 7 * corners), State(texture=small))
+    found = render_back_end(Frame(16, 16, (0, 0, 0), (draw,)), tile=32)
+    assert found.texture.misses.tolist() == [1]
+    assert found.texture.hits.sum() == found.texture.requests.sum() - 1
+    assert filtered(small, np.array([5]), np.array([9])).tolist() == [[200] * 4]

@@ -1,0 +1,188 @@
+"""The claims as data, and the rule that nothing else reads what is printed."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from larrabee_bridge.claims import CLAIMS, Bench, Claim, Kind, Measured, Row, by_class, measured_rows
+from larrabee_bridge.claims.bench import MEASURES
+from larrabee_bridge.claims.meshes import equilateral, even_mesh
+from larrabee_bridge.ring import Delivery, RingNetwork
+from pixelflow.drawing import Frame, covered
+from pixelflow.errors import InputError
+
+ROOM = Path(__file__).resolve().parents[2] / "larrabee_bridge"
+
+BENCH = Bench()
+"""Shared, so that kernels run once."""
+
+PLACES = {
+    *("2.3", "Table 1", "3.1", "3.3", "3.4", "3.5", "4.1", "4.3", "4.4", "4.5", "Table 2", "5.1", "5.2", "5.2, Fig. 9"),
+    *("Fig. 10", "Fig. 11", "5.3", "Fig. 12", "Fig. 13", "Fig. 14", "6.2", "6.4", "6.4, Fig. 17", "Fig. 18"),
+    *("6.4, Fig. 19", "Fig. 19", "Fig. 20"),
+}
+"""Where the paper has figures."""
+
+
+def by_name(name: str) -> Claim:
+    return next(claim for claim in CLAIMS if claim.name == name)
+
+
+def test_every_place_with_figures_is_there() -> None:
+    assert {claim.where for claim in CLAIMS} == PLACES
+    assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
+def test_a_claim_says_all_of_itself(claim: Claim) -> None:
+    assert claim.text.endswith(".") and claim.published and claim.conditions and claim.kinds
+    assert not claim.conditions.endswith(".")
+    assert (claim.measure in MEASURES) != bool(claim.reason)
+    assert not set(claim.values) & set(claim.expected)
+    if Kind.NOT in claim.kinds and claim.measure is not None:
+        assert claim.conditions.startswith("not the games")
+
+
+def test_no_measure_is_left_over() -> None:
+    assert {claim.measure for claim in CLAIMS if claim.measure} == set(MEASURES)
+
+
+def imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+    return found
+
+
+def test_printed_figures_reach_nothing_but_the_report() -> None:
+    """Only the report reads the tables of claims, and nothing of the package outside reads the claims at all."""
+    readers = set()
+    for path in ROOM.rglob("*.py"):
+        names = imported(path)
+        if path.parent != ROOM / "claims":
+            assert not any(name.startswith("larrabee_bridge.claims") for name in names), path
+        elif any(".published_" in name for name in names):
+            readers.add(path.name)
+    assert readers == {"report.py"}
+
+
+def measured(name: str) -> Row:
+    (row,) = measured_rows([by_name(name)], BENCH)
+    return row
+
+
+class Read(dict):
+    """Printed figures that remember which of them were looked at."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        super().__init__(values)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> float:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [each for each in CLAIMS if Kind.MECHANICAL in each.kinds and each.measure],
+    ids=lambda each: each.name,
+)
+def test_mechanical_claims_hold_exactly(claim: Claim) -> None:
+    """Every printed figure is compared, or is what the measure computes with; none stands there unused."""
+    printed = Read(claim.values)
+    found = MEASURES[claim.measure](BENCH, printed)
+    compared = set(found.compared(claim))
+    assert compared | printed.names == set(claim.wanted)
+    assert compared >= set(claim.expected)
+    assert found.differing(claim) == ()
+    assert found.equal(claim) is (True if compared else None)
+
+
+def test_rules_are_compared_that_are_not_printed() -> None:
+    """A claim with expected zeros differs as soon as one is another figure."""
+    rules = {claim.name: dict(claim.expected) for claim in CLAIMS if claim.expected}
+    assert rules.pop("pixels-once")
+    assert rules == {
+        "ring": {"held_up": 0, "wrong_clock": 0},
+        "order-restored": {"out_of_order": 0},
+        "recursion": {"differing": 0},
+    }
+    for name in ("ring", "order-restored", "pixels-once"):
+        row, claim = measured(name), by_name(name)
+        assert set(claim.expected) <= set(row.measured.compared(claim))
+        assert row.measured.equal(claim) is True
+
+
+def test_messages_that_are_accepted_a_clock_late_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RingNetwork.run
+
+    def late(network: RingNetwork, messages: list) -> Iterator[Delivery]:
+        for each in run(network, messages):
+            yield replace(each, rides=tuple(replace(ride, accepted=ride.accepted + 1) for ride in each.rides))
+
+    monkeypatch.setattr(RingNetwork, "run", late)
+    row = measured("ring")
+    assert row.measured.equal(row.claim) is False
+    assert row.text.startswith("DIFFERS in held up, wrong clock: ")
+
+
+def test_arithmetic_of_the_paper() -> None:
+    """Table 1, 4.1, 5.1 and the locks of 5.2, worked out here once more."""
+    found = {name: measured(name).measured.figures for name in ("table-1", "tile-bytes", "larrabee-unit", "locks")}
+    assert found["table-1"] == {
+        "out_of_order_operations": 2 * 4,
+        "in_order_operations": 10 * 16,
+        "ratio": 20,
+        "flops_ratio": 40,
+    }
+    assert found["tile-bytes"]["bytes"] == 128 * 128 * 8 == 128 * 1024
+    assert found["larrabee-unit"] == {"flops_per_cycle": 16 * 2}
+    assert found["locks"]["all_clocks"] == 10**6
+    assert found["locks"]["share"] == pytest.approx(0.0024) and found["locks"]["share_fewer"] == pytest.approx(0.006)
+
+
+def test_the_ray_kernel_and_sparse_products() -> None:
+    assert measured("ray-triangle").measured.figures == {"vector": 41, "shared": 42, "alone": 58}
+    figures = measured("gather-gain").measured.figures
+    assert figures["stencil"] > figures["band"] > figures["uniform"] > 1
+    assert figures["mean"] == pytest.approx(sum(figures[name] for name in ("stencil", "band", "uniform")) / 3, abs=1e-3)
+
+
+def test_a_printed_figure_that_is_another_is_seen() -> None:
+    claim = replace(by_name("larrabee-unit"), values={"flops_per_cycle": 64})
+    (row,) = measured_rows([claim], BENCH)
+    assert row.measured.equal(claim) is False and row.text.startswith("DIFFERS in flops per cycle: ")
+    assert measured("larrabee-unit").text.startswith("equal in flops per cycle: ")
+    assert Measured("", {}).equal(claim) is None
+
+
+def test_a_scene_that_cannot_be_made_is_a_reason() -> None:
+    def missing() -> Frame:
+        raise InputError("trimesh is not installed")
+
+    claim = by_name("vector-share")
+    (without,), (broken,) = measured_rows([claim], Bench()), measured_rows([claim], Bench({"bunny": missing}))
+    assert without.measured is None and "bunny" in without.reason
+    assert broken.measured is None and "trimesh is not installed" in broken.text
+
+
+def test_classes_are_counted_twice_where_there_are_two() -> None:
+    rows = [Row(by_name("locks"), None), Row(by_name("caches"), None)]
+    assert by_class(rows) == {Kind.MECHANICAL: 2, Kind.PROXY: 1}
+
+
+def test_meshes_are_of_the_size_they_say() -> None:
+    """Every pixel once in each layer; the mean area of whole triangles; equilateral sides."""
+    mesh = even_mesh(100, 60, 10, layers=2)
+    assert (covered(mesh, 100, 60) == 2).all()
+    assert mesh.doubled_areas.mean() / 2 / 256**2 == pytest.approx(10, rel=0.05)
+    triangles = equilateral(300, 20)
+    np_areas = triangles.doubled_areas / 2 / 256**2
+    assert np_areas.min() > 299 and np_areas.max() < 301

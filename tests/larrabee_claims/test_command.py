@@ -1,0 +1,82 @@
+"""The command that puts claims beside what is measured."""
+
+import json
+
+import pytest
+
+from larrabee_bridge.claims import CLAIMS
+from pixelflow.cli.main import main
+
+
+def claims(capsys: pytest.CaptureFixture, *words: str) -> dict:
+    assert main(["larrabee", "claims", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_object_has_both_columns(capsys) -> None:
+    found = claims(capsys, "--only", "Table-1", "6.4")
+    assert found["schema"] == "pixelflow.larrabee-claims/1"
+    rows = {row["name"]: row for row in found["claims"]}
+    assert set(rows) == {"table-1", "ray-triangle", "ray-tracer", "physics"}
+    assert rows["table-1"]["equal"] is True and rows["table-1"]["classes"] == ["mechanical"]
+    assert "ratio" in rows["table-1"]["compared"] and rows["ray-triangle"]["compared"] == []
+    assert rows["ray-triangle"]["measured"]["values"]["vector"] == 41
+    assert rows["ray-triangle"]["published"]["values"]["cycles"] == 47
+    assert rows["ray-tracer"]["measured"] is None and rows["ray-tracer"]["reason"]
+    assert found["classes"] == {"mechanical": 1, "not reproducible": 2, "proxy": 1, "reproducible": 1}
+    assert all(figure in found["closing"] for figure in ("10", "13", "14", "17 to 20"))
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("fig. 12", {"binning-bandwidth"}), ("figure20", {"applications-scaling"}), ("Fig9", {"scaling"}), ("2.3", None)],
+)
+def test_places_are_found_however_they_are_written(capsys, given: str, found: set | None) -> None:
+    from pixelflow.cli.larrabee_claims import _chosen
+
+    assert {claim.name for claim in _chosen(CLAIMS, [given])} == (found or {"single-stream-price"})
+
+
+def test_classes_choose(capsys) -> None:
+    found = claims(capsys, "--class", "n", "--quick")
+    assert found["claims"] and all("not reproducible" in row["classes"] for row in found["claims"])
+    assert all(row["measured"] is None for row in found["claims"])
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 160])
+def test_it_fits_the_screen(capsys, width: int) -> None:
+    assert main(["larrabee", "claims", "--class", "N", "--quick", "--width", str(width)]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= width
+    assert "not reproducible" in shown and "Nothing here validates" in shown
+    assert all(claim.where in shown for claim in CLAIMS if claim.reason and "N" in {k.letter for k in claim.kinds})
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--only", "7.1"], "is no claim and no place of one"),
+        (["--only", "gather-gains"], "did you mean gather-gain?"),
+        (["--class", "RX"], "are not classes"),
+        (["--class", "N", "--only", "table1"], "none of the claims of --only is of class N"),
+    ],
+)
+def test_what_is_wrong_is_said(capsys, words: list[str], message: str) -> None:
+    assert main(["larrabee", "claims", *words]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_figure_that_differs_ends_with_1(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    claim = next(claim for claim in CLAIMS if claim.name == "larrabee-unit")
+    monkeypatch.setattr("larrabee_bridge.claims.CLAIMS", (replace(claim, values={"flops_per_cycle": 64}),))
+    assert main(["larrabee", "claims", "--width", "120"]) == 1
+    shown = capsys.readouterr()
+    assert "DIFFERS" in shown.out and "larrabee-unit" in shown.err
+
+
+def test_long_measures_can_be_left_out(capsys) -> None:
+    assert main(["larrabee", "claims", "--only", "bin-spread", "--quick"]) == 0
+    shown = capsys.readouterr()
+    assert "takes seconds, left out" in " ".join(shown.out.split()) and "measuring" not in shown.err

@@ -1,0 +1,168 @@
+"""Do `pixelflow compare` and `pixelflow render --machine larrabee` say what happened, in every form?"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.kernels.bezier import tessellate_on_vpu
+from pixelflow.cli.main import main
+from tessellation import load
+
+pytest.importorskip("PIL", reason="Pillow is not installed")
+
+SCENE = """
+size = [70, 50]
+[[generated]]
+family = "layers"
+depth = 2
+columns = 2
+rows = 2
+"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("scene.toml").write_text(SCENE, encoding="utf-8")
+    return "scene.toml"
+
+
+def pixels(path: str) -> np.ndarray:
+    from PIL import Image
+
+    with Image.open(path) as image:
+        return np.asarray(image)
+
+
+def test_the_object_has_both_machines(scene: str, capsys: pytest.CaptureFixture) -> None:
+    assert main(["compare", scene, "--json", "--cores", "3", "--core-mhz", "500", "-o", "out.png"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["identical"] and found["triangles"] == 16 and found["size"] == [70, 50]
+    node, cores = found["machines"]
+    assert (node["machine"], node["parts"], node["lanes"], node["clock_mhz"]) == ("PixelFlow", 1, 8192, 100)
+    assert (cores["machine"], cores["parts"], cores["lanes"], cores["clock_mhz"]) == ("Larrabee", 3, 48, 500)
+    for each in found["machines"]:
+        assert each["milliseconds"] == pytest.approx(each["cycles"] / each["clock_mhz"] / 1e3)
+        assert min(each["stages"].values()) > 0 and min(each["instructions"].values()) > 0
+    assert found["tessellation"] is None
+    assert pixels("out.png").shape == (50, 70, 3)
+
+
+def test_both_machines_write_the_same_picture(scene: str) -> None:
+    for machine in ("pixelflow", "larrabee"):
+        assert main(["render", scene, "--machine", machine, "-o", f"{machine}.png", "-q"]) == 0
+    assert np.array_equal(pixels("pixelflow.png"), pixels("larrabee.png"))
+
+
+def test_larrabee_alone_goes_from_control_points_to_pixels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["render", "enneper", "--samples", "4", "--size", "96x64", "--machine", "larrabee"]
+    found = {}
+    for who in ("host", "vpu"):
+        assert main([*words, "--projection", who, "-o", f"{who}.png", "--json"]) == 0
+        found[who] = json.loads(capsys.readouterr().out)
+    host, vpu = found["host"], found["vpu"]
+    assert host["equals_reference"] and vpu["equals_reference"] and pixels("vpu.png").shape == (64, 96, 3)
+    assert (host["tessellation_by"], host["projection"]) == ("a PixelFlow node", None)
+    assert vpu["tessellation_by"] == "one core of Larrabee"
+    assert (
+        vpu["tessellation_cycles"]
+        == tessellate_on_vpu([patch.points for patch in load("enneper").patches], 4).timing.core
+    )
+    # Four patches of 4x4 samples that share edges: 7x7 vertices, and two triangles in each of 6x6 cells.
+    assert (vpu["projection"]["vertices"], vpu["triangles"]["drawn"]) == (49, 72)
+    added = {name: cycles for name, cycles in vpu["stages"].items() if name not in host["stages"]}
+    assert list(added) == [f"front end: {stage}" for stage in ("assemble", "bin", "index", "transform")]
+    assert vpu["projection"]["cycles"] == sum(added.values()) > 0
+    assert sum(vpu["instructions"].values()) > sum(host["instructions"].values())
+    assert not any("camera" in fact["text"] for fact in vpu["facts"])
+
+
+def test_the_report_says_how_far_the_vector_unit_is_from_64_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["render", "enneper", "--samples", "3", "--size", "40x30", "--machine", "larrabee",
+                 "--projection", "vpu", "-o", "a.png"]) == 0  # fmt: skip
+    out = capsys.readouterr().out
+    assert "front end: transform" in out and "cycles of one core of Larrabee before" in out
+    assert "of 1/256 pixel of 64 bits" in out and "of 25 vertices in bins on another 1/256 pixel" in out
+
+
+@pytest.mark.parametrize("width", [60, 80, 140])
+@pytest.mark.parametrize("form", [[], ["--dash"]])
+def test_no_line_is_wider_than_the_screen(
+    scene: str, form: list[str], width: int, capsys: pytest.CaptureFixture
+) -> None:
+    assert main(["--width", str(width), "compare", scene, *form]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= width
+    assert "PixelFlow" in out and "Larrabee" in out and "every pixel" in out
+
+
+def test_a_figure_is_the_same_each_time(scene: str) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for name in ("a.svg", "b.svg"):
+        assert main(["compare", scene, "--figure", name, "-q"]) == 0
+    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
+    text = Path("a.svg").read_text(encoding="utf-8")
+    assert text.startswith("<?xml") and "the same pixels on both" in text
+
+
+WRONG = [
+    (["compare", "scene.toml", "--cores", "65"], 2, "1 to 64"),
+    (["compare", "scene.toml", "--core-mhz", "0"], 2, "1 to 100000 MHz"),
+    (["compare", "scene.toml", "--samples", "4"], 2, "only patches are sampled"),
+    (["compare", "scene.toml", "--flat"], 2, "says itself"),
+    (["compare", "enneper", "--samples", "17"], 2, "expected 2 to 16"),
+    (
+        ["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", "--stats", "s.json"],
+        2,
+        "watch a PixelFlow node",
+    ),
+    (["compare", "scene.toml", "--figure", "a.gif"], 2, ".png or a .svg"),
+    (["compare", "scene.toml", "-o", "scene.toml"], 3, "scene.toml"),
+    (["compare", "buny"], 3, "did you mean bunny?"),
+    (["render", "scene.toml", "-o", "a.png", "--cores", "2"], 2, "add --machine larrabee"),
+    (["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", "--nodes", "2"], 2, "this is Larrabee"),
+    (["render", "scene.toml", "-o", "a.png", "--projection", "emc"], 2, "patches that are named"),
+    (["render", "scene.toml", "-o", "a.png", "--projection", "vpu"], 2, "add --machine larrabee"),
+    (
+        ["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", "--projection", "emc"],
+        2,
+        "EMCs are PixelFlow's",
+    ),
+    (["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", "--projection", "vpu"], 2, "has no vertices"),
+    (["render", "scene.toml", "-o", "a.png", "--machine", "larabee"], 2, "did you mean larrabee?"),
+]
+
+
+@pytest.mark.parametrize("words, code, message", WRONG, ids=[" ".join(words[:1] + words[2:]) for words, _, _ in WRONG])
+def test_what_does_not_go_together_is_refused(
+    scene: str, words: list[str], code: int, message: str, capsys: pytest.CaptureFixture
+) -> None:
+    try:
+        found = main(words)
+    except SystemExit as left:
+        found = left.code
+    assert found == code
+    assert message in capsys.readouterr().err
+    assert not Path("a.png").exists()
+
+
+def test_what_a_scene_is_made_of_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    from PIL import Image
+
+    monkeypatch.chdir(tmp_path)
+    Image.new("RGB", (4, 4), (9, 9, 9)).save("wood.png")
+    before = Path("wood.png").read_bytes()
+    Path("scene.toml").write_text('[[body]]\nmesh = "floor"\ntexture = "wood.png"\n', encoding="utf-8")
+    assert main(["render", "scene.toml", "--machine", "larrabee", "-o", "wood.png"]) == 3
+    assert "the scene is made of this file" in capsys.readouterr().err
+    assert Path("wood.png").read_bytes() == before

@@ -1,0 +1,262 @@
+"""Schedules of cores: hand-worked ones, and what any schedule must keep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.binning import Bins, in_order, sub_bins
+from larrabee_bridge.scheduling import (
+    FrameWork,
+    Kind,
+    ScheduleConfig,
+    critical_path,
+    dependencies_of,
+    schedule,
+    violations,
+)
+from pixelflow.errors import InputError
+
+ALONE = ScheduleConfig(frames_in_flight=1, lock_cycles=0)
+
+
+def cycles(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def scene(frames: int, seed: int) -> list[FrameWork]:
+    """Each frame a shadow map and a picture that reads it, and every other one an overlay on the picture."""
+    rng = np.random.default_rng(seed)
+
+    def some(most: int) -> np.ndarray:
+        return rng.integers(0, 1000, rng.integers(1, most))
+
+    works = []
+    for frame in range(frames):
+        works.append(FrameWork("shadow", some(6), some(10), (), ("map",), frame))
+        works.append(FrameWork("picture", some(12), some(30), ("map",), ("back", "depth"), frame))
+        if frame % 2:
+            works.append(FrameWork("overlay", some(3), some(9), ("back", "map"), ("back",), frame, ("map",)))
+    return works
+
+
+def told(found: object) -> list[tuple[int, int, int, str, int]]:
+    return [(each.core, each.begin, each.end, each.kind.name, each.item) for each in found.spans()]
+
+
+def test_one_rtset_on_two_cores() -> None:
+    work = FrameWork("picture", cycles(30, 10, 10), cycles(5, 20, 5))
+    found = schedule([work], replace(ALONE, cores=2, lock_cycles=1))
+    assert told(found) == [
+        (0, 0, 1, "LIST_FRONT", 0),
+        (0, 1, 32, "FRONT", 0),
+        (1, 1, 12, "FRONT", 1),
+        (1, 12, 23, "FRONT", 2),
+        (0, 32, 33, "LIST_BACK", 0),
+        (0, 33, 39, "BACK", 0),
+        (1, 33, 54, "BACK", 1),
+        (0, 39, 45, "BACK", 2),
+    ]
+    assert (found.makespan, found.locks, found.busy.tolist()) == (54, 8, [1 + 31 + 1 + 6 + 6, 11 + 11 + 21])
+    assert found.lock_share == 8 / 88
+    assert schedule([work], replace(ALONE, lock_cycles=10)).lock_share == 80 / 160
+    assert found.utilisation == 88 / 108
+
+
+def test_the_longest_bin_first_shortens_the_end() -> None:
+    work = FrameWork("picture", cycles(0), cycles(4, 4, 4, 12))
+    assert schedule([work], replace(ALONE, cores=2)).makespan == 4 + 4 + 12 - 4
+    assert schedule([work], replace(ALONE, cores=2, longest_first=True)).makespan == 12
+
+
+def test_the_next_frames_front_end_fills_what_a_long_bin_leaves() -> None:
+    """Two frames of one PrimSet and two bins each; the buffers of frame 1 are its own, so its bins wait for no bin."""
+    works = [FrameWork("picture", cycles(10), cycles(5, 30), frame=frame) for frame in range(2)]
+    assert schedule(works, replace(ALONE, cores=2)).makespan == 2 * (10 + 30)
+    both = replace(ALONE, cores=2, frames_in_flight=2, front_first=True)
+    # Core 1 runs the second PrimSet beside the first; the bins are 5 and 5 + 30 beside 30.
+    assert schedule(works, both).makespan == 10 + 5 + 5 + 30
+    # Without buffers of their own the second frame's bins wait for the first one's longest.
+    assert schedule(works, replace(both, own_buffers=False)).makespan == 10 + 30 + 30
+
+
+def test_bins_go_before_primsets_unless_told() -> None:
+    """Core 0 is alone: after frame 0 is binned, its bins are ready, and so is the PrimSet of frame 1."""
+    works = [FrameWork("picture", cycles(3), cycles(5), frame=frame) for frame in range(2)]
+    one = replace(ALONE, cores=1, frames_in_flight=2)
+
+    def order(config: ScheduleConfig) -> list[tuple[Kind, int]]:
+        found = schedule(works, config)
+        chosen = np.isin(found.kind, (Kind.FRONT, Kind.BACK))
+        return list(zip(found.kind[chosen].tolist(), found.rtset[chosen].tolist(), strict=True))
+
+    assert order(one) == [(Kind.FRONT, 0), (Kind.BACK, 0), (Kind.FRONT, 1), (Kind.BACK, 1)]
+    assert order(replace(one, front_first=True)) == [(Kind.FRONT, 0), (Kind.FRONT, 1), (Kind.BACK, 0), (Kind.BACK, 1)]
+
+
+def test_locks_that_exclude_each_other_queue_up() -> None:
+    work = FrameWork("picture", cycles(0), cycles(50, 50, 50))
+    free = replace(ALONE, cores=3, lock_cycles=10)
+    assert schedule([work], free).makespan == 10 + 10 + 10 + 60
+    shut = schedule([work], replace(free, exclusive_locks=True))
+    assert shut.begin[shut.kind == Kind.BACK].tolist() == [30, 40, 50]
+    assert shut.makespan == 50 + 60
+
+
+def test_figure_6() -> None:
+    """Two frames of two shadow maps and a scene: the maps of frame 2 wait for nothing, its scene for them, and for the
+    scene of frame 1 where both use one back buffer (the dotted line)."""
+    maps = [FrameWork(f"map {side}", cycles(1), cycles(1), (), (f"map {side}",), 1) for side in "ab"]
+    works = [
+        FrameWork("scene 1", cycles(1), cycles(1), (), ("back", "depth")),
+        *maps,
+        FrameWork("scene 2", cycles(1), cycles(1), ("map a", "map b"), ("back", "depth"), 1),
+    ]
+    assert dependencies_of(works, own_buffers=False, frames_in_flight=2).back == (
+        frozenset(),
+        frozenset(),
+        frozenset(),
+        frozenset({0, 1, 2}),
+    )
+    own = dependencies_of(works, frames_in_flight=2)
+    assert own.back[3] == {1, 2}
+    assert own.front[3] == frozenset()
+    assert dependencies_of(works, frames_in_flight=2, fronts_wait=True).front[3] == {1, 2}
+    assert dependencies_of(works, frames_in_flight=1).front == (set(), {0}, {0}, {0})
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_graph_by_pairs(own: bool) -> None:
+    """Every conflict, told pair by pair from the accesses of each target, is a path of the graph, and no other is."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        names = np.array(["p", "q", "r"])
+        works = [
+            FrameWork(
+                str(number),
+                cycles(1),
+                cycles(1),
+                tuple(names[rng.random(3) < 0.4].tolist()),
+                tuple(names[rng.random(3) < 0.4].tolist()),
+            )
+            for number in range(7)
+        ]
+        edges = dependencies_of(works, own_buffers=own).back
+        reached = [set() for _ in works]
+        for number, before in enumerate(edges):
+            for each in before:
+                reached[number] |= {each} | reached[each]
+        wanted = [set() for _ in works]
+        for (early, a), (late, b) in product(enumerate(works), repeat=2):
+            if early >= late:
+                continue
+            for target in names:
+                between = [w for w in works[early + 1 : late] if target in w.writes]
+                flow = target in a.writes and target in b.reads and not between
+                # The memory that b changes in place is that of the last RTset that wrote it without reading it.
+                fresh = own and any(target not in w.reads for w in [*between, b] if target in w.writes)
+                reuse = target in b.writes and (target in a.reads or target in a.writes) and not fresh
+                if flow or reuse:
+                    wanted[late] |= {early} | wanted[early]
+        assert reached == wanted, seed
+
+
+CONFIGURATIONS = [
+    ScheduleConfig(cores, 100, *rest)
+    for cores in (1, 3, 8, 64)
+    for rest in [
+        (False, False, 1, True, False, False),
+        (True, True, 2, True, False, True),
+        (False, True, 3, False, True, False),
+        (True, False, 2, False, False, True),
+    ]
+]
+
+
+@pytest.mark.parametrize("config", CONFIGURATIONS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_what_every_schedule_keeps(config: ScheduleConfig, seed: int) -> None:
+    works = scene(4, seed)
+    found = schedule(works, config)
+    assert violations(found, works, config) == []
+    whole = sum(work.cycles + 100 * work.locks for work in works)
+    assert int(found.busy.sum()) == whole
+    assert found.locks == sum(work.locks for work in works)
+    assert found.makespan >= max(critical_path(works, config), -(-whole // config.cores))
+    if config.cores == 1:
+        assert found.makespan == whole
+    if not config.exclusive_locks:
+        # Graham 1966: cores are idle only while the longest chain of waits is under way.
+        assert found.makespan <= whole / config.cores + critical_path(works, config)
+    assert np.isclose(found.busy_cores(7).mean() * found.makespan, whole)
+    again = schedule(works, config)
+    assert told(again) == told(found)
+
+
+def test_many_cores_need_the_critical_path() -> None:
+    works = scene(1, 5)
+    config = replace(ALONE, cores=64, lock_cycles=7)
+    assert schedule(works, config).makespan == critical_path(works, config)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 8, 48])
+@pytest.mark.parametrize("primset", [1, 7, 50])
+def test_whoever_took_a_primset_the_bins_are_read_in_order(cores: int, primset: int) -> None:
+    rng = np.random.default_rng(primset)
+    count, tiles = 120, 5
+    members = [np.flatnonzero(rng.random(count) < 0.3) for _ in range(tiles)]
+    starts = np.cumsum([0, *(len(each) for each in members)])
+    bins = Bins(64, tiles, 1, starts, np.concatenate(members))
+    work = FrameWork("x", rng.integers(1, 100, -(-count // primset)), cycles(1))
+    takers = schedule([work], replace(ALONE, cores=cores)).takers(0)
+    assert len(takers) == len(work.front)
+    assert set(takers) <= set(range(cores))
+    for tile in range(tiles):
+        assert list(in_order(sub_bins(bins, tile, count, primset, takers))) == members[tile].tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda found: found.begin.__setitem__(slice(-3, None), 0), "two things at cycle"),
+        (lambda found: found.rtset.__setitem__(found.rtset == 0, 1), "was not carried out once for each"),
+        (lambda found: found.end.__setitem__(-1, found.end[-1] + 1), "did not take the cycles"),
+    ],
+)
+def test_the_check_sees_a_wrong_timeline(change: object, said: str) -> None:
+    works = scene(2, 1)
+    found = schedule(works, ALONE)
+    change(found)
+    assert any(said in message for message in violations(found, works, ALONE))
+
+
+def test_the_check_sees_what_did_not_wait() -> None:
+    """A timeline made where nothing waits breaks the rules of one where things wait."""
+    works = scene(3, 2)
+    free = replace(ALONE, cores=64, frames_in_flight=4)
+    found = schedule(works, free)
+    assert violations(found, works, free) == []
+    for strict in ({"frames_in_flight": 1}, {"own_buffers": False}, {"fronts_wait": True}):
+        assert any("was complete" in each for each in violations(found, works, replace(free, **strict))), strict
+    locked = replace(free, lock_cycles=10)
+    shut = violations(schedule(works, locked), works, replace(locked, exclusive_locks=True))
+    assert any("lock of list" in each for each in shut)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: FrameWork("x", cycles(), cycles(1)), "at least one"),
+        (lambda: FrameWork("x", cycles(1), cycles(-1)), "costs -1 cycles"),
+        (lambda: FrameWork("x", cycles(1), cycles(1), front_reads=("map",)), "not among its reads"),
+        (lambda: schedule([]), "no work"),
+        (lambda: schedule([FrameWork("x", cycles(1), cycles(1))], ScheduleConfig(cores=0)), "cores: 0 is out of range"),
+        (lambda: schedule([FrameWork("x", cycles(1), cycles(1), frame=each) for each in (1, 0)]), "order"),
+    ],
+)
+def test_what_is_refused(make: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        make()

@@ -1,0 +1,34 @@
+"""What a stage of the front end is charged, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.front_end.stages import Stages
+from larrabee_bridge.isa import Family
+from larrabee_bridge.program import assemble_vector
+from pixelflow.lanes.bytememory import ByteMemory
+
+PROGRAM = assemble_vector("""
+    vloadpi v0, [r0]
+    vloadpi v1, [r0 + 64]
+    vaddpi v2, v0, v1
+    halt
+""")
+
+
+@pytest.mark.parametrize("turns", [False, True])
+def test_cycles_lines_and_instructions_of_primsets(turns: bool) -> None:
+    """Three threads, two of them of the first PrimSet; each loads two lines, and adds when the second is there."""
+    stages = Stages(3, turns=turns)
+    primset = np.array([0, 0, 1])
+    stages.run("any", PROGRAM, ByteMemory(1 << 17), primset, {0: 128 * np.arange(3)})
+    cost = stages.costs["any"]
+    assert cost.lines.tolist() == [4, 2, 0]
+    assert (cost.counts[Family.CONVERT], cost.counts[Family.INTEGER], cost.counts[Family.BRANCH]) == (6, 3, 3)
+    # Loads at 0 and 1, the sum at 1 + 4; halt issues beside it.
+    assert cost.cycles.tolist()[1:] == [6, 0]
+    # In turns one loads at 0 and 2, the other at 1 and 3; sums at 2 + 4 and 3 + 4.
+    assert cost.cycles[0] == (8 if turns else 12)
+    assert (cost.plus(cost).lines.tolist(), cost.plus(cost).cycles[1]) == ([8, 4, 0], 12)

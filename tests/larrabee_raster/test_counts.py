@@ -1,0 +1,122 @@
+"""What the programs took: by hand for one triangle, and what must not change it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.binning import Bins
+from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.isa import Family
+from larrabee_bridge.rasterizer import rasterize
+from larrabee_bridge.rasterizer_timing import ablation, together
+from pixelflow.cli import bench_larrabee
+from pixelflow.cli.main import main
+from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
+
+ONE = triangles_of(np.array([[[64.0, 0], [68, 0], [64, 4]]]))
+"""Lies in one block of 4x4 pixels."""
+
+
+def test_instructions_of_one_block_by_hand() -> None:
+    """Counted in the listing: no branch leaves the way of a small triangle with one block, none is skipped."""
+    counted = rasterize(ONE, 128, 64).descent.instructions
+    by_hand = {
+        Family.CONVERT: 4,  # the four sides of the box
+        # clipped, 4; pixels of the block and its size, 4; the place, 2; products, 6; sums of an edge, two each
+        Family.INTEGER: 4 + 4 + 2 + 6 + 3 * 2,
+        Family.SHIFT: 2,
+        Family.MEMORY: 3,  # what goes from vectors to scalars
+        Family.MASK: 3,
+        # loads, 7; the size of the box, 5; row and place, 2; the word, 4; one block right, one down, the end
+        Family.SCALAR: 7 + 5 + 2 + 4 + 2 + 1,
+        Family.BRANCH: 7,
+    }
+    assert {family: count for family, count in counted.items() if count} == by_hand
+
+
+def test_a_triangle_off_the_tile_is_left_at_once() -> None:
+    bins = Bins(64, 2, 1, np.array([0, 1, 1]), np.array([0]))  # in the first tile, where it is not
+    found = rasterize(ONE, 128, 64, bins=bins)
+    assert len(found.blocks) == 0
+    inside = rasterize(ONE, 128, 64)
+    assert 0 < found.descent.carried_out < inside.descent.carried_out
+
+
+def test_the_vector_share_is_that_of_the_families() -> None:
+    found = rasterize(equilateral(40, 60, (WIDTH, HEIGHT)), WIDTH, HEIGHT)
+    both = [found.set_up.instructions, found.descent.instructions]
+    scalar = sum(each[family] for each in both for family in (Family.SCALAR, Family.BRANCH))
+    total = sum(sum(each.values()) for each in both)
+    assert found.vector_share == (total - scalar) / total
+    assert found.set_up.instructions[Family.FLOAT] == found.descent.instructions[Family.FLOAT] == 0
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_how_many_threads_run_side_by_side_changes_nothing(samples: int) -> None:
+    triangles = equilateral(20, 200, (WIDTH, HEIGHT))
+    first, other = (rasterize(triangles, WIDTH, HEIGHT, samples=samples, batch=batch) for batch in (4096, 13))
+    for name in ("tile", "triangle", "x", "y", "size", "masks"):
+        assert np.array_equal(getattr(first.blocks, name), getattr(other.blocks, name))
+    assert np.array_equal(first.descent.cycles, other.descent.cycles)
+    assert first.descent.instructions == other.descent.instructions
+
+
+def test_cycles_of_a_pair_are_its_own() -> None:
+    """A triangle costs the same whatever stands beside it."""
+    triangles = equilateral(24, 100, (128, 64))
+    every = rasterize(triangles, 128, 64)
+    single = rasterize(triangles.part(np.array([7])), 128, 64)
+    assert np.array_equal(every.descent.cycles[every.bins.triangles == 7], single.descent.cycles)
+
+
+def test_without_the_bit_scan_the_descent_takes_longer() -> None:
+    triangles = equilateral(10, 2000, (128, 128))
+    found = ablation(triangles, 128, 128)
+    assert np.array_equal(found.loop.blocks.masks, found.instruction.blocks.masks)
+    assert np.array_equal(found.loop.blocks.x, found.instruction.blocks.x)
+    assert found.extra > 0
+    # what has nothing to scan costs the same
+    assert ablation(ONE, 128, 128).extra == 0
+
+
+def test_one_thread_that_takes_one_pair_has_the_core_for_itself() -> None:
+    """Two models of the core, written apart, on the rasterizer's own programs; neither has the usual latency."""
+    for area in (10, 150, 600):
+        for samples in (1, 4):
+            triangles = equilateral(1, area, (128, 64), seed=area)
+            found = rasterize(triangles, 128, 64, samples=samples, config=CoreConfig(vector_latency=6))
+            alone = together(triangles, 128, 64, found, pairs=1, threads=1)
+            assert alone.cycles == alone.alone == found.descent.cycles[0]
+            assert alone.shared.issued + alone.shared.paired == found.descent.carried_out
+
+
+def test_four_threads_hide_each_others_waits() -> None:
+    triangles = equilateral(24, 60, (128, 128))
+    found = rasterize(triangles, 128, 128)
+    shared = together(triangles, 128, 128, found, pairs=16)
+    assert shared.pairs == 16
+    assert shared.alone / 4 < shared.cycles < shared.alone
+    issued = shared.shared.issued + shared.shared.paired
+    assert issued / shared.shared.cycles <= 2
+
+
+def test_the_model_of_the_core_counts() -> None:
+    triangles = family("integers")
+    quick, slow = (
+        rasterize(triangles, WIDTH, HEIGHT, config=CoreConfig(vector_latency=latency)).descent for latency in (1, 8)
+    )
+    assert (quick.cycles < slow.cycles).all()
+    assert quick.instructions == slow.instructions
+
+
+def test_the_bench_reports_what_it_ran(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_larrabee, "_TRIANGLES", 300)
+    assert main(["bench", "larrabee", "--rounds", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rounds"] == 2
+    assert found["larrabee"]["triangles"] == 300
+    assert found["larrabee"]["pairs"] >= 270  # some lie off the screen with their centres
+    assert found["larrabee"]["blocks"] >= found["larrabee"]["pairs"]
+    assert main(["bench", "larrabee", "--rounds", "1"]) == 0
+    assert "cycles a pair" in capsys.readouterr().out

@@ -1,0 +1,66 @@
+"""Does the camera see every point, from as near as its margins let it, whatever the view and the picture?"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from pixelflow.errors import InputError
+from tessellation.camera import Camera, View, frame
+
+CORNERS = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
+GRID = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0), [0.0]), axis=-1).reshape(-1, 1, 3)
+SHAPES = {
+    "cube": CORNERS,
+    "long": CORNERS * (0.1, 1.0, 0.05),
+    "field of cubes": (GRID + CORNERS / 60).reshape(-1, 3) / 20,
+    "triangle": np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.3, 0.7, 0.2]]),
+    "line": np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+}
+ANGLES = (1.0, 28.0, 60.0, 90.0, 120.0)
+ELEVATIONS = (-89.0, -30.0, 0.0, 24.0, 89.0)
+SIZES = ((1, 1), (640, 480), (1920, 200), (4096, 64), (64, 4096))
+
+
+def shares(camera: Camera, view: View, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each point lies from the picture's middle, 1 at its edge, across and up; and its distance ahead."""
+    right, up, back = (camera.axes @ (points - camera.eye).T).tolist()
+    ahead = -np.array(back)
+    edge = np.tan(np.radians(view.field_of_view) / 2)
+    return np.array([right, up]) / ahead / np.array([[edge * view.width / view.height], [edge]]), ahead
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("field_of_view", ANGLES)
+def test_every_point_is_seen_from_no_farther_than_needed(name: str, field_of_view: float) -> None:
+    points = SHAPES[name]
+    for elevation, azimuth, (width, height) in itertools.product(ELEVATIONS, (-62.0, 90.0), SIZES):
+        view = View(azimuth, elevation, field_of_view, width, height)
+        found, ahead = shares(frame(points, view), view, points)
+        assert (ahead > 0).all() and (np.abs(found) <= 1).all()
+        # Its outline fills its share of the picture, 0.86 across or 0.80 up, or the nearest point is before the eye.
+        filled = np.ptp(found, axis=1) / 2 / (0.86, 0.80)
+        assert filled.max() > 0.9 or ahead.min() == pytest.approx(0.05 * np.ptp(points, axis=0).max())
+
+
+def test_an_outline_lies_in_the_middle_of_a_common_view() -> None:
+    for name, (width, height) in itertools.product(("cube", "long", "triangle"), ((640, 480), (64, 48), (100, 400))):
+        view = View(width=width, height=height)
+        found, _ = shares(frame(SHAPES[name], view), view, SHAPES[name])
+        assert found.min(axis=1) == pytest.approx(-found.max(axis=1), abs=1e-3)
+        assert (np.ptp(found, axis=1) / 2 / (0.86, 0.80)).max() == pytest.approx(1, abs=1e-3)
+
+
+def test_a_wide_view_by_hand() -> None:
+    # At 90 degrees the picture's edge is as far from the axis as it is away: x / 0.86 and z / 0.80, here 0.5 / 0.80.
+    square = np.array([[-0.5, 0, -0.5], [0.5, 0, -0.5], [0.5, 0, 0.5], [-0.5, 0, 0.5]])
+    eye = frame(square, View(azimuth=-90, elevation=0, field_of_view=90, width=100, height=100)).eye
+    assert eye == pytest.approx([0, -0.5 / 0.80, 0], abs=1e-3)
+    # Two points one behind the other leave the eye where it may stand, at a twentieth of their distance.
+    eye = frame(SHAPES["line"], View(azimuth=-90, elevation=0, field_of_view=90, width=100, height=100)).eye
+    assert eye == pytest.approx([0, -0.05, 0])
+
+
+def test_points_that_are_not_finite_are_refused() -> None:
+    with pytest.raises(InputError, match="no place"):
+        frame(np.array([[0, 0, 0], [1, 0, np.nan]]), View())
