@@ -1,5 +1,14 @@
-"""Measure the speed of the lane engines on a fixed mix of microinstructions, of timing-only runs, of whole passes, of
-transfers, of traces, of Larrabee's rasterizer, of fresh processes and of passes on every engine.
+"""Measure speeds of the simulator.
+
+engine        the lane engines on a fixed mix of microinstructions, beside the machine at 100 MHz
+nodes         many nodes in one process, on one thread and on all
+pass          a bicubic pass with PE data and for its timing alone, in both schedules
+tessellation  a bicubic pass on every engine, beside its simulated time
+timing        timing-only runs
+transfers     texture transfers
+trace         writing traces
+larrabee      binning and rasterizing 100,000 triangles with cycle counts
+startup       fresh processes: --help, a whole pass with empty caches and with full ones
 
 All engines run in this process, one after the other in every round, so that a busy minute of the host slows all of
 them; read the ratios first. Times are medians with minimum and maximum.
@@ -10,27 +19,29 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from pixelflow.cli.arguments import UsageError
+
 if TYPE_CHECKING:
     from pixelflow.cli.screen import Screen
 
 __all__ = ["add_arguments", "run"]
 
 _WHAT = ("engine", "nodes", "pass", "timing", "transfers", "trace", "larrabee", "startup", "tessellation")
+_NODES = 40
 
 
 EXAMPLES = (
     "pixelflow bench engine --rounds 1",
     "pixelflow bench timing --rounds 1",
+    "pixelflow bench larrabee --rounds 1",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", default="engine", choices=_WHAT, help="what to measure (default: engine)")
     parser.add_argument("--rounds", type=_positive, default=11, help="interleaved rounds (default 11)")
-    parser.add_argument(
-        "--nodes", type=_positive, default=40, help="how many nodes `nodes` compares with one (default 40)"
-    )
     add = parser.add_argument
+    add("--nodes", type=_positive, metavar="N", help="`nodes`: how many are compared with one (default 40)")
     add("--bound", action="store_true", help="`engine`: compare fused code with what its vector instructions must take")
     add("--markdown", action="store_true", help="`engine`: print the ratios as a table for a README")
 
@@ -40,6 +51,16 @@ def _positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError("at least 1")
     return value
+
+
+def _refuse_without_effect(args: argparse.Namespace) -> None:
+    for option, given, what in (
+        ("--nodes", args.nodes is not None, "nodes"),
+        ("--bound", args.bound, "engine"),
+        ("--markdown", args.markdown, "engine"),
+    ):
+        if given and args.what != what:
+            raise UsageError(option, f"is for `bench {what}`")
 
 
 def _show_markdown(screen: Screen, found: dict[str, Any]) -> None:
@@ -57,13 +78,14 @@ def run(args: argparse.Namespace) -> int:
     from pixelflow.cli.bench_tessellation import show_tessellation, tessellation
     from pixelflow.cli.screen import Screen
 
+    _refuse_without_effect(args)
     screen = Screen.of(args)
     measure, show = {
         "engine": (
             partial(bench_engines.engines, note=screen.note, bound=args.bound),
             _show_markdown if args.markdown else bench_engines.show_engines,
         ),
-        "nodes": (partial(bench_nodes.nodes, count=args.nodes, note=screen.note), bench_nodes.show_nodes),
+        "nodes": (partial(bench_nodes.nodes, count=args.nodes or _NODES, note=screen.note), bench_nodes.show_nodes),
         "pass": (bench_pass.passes, bench_pass.show_passes),
         "timing": (bench_streams.timing, bench_streams.show_timing),
         "transfers": (bench_streams.transfers, bench_streams.show_transfers),

@@ -13,3 +13,11 @@ def test_the_cost_of_a_pass_names_its_engine(capsys: pytest.CaptureFixture[str])
     assert json.loads(capsys.readouterr().out)["timing"]["engine"] == choose(AUTO).engine
     assert main(["bench", "timing", "--rounds", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[0].endswith(f"engine {choose(AUTO).engine}")
+
+
+@pytest.mark.parametrize(
+    "words", [["larrabee", "--nodes", "3"], ["nodes", "--markdown"], ["startup", "--bound"]], ids=" ".join
+)
+def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) -> None:
+    result = pixelflow("bench", *words, "--rounds", "1")
+    assert result.code == 2 and "is for `bench" in result.err
