@@ -29,7 +29,7 @@ _TOKEN = re.compile(
   | (?P<SIGN>[+-])
   | (?P<NOT>[!~])
   | (?P<MARK>\.\.|[][():,=\#])
-  | (?P<END>;.*|\Z)
+  | (?P<END>;[^\n]*\Z|\Z)
     )""",
     re.VERBOSE | re.ASCII,
 )
@@ -242,6 +242,8 @@ class _Reader:
         self.must(":")
         if self.next == "lane":
             return self.rules.data_lane([where, self.take("NAME"), self._rest()])
+        if self.next.type == "TEMPLATE" and self.next.partition("{")[0] in _DATA_KINDS:
+            raise Unusual  # the grammar takes the kind first
         kind = self.take("NAME") if self.next in _DATA_KINDS else None
         return self.rules.data([where, kind, self.expressions()])
 

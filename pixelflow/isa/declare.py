@@ -370,7 +370,7 @@ class InstructionSet:
         end = at + declaration.words
         if end > len(words):
             raise InputError(f"word {at}: {declaration.mnemonic} needs {declaration.words} words, the program ends")
-        meant = words[at:end]
+        meant = tuple(words[at:end])
         found = self._decoded.get(meant)
         if found is None:
             try:

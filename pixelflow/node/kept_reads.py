@@ -62,10 +62,12 @@ class KeptReads:
         return self._found.get((what, self._versions()))
 
     def keep(self, what: Hashable, read: KeptRead) -> KeptRead:
-        """Keep a read; return it."""
+        """Keep a read; return it. Reads of contents that are no more are given up."""
+        versions = self._versions()
+        self._found = {known: each for known, each in self._found.items() if known[1] == versions}
         if len(self._found) >= _KEPT:
             del self._found[next(iter(self._found))]
-        self._found[what, self._versions()] = read
+        self._found[what, versions] = read
         return read
 
     def _versions(self) -> tuple[int, ...]:

@@ -50,4 +50,5 @@ def _in_full(node: Node, program: Program, entry: str | None, score: Score, befo
 
 def _with_program(run: Run, program: Program | None) -> Run:
     beside = None if run.beside is None else _with_program(run.beside, program)
-    return replace(run, program=program, beside=beside)
+    own = {name: dict(getattr(run, name)) for name in ("routine_cycles", "waits", "stage_waits", "gni_cycles")}
+    return replace(run, program=program, beside=beside, **own)

@@ -146,8 +146,8 @@ def begin(unit: TextureUnit, transfer: Transfer) -> tuple[Command, ...]:
 def replay(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
     """Carry out the steps of an earlier run.
 
-    Returns None where all went as before, so that the account is the same; else how many steps were made when a
-    transfer gave other commands, or could not be made: the run must go on in full from there.
+    Returns None where all went as before, so that the account is the same; else how many steps were made when another
+    transfer was asked for, when one gave other commands, or could not be made: the run must go on in full from there.
     """
     for at, step in enumerate(score.steps):
         match step:
@@ -155,12 +155,18 @@ def replay(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
                 array.run(actions)
             case Settings(instruction):
                 array.configure(instruction)
-            case Told(instruction, _):
-                tell(unit, instruction)
+            case Told(instruction, transfer):
+                # What it asks for also follows from what earlier runs have told the TASICs.
+                asked = tell(unit, instruction)
+                if asked != transfer:
+                    step.transfer = asked
+                    return at + 1
             case Begin(transfer, commands):
+                moved = dict(unit.moved)
                 try:
                     now = begin(unit, transfer)
                 except MachineFault:
+                    unit.moved.update(moved)
                     return at  # it comes again, in its cycle
                 if now != commands:
                     step.commands = now

@@ -74,11 +74,12 @@ class TextureAccess:
         """Neighbouring accesses must be in different banks; between the rounds of a read there is time enough."""
         emcs = self._array.emcs_per_module
         by_round = (self._array.modules, emcs, addresses.shape[1])
-        banks = self._map.cell(addresses).bank.reshape(*by_round, -1).swapaxes(1, 2)
+        banks = self._map.cell(addresses).bank.reshape(*by_round, addresses.shape[2]).swapaxes(1, 2)
         there = valid.reshape(by_round).swapaxes(1, 2)
         if transfer.direction is Direction.WRITE:
-            banks = banks.reshape(len(banks), 1, -1, banks.shape[-1])
-            there = there.reshape(len(there), 1, -1)
+            accesses = there.shape[1] * there.shape[2]
+            banks = banks.reshape(len(banks), 1, accesses, banks.shape[-1])
+            there = there.reshape(len(there), 1, accesses)
         same = (banks[:, :, 1:] == banks[:, :, :-1]).any(axis=-1) & there[:, :, 1:] & there[:, :, :-1]
         if not same.any():
             return

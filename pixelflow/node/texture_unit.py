@@ -253,7 +253,8 @@ class TextureUnit:
             words[groups < 0] = 0
             if transfer.half is not None:
                 words = words[:, :, :, DEVICES // 2 :]
-            data = words.swapaxes(2, 3).reshape(*groups.shape[:2], -1, transfer.size)
+            words_each = words.shape[2] * words.shape[3] * 4 // transfer.size
+            data = words.swapaxes(2, 3).reshape(*groups.shape[:2], words_each, transfer.size)
             self.moved["PEs to TASICs"] += int((groups >= 0).sum()) * 4 * words.shape[3]
         self._access.carry_out(transfer, addresses, valid, data)
         self.moved["TASICs to texture memory"] += int(valid.sum()) * addresses.shape[2] * transfer.size

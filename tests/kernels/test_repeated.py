@@ -161,3 +161,49 @@ def test_a_read_brings_what_was_written_since_the_last_one(engine: str, program:
     _prepared(node, few, 5).run(program)
     expected = np.where(few, 7 * node.read_word(4, 4) // 4, 0x11111111)
     assert (node.read_word(320, 4) == expected).all()
+
+
+READS = """
+LD R, #0
+repeat i in 0 .. 31
+    ST [352 + i], R
+end
+EMC_MarkRead
+SIGNAL 0
+WAIT 1
+HALT
+stream tigc
+WAIT 0
+TAS_MemRdBlock4 2
+SIGNAL 1
+HALT
+"""
+PROMISES = "HALT\nstream tigc\nTAS_SetBanks 1\nHALT\n"
+
+
+def test_what_another_program_has_told_the_tasics_counts() -> None:
+    """After TAS_SetBanks a read takes fewer cycles; registers of the TASICs are kept from run to run."""
+    programs = [assemble(READS), assemble(PROMISES)]
+    found = {}
+    for engine in ("macro", "rows"):
+        node = Node(TINY, engine)
+        marked = np.zeros(node.lanes, bool)
+        marked[:: node.lanes // 4] = True
+        found[engine] = []
+        for number in (0, 0, 1, 0, 0):
+            node.set_flag("E", marked)
+            node.set_flag("MR", np.zeros(node.lanes, bool))
+            run = node.run(programs[number])
+            found[engine].append((run.cycles, run.total_cycles, dict(node.texture.moved)))
+    assert found["macro"] == found["rows"]
+    cycles = [each[1] for each in found["rows"]]
+    assert cycles[0] == cycles[1] > cycles[3] == cycles[4]
+
+
+def test_the_account_of_a_repeated_run_is_its_own(program: Program) -> None:
+    marked = np.arange(TINY.lanes) % 3 == 0
+    node = Node(TINY, "macro")
+    runs = [_prepared(node, marked, seed).run(program) for seed in range(3)]
+    runs[1].waits["sem 99"] = 1
+    assert runs[2].repeated and "sem 99" not in runs[2].waits
+    assert "sem 99" not in _prepared(node, marked, 4).run(program).waits

@@ -90,12 +90,16 @@ def test_expressions(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a b", "x.y", "'a'", "end: NOP", "const 5 = 3", "1 = 2", "LD R,", "a # b", "\N{NO-BREAK SPACE}x"]
+    "text",
+    [
+        *("'a'", "end: NOP", "const 5 = 3", "1 = 2", "LD R,", "\N{NO-BREAK SPACE}x", "NOP ;x\n garbage"),
+        *("data x: word{n}", "data x: byte{i}_y", "data x: float{1+2}"),
+    ],
 )
 def test_what_is_left_to_the_grammar(text: str) -> None:
     """Wrong lines, mostly; and a character in quotes, which few programs hold."""
     with pytest.raises(Unusual):
-        read_expression(text, _RULES)
+        read_line(text, _RULES)
 
 
 def test_a_program_of_usual_lines_needs_no_grammar() -> None:
