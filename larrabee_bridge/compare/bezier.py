@@ -20,8 +20,8 @@ __all__ = ["BezierComparison", "tessellate_on_both"]
 class BezierComparison:
     """Points and normals of the same samples by both machines, and what they took.
 
-    PixelFlow's is one node, with the texture transfers that make its table of patches; Larrabee's one core whose
-    threads take turns, with the patches in its memory. Neither counts the transport of results.
+    PixelFlow's is one node, which reads the patches from texture memory; Larrabee's one core whose threads take turns,
+    with the patches in its memory. Neither counts how patches came there, nor the transport of results.
     """
 
     patches: int

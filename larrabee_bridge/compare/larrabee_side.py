@@ -90,7 +90,7 @@ def _counts(run: LarrabeeRun) -> list[int]:
 
 
 def _traffic(run: LarrabeeRun) -> dict[str, int]:
-    """Return bytes between the cores and memory, whoever asks for them."""
+    """Return bytes between the cores and memory: of bins that hold what is covered, whoever filled them."""
     frame = run.frame
     contents = bin_contents([raster.quads() for raster in run.rasters], _counts(run))
     sizes = TileSizes.of(frame.width, frame.height, run.tile)
@@ -121,7 +121,8 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
             "formula",
             "how four threads share a core, from the cycles of each alone; set-up threads carry out the descents",
         ),
-        ("not counted", f"{rest}; waits for memory and texels, which threads and fibers hide"),
+        ("not counted", f"{rest}; waits for memory and for texels"),
+        ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
         ("no source gives", f"{', '.join(invented(run.back_end.accounts.config))}; every access hits the L1 cache"),
     )
 

@@ -72,6 +72,7 @@ def draw_on_pixelflow(
     facts = [
         ("regions", f"{regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches"),
         ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),
+        ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
     if composed:
         facts.append(("formula", "the image composition network's time, within the picture's"))

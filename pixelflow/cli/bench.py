@@ -31,7 +31,8 @@ _NODES = 40
 
 
 EXAMPLES = (
-    "pixelflow bench engine --rounds 1",
+    "pixelflow bench engine --rounds 1 --bound",
+    "pixelflow bench engine --rounds 1 --markdown",
     "pixelflow bench timing --rounds 1",
     "pixelflow bench larrabee --rounds 1",
 )

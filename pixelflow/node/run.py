@@ -76,6 +76,7 @@ class Run(Shown):
             ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
             ("engine", self.engine),
             ("ended by", self.reason),
+            *((("repeated", "done again as an earlier run was, whose account this is"),) if self.repeated else ()),
         )
         return Sheet(f"run of {self.total_cycles:,} cycles", facts, tuple(table for table in tables if table.rows))
 

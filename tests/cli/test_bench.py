@@ -21,3 +21,9 @@ def test_the_cost_of_a_pass_names_its_engine(capsys: pytest.CaptureFixture[str])
 def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) -> None:
     result = pixelflow("bench", *words, "--rounds", "1")
     assert result.code == 2 and "is for `bench" in result.err
+
+
+def test_fresh_processes_are_timed_beside_the_shortest(pixelflow) -> None:
+    found = json.loads(pixelflow("bench", "startup", "--rounds", "1", "--json").out)["startup"]
+    text = json.dumps(found)
+    assert "--help" in text and "no cache" in text and "python -c pass" in text
