@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from larrabee_bridge.spans import spans_of
 from pixelflow.drawing import SUBPIXELS, ScreenTriangles, edges_of
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["TILES", "Bins", "Rule", "SubBin", "bin_triangles", "in_order", "sub_bins"]
 
@@ -31,7 +31,7 @@ class Rule(Enum):
     COVERED = "it covers at least one pixel centre of the tile"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Bins:
     """For each tile, row by row, the triangles in it in the order of drawing.
 
@@ -128,7 +128,7 @@ def _not_rejected(
     return kept
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SubBin:
     """What one core has put into the bin of one tile: entries of its PrimSets, each with the PrimSet's sequence id."""
 

@@ -6,18 +6,17 @@ that their shares can be compared; what threads of one core win from each other 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from larrabee_bridge.backend.render import render_back_end
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.rasterizer import rasterize
 from larrabee_bridge.stages import QuadCost, StageCycles, raster_share, shader_length_at, shares
 from pixelflow.drawing import Frame
+from pixelflow.records import record
 
 __all__ = ["Breakdown", "breakdown_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Breakdown:
     """Cycles of a frame by stage, without the additional operations; and how they grow with the shader."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pixelflow.isa.declare import Instruction
+from pixelflow.records import record
 
 __all__ = ["Dependences", "dependences"]
 
@@ -13,7 +13,7 @@ _ANYTHING = (None, None)
 """Stands for a value, and for the two values that some operations return."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dependences:
     """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
 

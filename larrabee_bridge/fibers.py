@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from pixelflow.records import record
 
 __all__ = ["FiberRun", "fewest_fibers", "run_fibers", "stall_of_a_round", "stall_share"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FiberRun:
     """What a work thread did: cycles in all, cycles of qquads and of switches, cycles in which it waited."""
 

@@ -5,11 +5,10 @@ Section numbers are those of Seiler et al. 2008. The paper's qquad is sixteen pi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles, edges_of
+from pixelflow.records import record
 
 __all__ = ["QUAD", "Quads", "quads_of"]
 
@@ -17,7 +16,7 @@ QUAD = 4
 """Pixels of a side."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Quads:
     """Blocks of 4x4 pixels: by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 

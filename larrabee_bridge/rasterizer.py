@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -17,6 +16,7 @@ from larrabee_bridge.quads import QUAD, Quads
 from larrabee_bridge.rasterizer_runs import Counted, Descent, SetUp
 from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.errors import Fault, InputError, nearest
+from pixelflow.records import record
 
 __all__ = ["Blocks", "Rasterized", "Scan", "rasterize", "sampled_bins"]
 
@@ -30,7 +30,7 @@ BATCH = 4096
 """Threads that are simulated side by side; no result depends on it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Blocks:
     """What came out, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 
@@ -50,7 +50,7 @@ class Blocks:
         return len(self.tile)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Rasterized:
     """Triangles as blocks of pixels, and what that took.
 

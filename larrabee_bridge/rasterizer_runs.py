@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from larrabee_bridge.threads import Recording, Step
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.drawing import SAMPLES, ScreenTriangles
 from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.records import record
 
 __all__ = ["Counted", "Descent", "SetUp", "uncut"]
 
@@ -28,7 +28,7 @@ _LARGEST = 1 << 25
 """Bytes of results of one batch of threads."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Counted:
     """What threads took: int64[thread] cycles, alone on a core; instructions of all by family; lines touched by all."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from larrabee_bridge.binning import Bins
@@ -13,11 +11,12 @@ from larrabee_bridge.rasterizer_runs import Descent, SetUp, uncut
 from larrabee_bridge.threads import Shared, take_turns
 from pixelflow.drawing import ScreenTriangles
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["Ablation", "Together", "ablation", "together"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Together:
     """A sample of pairs on one core: its threads take one pair after the other."""
 
@@ -68,7 +67,7 @@ def together(
     return Together(count, threads, alone, take_turns(descent.program, lists, found.config))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Ablation:
     """The same triangles with the scalar bit scan and without it, where a loop looks at one bit after the other."""
 

@@ -6,7 +6,6 @@ Section numbers are those of Seiler et al. 2008. Triangles come here on the scre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
@@ -20,6 +19,7 @@ from larrabee_bridge.rasterizer import Rasterized, rasterize
 from larrabee_bridge.traffic import Target, default_targets
 from pixelflow.drawing import Draw, Frame, Picture
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["LarrabeeRun", "merged", "render_on_larrabee"]
 
@@ -27,7 +27,7 @@ PRIMSET = 1000
 """Most triangles of a PrimSet (5.2)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class LarrabeeRun:
     """A frame as Larrabee drew it, and what that took; tiles are counted row by row."""
 

@@ -19,6 +19,7 @@ from enum import IntEnum
 from larrabee_bridge.ranges import check_ranges
 from pixelflow.config.param import param
 from pixelflow.errors import Fault, InputError, InternalError
+from pixelflow.records import record
 from pixelflow.sim import Box, Clock, Netlist
 from pixelflow.sim.clock import Watcher
 from pixelflow.units import Cycle, Standing
@@ -78,7 +79,7 @@ class Direction(IntEnum):
     DOWN = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leg:
     """A way on one ring; stops count from 0, the link of a ring is its last one."""
 
@@ -90,7 +91,7 @@ class Leg:
     hops: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Message:
     """What an agent wants to send to another one, from a clock on."""
 
@@ -99,7 +100,7 @@ class Message:
     clock: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ride:
     """A message on one ring: put onto it in one clock, accepted in another one."""
 
@@ -108,7 +109,7 @@ class Ride:
     accepted: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delivery:
     """A message that has arrived, and how."""
 
@@ -132,7 +133,7 @@ class _Parcel:
     rides: tuple[Ride, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _StopSpec:
     stops: tuple[tuple[int, int], ...]
     """(ring, position) of each ring on which it is: one, or two where it is a link."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pixelflow.drawing import CENTRE, SUBPIXELS, ScreenTriangles, edges_of
+from pixelflow.records import record
 
 __all__ = ["Spans", "spans_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Spans:
     """Rows of triangles that cover something, by triangle and row: int64 each, ``first`` and ``last`` included."""
 

@@ -6,14 +6,14 @@ Section numbers are those of Seiler et al. 2008. Cycles are given, by programs t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["QuadCost", "StageCycles", "raster_share", "shader_length_at", "shares"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuadCost:
     """Cycles of a qquad in the back end as a line: so many whatever the shader is, and so many an operation of it."""
 
@@ -35,7 +35,7 @@ class QuadCost:
         return self.fixed + self.per_operation * operations
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StageCycles:
     """Cycles of a frame that do not depend on the shader: ``raster``, and ``other`` (vertices)."""
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from larrabee_bridge.caches import Cache, Hierarchy
 from larrabee_bridge.core import CoreConfig, Costs
 from larrabee_bridge.program import VectorProgram
+from pixelflow.records import record
 
 __all__ = ["Recording", "Shared", "Step", "take_turns"]
 
@@ -38,7 +39,7 @@ class Recording:
             self.steps[thread].append((number, tuple(line for line in lines[thread].tolist() if line >= 0)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shared:
     """What a core did with its threads."""
 

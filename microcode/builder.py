@@ -66,6 +66,8 @@ class Builder:
         self._scope = self.globals
         self._line: Line | None = None
         self._line_number = -1
+        self._numbers: dict[int, tuple[Line, int]] = {}
+        """For each object that is a line: it, which keeps it, and its number in ``lines``."""
         self._callers: dict[tuple[str, int], int] = {}
         self._known: dict[tuple, Instruction] = {}
 
@@ -103,7 +105,7 @@ class Builder:
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .E form", None, f"usage: {declaration.synopsis}")
-        values = list(converted(declaration, operands, self._name_index))
+        values = converted(declaration, operands, self._name_index)
         for position, value in enumerate(values):
             if isinstance(value, Reference):
                 scope = value.scope if value.scope is not None else self._scope
@@ -261,7 +263,12 @@ class Builder:
     def set_line(self, line: Line | None) -> None:
         """Instructions added from here on come from this source line (None: from the calling Python code)."""
         self._line = line
-        self._line_number = -1 if line is None else self.lines.setdefault(line, len(self.lines))
+        self._line_number = -1
+        if line is not None:
+            found = self._numbers.get(id(line))
+            if found is None:
+                found = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
+            self._line_number = found[1]
 
     @property
     def place(self) -> Place | None:

@@ -6,8 +6,9 @@ Tests, reports and programs iterate over `FLOATS`, `ORDERS` and `INTEGERS` inste
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+from pixelflow.records import record
 
 __all__ = ["FLOATS", "INTEGERS", "MANTISSA_BYTES", "ORDERS", "Entry", "Kind", "Library", "Operation", "find", "shifts"]
 
@@ -65,7 +66,7 @@ class Operation(Enum):
     SHIFT_RIGHT_SIGNED = "isar"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One routine. ``size`` is bytes of mantissa for floats, bytes of operand for integers; ``count`` bits of a shift.
 

@@ -6,12 +6,12 @@ Each check is a function from a program to findings; `check` runs them all. Noth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from microcode.footprint import footprint
 from pixelflow.errors import Place
 from pixelflow.isa import INSTRUCTIONS, SEMAPHORES, Instruction, Kind, Mem, Program, Routine
 from pixelflow.isa.control import CALL, HALT, JMP, RET
+from pixelflow.records import record
 
 __all__ = ["Finding", "check"]
 
@@ -24,7 +24,7 @@ LONGEST_CHAIN = 100
 """Calls inside calls that are followed; a machine has far fewer frames."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """One suspicion: what, where (None for the program as a whole), and what to do about it."""
 

@@ -26,8 +26,9 @@ __all__ = ["HANDLERS"]
 def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.Operation = item.statement
     word = name_text(statement.name, scope)
-    instructions = scope.target.instructions
-    if word not in instructions:
+    target = scope.target
+    declaration = target.instructions.get(word)
+    if declaration is None:
         macro = scope.find_macro(word)
         if macro is not None and statement.suffix is None:
             _expand(expander, macro, item, scope)
@@ -36,11 +37,11 @@ def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
     suffix = statement.suffix
     if suffix is not None and suffix.name != "E":
         raise suffix.complain(f"unknown suffix .{suffix.name}", "the only suffix is .E: act where enabled")
-    if suffix is not None and not instructions[word].gateable:
-        raise suffix.complain(f"{word} has no .E form", f"usage: {instructions[word].synopsis}")
-    targets = scope.target.label_positions[word]
+    if suffix is not None and not declaration.gateable:
+        raise suffix.complain(f"{word} has no .E form", f"usage: {declaration.synopsis}")
+    labels = target.label_positions[word]
     operands = [
-        _target(node, item, scope, expander) if position in targets else _operand(node, scope)
+        _target(node, item, scope, expander) if position in labels else _operand(node, scope)
         for position, node in enumerate(statement.operands)
     ]
     try:
@@ -63,7 +64,7 @@ def _unknown(word: str, statement: s.Operation, scope: Scope) -> Complaint:
 
 def _operand(node: Node, scope: Scope) -> Value:
     value = node.evaluate(scope)
-    if isinstance(node, Binary | Unary) and isinstance(value, Mem):
+    if value.__class__ is Mem and node.__class__ in (Binary, Unary):
         raise node.complain("an address that is computed stands in [ ]", "write [x + 2] or x[2]")
     return value
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from microcode import code, declarations
 from microcode import statements as s
@@ -20,6 +19,7 @@ from microcode.scope import Scope
 from microcode.source import Complaint, Line, Source
 from microcode.values import Value
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["Expander"]
 
@@ -37,7 +37,7 @@ class Stop(Exception):
     """Expansion cannot go on: a limit was reached. The fault is recorded."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Call:
     """A macro being expanded, and the line that called it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Protocol
 
 from microcode.functions import ARITHMETIC, FUNCTIONS, arithmetic
@@ -11,6 +10,7 @@ from microcode.source import Complaint
 from microcode.values import Broken, Modified, Range, Symbol, Value, shown
 from pixelflow.errors import InputError, nearest
 from pixelflow.isa import Imm, Mem
+from pixelflow.records import record
 
 __all__ = [
     "Address",
@@ -50,7 +50,7 @@ class Silent(Complaint):
     """A complaint that was already reported in another shape."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node(ABC):
     """A piece of a line: its first column (from 1) and the column after its last character."""
 
@@ -65,7 +65,7 @@ class Node(ABC):
         """Return the value where ``names`` are known; raises Complaint where it has none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Literal(Node):
     """A number or a text."""
 
@@ -75,7 +75,7 @@ class Literal(Node):
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name(Node):
     """A name, looked up where it stands."""
 
@@ -99,7 +99,7 @@ class Name(Node):
         return self.complain(f"unknown name {self.name}", suggestion(self.name, names))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Template(Node):
     """A name with parts to be computed: ``fadd{n}``."""
 
@@ -117,7 +117,7 @@ class Template(Node):
         return Modified(value, tuple(reversed(words))) if words else value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Braced(Node):
     """An operand with words in braces behind it: ``[r1 + 64]{float16}{1to16}``."""
 
@@ -131,7 +131,7 @@ class Braced(Node):
         return Modified(self.inner.evaluate(names), self.words)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index(Node):
     """A byte of a range or parameter: ``x[2]``."""
 
@@ -154,7 +154,7 @@ class Index(Node):
         raise self.target.complain(f"{shown(target)} has no bytes to count off with [ ]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call(Node):
     """A function of the language: ``min(a, b)``."""
 
@@ -179,7 +179,7 @@ class Call(Node):
             raise self.complain(str(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unary(Node):
     """``-x``, ``+x``, ``~x`` or ``!x``."""
 
@@ -197,7 +197,7 @@ class Unary(Node):
         return {"-": -value, "+": value, "~": ~value}[self.operator]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary(Node):
     """An operator between two expressions."""
 
@@ -218,7 +218,7 @@ class Binary(Node):
             raise self.complain(str(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Logical(Node):
     """``&&`` and ``||``: the right side is evaluated only where it matters."""
 
@@ -232,7 +232,7 @@ class Logical(Node):
         return int(truth(self.right.evaluate(names), self.right))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Immediate(Node):
     """An operand ``#value``."""
 
@@ -254,7 +254,7 @@ class Immediate(Node):
         raise self.complain(f"{shown(value)} is not a byte", "allowed: #-128..#255")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address(Node):
     """An operand ``[address]``."""
 
@@ -304,4 +304,4 @@ def _name_part(node: Node, names: Names) -> str:
 
 def name_text(node: Name | Template, names: Names) -> str:
     """Return the name that a node spells, without looking it up."""
-    return node.name if isinstance(node, Name) else node.text(names)
+    return node.name if node.__class__ is Name else node.text(names)

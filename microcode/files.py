@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from microcode.source import Complaint, Source, read_source
 from pixelflow.errors import nearest
+from pixelflow.records import record
 
 __all__ = ["LIBRARY", "Files"]
 
 LIBRARY = Path(__file__).parent / "library"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Files:
     """The search path of includes; ``folders`` come between the including file's own folder and the library."""
 

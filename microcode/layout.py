@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from microcode.data import LANE_BYTES, DataKind, data_bytes
 from microcode.target import PIXELFLOW, Target
 from microcode.values import Range, Value
 from pixelflow.errors import InputError, Place
 from pixelflow.isa import DataBlock, MemoryRange
+from pixelflow.records import record
 
 __all__ = ["Layout"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Taken:
     """Bytes of a range that overlaps no other."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from microcode import expressions as e
@@ -255,6 +254,8 @@ def _unescaped(token: str) -> str:
 @cache
 def _lark(rules: _Rules | None) -> Lark:
     # Imported here: lark is needed only where text is parsed, and takes a tenth of a second to load.
+    from importlib import resources
+
     from lark import Lark
 
     grammar = resources.files("microcode").joinpath("grammar.lark").read_text(encoding="utf-8")

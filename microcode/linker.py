@@ -39,14 +39,14 @@ def link(builder: Builder) -> Program:
             instructions[pending.index] = _retargeted(instructions[pending.index], pending.operand, target)
     names = _numbered([code[id(section)] for section in sections], tuple(builder.names))
     words: list[int] = []
-    encoded: dict[Instruction, tuple[int, ...]] = {}
+    encoded: dict[int, tuple[int, ...]] = {}  # by the object: the builder makes one for all equal lines
     line_of: list[int] = []
     for section in sections:
         instructions = code[id(section)]
         for instruction in instructions:
-            found = encoded.get(instruction)
+            found = encoded.get(id(instruction))
             if found is None:
-                found = encoded[instruction] = instruction.encode()
+                found = encoded[id(instruction)] = instruction.encode()
             words += found
         line_of += section.lines + [-1] * (len(instructions) - len(section.lines))
     return builder.target.program(
@@ -92,8 +92,10 @@ def _strangers(builder: Builder) -> list[Fault]:
         for section in _called_from(main, builder):
             for instruction, number in zip(section.instructions, section.lines, strict=True):
                 declaration = instruction.declaration
+                if declaration.unit not in _UNITS_OF_OTHERS[stream]:
+                    continue
                 key = (stream, number, declaration.mnemonic)
-                if declaration.unit not in _UNITS_OF_OTHERS[stream] or key in found:
+                if key in found:
                     continue
                 whose = "" if section is main else f", which calls {section.name}"
                 message = f"{declaration.mnemonic} is not an instruction of stream {stream}{whose}"
@@ -103,7 +105,7 @@ def _strangers(builder: Builder) -> list[Fault]:
 
 
 _OTHER_STREAM = {"eigc": "tigc", "tigc": "eigc"}
-_UNITS_OF_OTHERS = {"eigc": {Unit.TASIC}, "tigc": {Unit.PE, Unit.LEE}}
+_UNITS_OF_OTHERS = {"eigc": (Unit.TASIC,), "tigc": (Unit.PE, Unit.LEE)}
 
 
 def _called_from(main: Section, builder: Builder) -> list[Section]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 from microcode.values import Range, Reference, Value, shown
 from pixelflow.errors import Fault, InputError
@@ -19,6 +21,7 @@ from pixelflow.isa import (
     OperandSpec,
     Register,
 )
+from pixelflow.records import record
 
 __all__ = ["OperandError", "converted"]
 
@@ -34,48 +37,64 @@ class OperandError(InputError):
         self.operand = operand
 
 
-def converted(declaration: Declaration, given: tuple[Value, ...], name_index: Callable[[str], int]) -> Iterator:
-    """Give the operands of an instruction; raises OperandError.
+def converted(declaration: Declaration, given: tuple[Value, ...], name_index: Callable[[str], int]) -> list:
+    """Return the operands of an instruction; raises OperandError.
 
     A trailing optional source is filled in, the arguments of a call are gathered, memory is checked against the PE.
     """
-    count = _extent(declaration, given)
-    _check_count(declaration, given)
-    for position, spec in enumerate(declaration.operands):
-        if spec.kind is Kind.ARGUMENTS:
+    shape = _shape(declaration)
+    if not shape.fewest <= len(given) <= shape.most:
+        raise _miscounted(declaration, shape, len(given))
+    touched = 1
+    if shape.size is not None and shape.size < len(given):
+        value, spec = given[shape.size], declaration.operands[shape.size]
+        if isinstance(value, int) and spec.low <= value <= spec.high:
+            touched = value
+    found: list = []
+    for position, (spec, take) in enumerate(shape.takers):
+        if take is None:
             rest = range(position, len(given))
-            yield tuple(_argument(declaration, spec, given[index], index) for index in rest)
+            found.append(tuple(_argument(declaration, spec, given[index], index) for index in rest))
         elif position == len(given):
-            yield given[0]
+            found.append(given[0])
         else:
             try:
-                yield _operand(spec, given[position], name_index, count)
+                found.append(take(spec, given[position], touched, name_index))
             except ValueError as error:
                 message, *hints = error.args
                 raise OperandError(f"{declaration.mnemonic}: {message}", position, *hints) from None
+    return found
 
 
-def _extent(declaration: Declaration, given: tuple[Value, ...]) -> int:
-    """Return how many bytes from its memory operands on an instruction touches."""
-    for spec, value in zip(declaration.operands, given, strict=False):
-        if spec.name == "bytes" and isinstance(value, int) and spec.low <= value <= spec.high:
-            return value
-    return 1
+@record(eq=False)
+class _Shape:
+    """What an instruction takes, worked out once for all of its uses."""
+
+    takers: tuple[tuple[OperandSpec, Callable | None], ...]
+    """For each operand what makes it of a value; None where it gathers the arguments of a call."""
+    fewest: int
+    most: int
+    size: int | None
+    """Position of the operand that says how many bytes from its memory operands on it touches; one byte without."""
 
 
-def _check_count(declaration: Declaration, given: tuple[Value, ...]) -> None:
+@cache
+def _shape(declaration: Declaration) -> _Shape:
     specs = declaration.operands
-    most = len(specs)
-    fewest = sum(1 for spec in specs if not spec.optional)
+    fewest, most = sum(1 for spec in specs if not spec.optional), len(specs)
     if specs and specs[-1].kind is Kind.ARGUMENTS:
         fewest, most = len(specs) - 1, len(specs) - 1 + PARAMETERS
-    if fewest <= len(given) <= most:
-        return
+    size = next((position for position, spec in enumerate(specs) if spec.name == "bytes"), None)
+    takers = tuple((spec, _form if isinstance(spec.kind, OperandForm) else _TAKERS[spec.kind]) for spec in specs)
+    return _Shape(takers, fewest, most, size)
+
+
+def _miscounted(declaration: Declaration, shape: _Shape, given: int) -> OperandError:
+    fewest, most = shape.fewest, shape.most
     wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    found = len(given) if given else "none"
     takes = f"takes {wanted} operand{'s' * (wanted != '1')}" if most else "takes no operands"
-    message = f"{declaration.mnemonic} {takes}, not {found}"
-    raise OperandError(message, most if len(given) > most else None, f"usage: {declaration.synopsis}")
+    message = f"{declaration.mnemonic} {takes}, not {given or 'none'}"
+    return OperandError(message, most if given > most else None, f"usage: {declaration.synopsis}")
 
 
 def _argument(declaration: Declaration, spec: OperandSpec, value: Value, position: int) -> Mem | Imm:
@@ -93,41 +112,97 @@ def _argument(declaration: Declaration, spec: OperandSpec, value: Value, positio
         raise OperandError(f"{declaration.mnemonic}: {message}", position, *hints) from None
 
 
-def _operand(spec: OperandSpec, value: Value, name_index: Callable[[str], int], count: int):
-    if isinstance(spec.kind, OperandForm):
-        return spec.kind.accepted(value)
-    match spec.kind, value:
-        case ((Kind.REGISTER | Kind.SOURCE), Register()):
-            return value
-        case ((Kind.SOURCE | Kind.MEMORY), Range()):
-            if count > value.size:
-                raise ValueError(f"{count} bytes from {value.name} on leave the range: it has {value.size}")
-            return value.mem
-        case ((Kind.SOURCE | Kind.MEMORY), Mem()):
-            return _memory(value, count)
-        case ((Kind.SOURCE | Kind.BYTE), Imm()):
-            return _immediate(value)
-        case ((Kind.COUNT | Kind.DELTA), int()) if not isinstance(value, bool):
-            if value not in spec.choices if spec.choices else not spec.low <= value <= spec.high:
-                raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}")
-            return value
-        case Kind.COEFFICIENT, int() if not isinstance(value, bool):
-            if not -(1 << 63) <= value < 1 << 63:
-                raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}")
-            return value
-        case Kind.PARAMETER, Mem(0, base) if base is not None:
-            return base
-        case Kind.PARAMETER, int() if 0 <= value < PARAMETERS:
-            return value
-        case Kind.NAME, str():
-            if value in ("", BEFORE, END):
-                raise ValueError(f"{spec.name} cannot be {value!r}: reports use it for what has no name")
-            return name_index(value)
-        case Kind.TARGET, Reference():
-            return value
-        case Kind.TARGET, str():
-            return Reference(value)
+# What makes an operand of a value, by kind: ``touched`` bytes from a memory operand on must lie in the PE.
+
+
+def _form(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    return spec.kind.accepted(value)
+
+
+def _register(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if isinstance(value, Register):
+        return value
     raise _wrong(spec, value, _advice(spec, value))
+
+
+def _source(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if isinstance(value, Register):
+        return value
+    if isinstance(value, Imm):
+        return _immediate(value)
+    return _place(spec, value, touched, name_index)
+
+
+def _place(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if isinstance(value, Mem):
+        return _memory(value, touched)
+    if isinstance(value, Range):
+        if touched > value.size:
+            raise ValueError(f"{touched} bytes from {value.name} on leave the range: it has {value.size}")
+        return value.mem
+    raise _wrong(spec, value, _advice(spec, value))
+
+
+def _byte(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if isinstance(value, Imm):
+        return _immediate(value)
+    raise _wrong(spec, value, _advice(spec, value))
+
+
+def _number(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong(spec, value, _advice(spec, value))
+    if value not in spec.choices if spec.choices else not spec.low <= value <= spec.high:
+        raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}")
+    return value
+
+
+def _coefficient(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong(spec, value, _advice(spec, value))
+    if not -(1 << 63) <= value < 1 << 63:
+        raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}")
+    return value
+
+
+def _parameter(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    match value:
+        case Mem(0, base) if base is not None:
+            return base
+        case int() if 0 <= value < PARAMETERS:
+            return value
+    raise _wrong(spec, value, _advice(spec, value))
+
+
+def _name(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if not isinstance(value, str):
+        raise _wrong(spec, value, _advice(spec, value))
+    if value in ("", BEFORE, END):
+        raise ValueError(f"{spec.name} cannot be {value!r}: reports use it for what has no name")
+    return name_index(value)
+
+
+def _target(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Any:
+    if isinstance(value, Reference):
+        return value
+    if isinstance(value, str):
+        return Reference(value)
+    raise _wrong(spec, value, _advice(spec, value))
+
+
+_TAKERS: dict[Kind, Callable | None] = {
+    Kind.REGISTER: _register,
+    Kind.SOURCE: _source,
+    Kind.MEMORY: _place,
+    Kind.BYTE: _byte,
+    Kind.COUNT: _number,
+    Kind.DELTA: _number,
+    Kind.COEFFICIENT: _coefficient,
+    Kind.PARAMETER: _parameter,
+    Kind.NAME: _name,
+    Kind.TARGET: _target,
+    Kind.ARGUMENTS: None,
+}
 
 
 def _advice(spec: OperandSpec, value: Value) -> str | None:

@@ -6,13 +6,13 @@ A line that cannot be read is reported and left out, so that one run finds many 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from microcode import statements as s
 from microcode.lines import parse_line
 from microcode.source import Complaint, Line, Source
 from microcode.target import PIXELFLOW, Target
 from pixelflow.errors import Fault
+from pixelflow.records import record
 
 __all__ = ["Parsed", "parse"]
 
@@ -30,7 +30,7 @@ _OPENERS = {
 _DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc|repeat)\b|\s*[\w{}]+\s*:")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parsed:
     """A source as a tree, and the faults of the lines that are missing from it."""
 

@@ -52,11 +52,6 @@ class _Token(str):
 
     __slots__ = ("column", "type")
 
-    def __new__(cls, text: str, kind: str, column: int) -> _Token:
-        made = super().__new__(cls, text)
-        made.type, made.column = kind, column
-        return made
-
 
 class _Reader:
     """One line, token by token; ``rules`` give the values."""
@@ -71,7 +66,9 @@ class _Reader:
             if match is None:
                 raise Unusual
             kind = match.lastgroup
-            self.tokens.append(_Token(match[kind], kind, match.start(kind) + 1))
+            token = _Token(match[kind])
+            token.type, token.column = kind, match.start(kind) + 1
+            self.tokens.append(token)
             if kind == "END":
                 break
             position = match.end()
@@ -84,7 +81,7 @@ class _Reader:
 
     def take(self, *kinds: str) -> _Token:
         """Return the next token, which must be of one of the kinds."""
-        token = self.next
+        token = self.tokens[self.at]
         if token.type not in kinds:
             raise Unusual
         self.at += 1
@@ -92,7 +89,8 @@ class _Reader:
 
     def has(self, text: str) -> bool:
         """Take the next token where it is this text; return whether it was."""
-        found = self.next.type in ("MARK", "NAME") and self.next == text
+        token = self.tokens[self.at]
+        found = token == text and token.type in ("MARK", "NAME")
         self.at += found
         return found
 

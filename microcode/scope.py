@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from microcode.statements import Item
 from microcode.target import BUILT_IN, PIXELFLOW, Target
 from microcode.values import Value
+from pixelflow.records import record
 
 __all__ = ["BUILT_IN", "MacroValue", "Scope"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class MacroValue:
     """A macro: its lines, and the scope it was defined in, where its body looks names up."""
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from microcode.values import Reference
 from pixelflow.errors import Place
 from pixelflow.isa import Instruction
+from pixelflow.records import record
 
 __all__ = ["Label", "LabelScope", "Pending", "Section"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """A position in a section: before instruction number ``index``."""
 
@@ -48,7 +49,7 @@ class LabelScope:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pending:
     """An instruction whose target is still a name."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from pixelflow.errors import Fault, InputError, Place
+from pixelflow.records import record
 
 __all__ = ["Complaint", "Line", "Source", "read_source", "source_of"]
 
@@ -17,7 +17,7 @@ SHOWN = 160
 """Characters of a line that a message shows, unless the fault is further right."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """One line of source text; ``number`` counts from 1."""
 
@@ -36,7 +36,7 @@ class Line:
         return f"{self.file}:{self.number}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """A source text: the name that messages show, the lines, and where it lies on disk, if it does."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from microcode.data import DataKind
 from microcode.expressions import Literal, Name, Node, Template
 from microcode.source import Line
+from pixelflow.records import record
 
 __all__ = [
     "Assertion",
@@ -31,12 +32,12 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """One statement of the language."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Include(Statement):
     """``include "file" with NAME = value``"""
 
@@ -44,7 +45,7 @@ class Include(Statement):
     bindings: tuple[tuple[Name, Node], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const(Statement):
     """``const NAME = value``"""
 
@@ -52,7 +53,7 @@ class Const(Statement):
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Param(Statement):
     """``param NAME = value``"""
 
@@ -60,7 +61,7 @@ class Param(Statement):
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RangeDef(Statement):
     """``range name[size] at address`` or ``overlay name[size] at address``"""
 
@@ -70,7 +71,7 @@ class RangeDef(Statement):
     overlay: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Data(Statement):
     """``data where: kind values``"""
 
@@ -79,7 +80,7 @@ class Data(Statement):
     values: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Macro(Statement):
     """``macro name(parameters)``"""
 
@@ -87,7 +88,7 @@ class Macro(Statement):
     parameters: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Repeat(Statement):
     """``repeat variable in low .. high``"""
 
@@ -96,26 +97,26 @@ class Repeat(Statement):
     high: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition(Statement):
     """``if test``"""
 
     test: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Otherwise(Statement):
     """``else`` (no test) or ``else if test``"""
 
     test: Node | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class End(Statement):
     """``end``"""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RoutineDef(Statement):
     """``routine name(parameters) uses scratch`` or, without START, ``proc``"""
 
@@ -125,21 +126,21 @@ class RoutineDef(Statement):
     started: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop(Statement):
     """``loop count``"""
 
     count: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stream(Statement):
     """``stream eigc`` or ``stream tigc``"""
 
     name: Name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assertion(Statement):
     """``assert test, message``"""
 
@@ -147,14 +148,14 @@ class Assertion(Statement):
     message: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Message(Statement):
     """``error message``"""
 
     message: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation(Statement):
     """An instruction or a macro call, and which of the two is seen only in its scope; ``suffix`` follows the dot."""
 

@@ -6,10 +6,9 @@ run. Straight code and loops are added up directly. Code with jumps is followed 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.isa import Program
 from pixelflow.isa.control import CALL, ENDL, HALT, JMP, LOOP, RET
+from pixelflow.records import record
 
 __all__ = ["Total", "Totals"]
 
@@ -19,7 +18,7 @@ CALLS = 100
 """Calls inside calls that are followed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Total:
     """Cycles of one execution: ``own`` without, ``total`` with the routines that it calls."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.errors import InputError, Place
 from pixelflow.isa import Imm, Mem, Register
+from pixelflow.records import record
 
 __all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "shown"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """A named range of PE memory: ``size`` bytes from address ``start``. Indexing gives a checked byte of it."""
 
@@ -39,7 +38,7 @@ class Range:
         return self.start + self.size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reference:
     """A label or routine by name, as seen from a place in the program; resolved when the program is put together.
 
@@ -52,7 +51,7 @@ class Reference:
     hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """A name that means nothing as a value, handed to a macro: a label, or a mistake that its use will show."""
 
@@ -64,12 +63,12 @@ class Symbol:
     """Whether a line that could not be read may be why the name means nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Broken:
     """The value of a name whose definition was already reported; using it is silent."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Modified:
     """A value with words in braces behind it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
 

@@ -19,9 +19,9 @@ code  meaning
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from pixelflow.records import record
 
 __all__ = [
     "CycleLimitError",
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a fault is: a file, and as much of line, column, key and source text as is known.
 
@@ -60,7 +60,7 @@ class Place:
         return ":".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fault:
     """One thing that is wrong: what, where, and what would be right."""
 
@@ -135,6 +135,8 @@ class InternalError(PixelflowError):
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
     """Return the allowed word most like ``word`` (case does not count), or None where none is close."""
+    import difflib
+
     by_folded = {candidate.lower(): candidate for candidate in allowed}
     found = difflib.get_close_matches(word.lower(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None

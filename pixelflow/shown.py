@@ -6,14 +6,14 @@ A class that derives from `Shown` says what is on its sheet and knows neither ri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
 from typing import Any
+
+from pixelflow.records import record
 
 __all__ = ["Sheet", "Shown", "Table"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """Rows under a heading; columns whose cells are all numbers are set to the right."""
 
@@ -26,7 +26,7 @@ class Table:
         return tuple(all(isinstance(row[at], int) for row in self.rows) for at in range(len(self.head)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sheet:
     """What an object shows: a title, facts by name, tables, and a drawing of characters."""
 
@@ -99,4 +99,6 @@ def _clean(text: str) -> str:
 
 
 def _html(text: str) -> str:
+    from html import escape
+
     return escape(_clean(text))

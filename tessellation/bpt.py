@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
-from importlib import resources
+from itertools import chain
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from pixelflow.errors import Fault, InputError, Place, nearest
+from pixelflow.records import record
 from tessellation.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
 __all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"]
@@ -38,6 +38,8 @@ _TOO_LARGE = 2.0**128 - 2.0**103
 
 _NO_COMMAS = "numbers are separated by blanks, not commas"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
+_OF_NUMBERS = b"0123456789+-.eE \t\r\n"
+"""In a file of these characters alone, what float() takes is what _NUMBER matches."""
 _WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
 
 
@@ -52,7 +54,7 @@ class Convention(Enum):
         return (first + 1, second + 1) if self is Convention.DEGREES else (first, second)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PatchFile:
     """The patches of one file, the header convention that it follows, and notes that a user should see."""
 
@@ -62,8 +64,7 @@ class PatchFile:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     number: int
     text: str
     words: tuple[str, ...]
@@ -71,14 +72,17 @@ class _Line:
     @property
     def header(self) -> tuple[int, int] | None:
         """The two whole numbers of a patch header, or None for another kind of line."""
-        if len(self.words) == 2 and all(_WHOLE.match(word) for word in self.words):
-            return int(self.words[0]), int(self.words[1])
+        words = self.words
+        if len(words) == 2 and all(_WHOLE.match(word) for word in words):
+            return int(words[0]), int(words[1])
         return None
 
 
 def load(name: str | Path) -> PatchFile:
     """Return the built-in model of that name (``teapot``, ``enneper``), or else the patches of that file."""
     if str(name) in BUILT_IN:
+        from importlib import resources
+
         shipped = resources.files("tessellation") / "data" / BUILT_IN[str(name)]
         return parse_bpt(shipped.read_bytes(), str(name))
     return read_bpt(name)
@@ -106,7 +110,7 @@ def parse_bpt(data: bytes, name: str) -> PatchFile:
     lines = _lines(data, name)
     if not lines:
         raise InputError(Fault("the patch file is empty", Place(name, 1), "a .bpt file begins with a patch count"))
-    reader = _Reader(name, lines)
+    reader = _Reader(name, lines, plain=not data.translate(None, _OF_NUMBERS))
     return reader.read()
 
 
@@ -139,7 +143,9 @@ def _lines(data: bytes, name: str) -> list[_Line]:
 class _Reader:
     """One pass over the lines of a file that collects patches and faults."""
 
-    def __init__(self, name: str, lines: list[_Line]) -> None:
+    def __init__(self, name: str, lines: list[_Line], *, plain: bool) -> None:
+        """``plain`` says that the file has no characters but _OF_NUMBERS."""
+        self.plain = plain
         self.name = name
         self.lines = lines
         self.at = 0
@@ -239,10 +245,29 @@ class _Reader:
         if self.fault_count > before:
             self.skip_to_header()
             return None
-        values = self.points(index, line, counts)
+        values = self.flawless(counts[0] * counts[1]) or self.points(index, line, counts)
         if self.fault_count > before:
             return None
         return Patch(np.array(values, dtype=np.float64).reshape(*counts, 3))
+
+    def flawless(self, needed: int) -> list[float] | None:
+        """Take so many control points at once where nothing is wrong with them; else leave them, and return None."""
+        if not self.plain:
+            return None
+        lines = self.lines[self.at : self.at + needed + 1]
+        inside = [line.words for line in lines[:needed]]
+        behind = lines[needed:]
+        if set(map(len, inside)) != {3} or len(inside) < needed or (behind and len(behind[0].words) == 3):
+            return None
+        words = list(chain.from_iterable(inside))
+        try:
+            values = list(map(float, words))
+        except ValueError:
+            return None
+        if not max(map(abs, values)) < _TOO_LARGE:
+            return None
+        self.at += needed
+        return values
 
     def points(self, index: int, header: _Line, counts: tuple[int, int]) -> list[tuple[float, ...]]:
         """Take the control points of one patch, one a line."""

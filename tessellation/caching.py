@@ -9,7 +9,6 @@ patches are stored from the beginning on (invented). The way with alternate bank
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from microcode import Builder, Mem, Program, Register
 from pixelflow.config import NodeConfig
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import AddressMap, Cell, Node, Run
+from pixelflow.records import record
 from tessellation.gp_traffic import RESULTS, emit_return
 from tessellation.lee_setup import EMC_HEIGHT, EMC_WIDTH
 from tessellation.libraries import FloatLibrary
@@ -102,7 +102,7 @@ def _area_cells(config: NodeConfig, *, alternate: bool) -> int:
     return (128 if alternate else 64) * width + 4 * height
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Area:
     """Where results lie in texture memory: the number of the first cell, and the distance of the second bank."""
 

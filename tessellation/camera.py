@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["Camera", "View", "axes_along", "frame", "unit"]
 
@@ -19,7 +20,7 @@ _NEAR = 0.05
 """The least distance of the eye, in extents of the model, where its outline alone would let the eye touch it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """Where the camera stands: degrees around the z axis and above the floor, and the picture's size in pixels.
 
@@ -34,7 +35,7 @@ class View:
     zoom: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Camera:
     """Eye, the three axes (right, up, back) as rows, and pixels per unit at distance 1."""
 

@@ -7,6 +7,7 @@ and 7 bytes.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import accumulate
 
 import numpy as np
@@ -15,7 +16,7 @@ from tessellation.mapping import BLOCK_SIDE
 from tessellation.memory_map import AXES, MemoryMap
 from tessellation.patch import Patch
 from tessellation.precision import SINGLE, StoredFormat
-from tessellation.schedule import surface_order
+from tessellation.schedule import surface_order, surface_places, surface_values
 
 __all__ = ["SHARE_BYTES", "column_values", "groups_of", "point_reads", "reads_of", "share_values"]
 
@@ -57,15 +58,20 @@ def column_values(patch: Patch, stored: StoredFormat = SINGLE, *, reordered: boo
 
     The share of PE y = 0 comes first; columns that the net does not have are zeros.
     """
-    points = stored.points(patch)
+    order = _column_order(*patch.counts, stored.fitting(SHARE_BYTES), reordered)
+    return stored.packed(stored.patterns(surface_values(stored.points(patch))[order]), SHARE_BYTES)
+
+
+@cache
+def _column_order(rows: int, columns: int, each: int, reordered: bool) -> np.ndarray:
+    """Return this order as places in `surface_values`; its last place is a zero. A share has ``each`` whole values."""
+    places = surface_places(rows, columns)
+    zero = 1 + max(int(of.max()) for of in places.values())
     pieces = []
-    with np.errstate(over="ignore"):
-        for work in surface_order(*patch.counts, reordered=reordered):
-            net = work.surface.net(points)[..., work.axis]
-            padded = np.pad(net, ((0, 0), (0, -work.columns % BLOCK_SIDE)))
-            pieces += np.split(padded, groups_of(work.columns), axis=1)
+    for work in surface_order(rows, columns, reordered=reordered):
+        net = places[work.surface][..., work.axis]
+        padded = np.pad(net, ((0, 0), (0, -work.columns % BLOCK_SIDE)), constant_values=zero)
+        pieces += np.split(padded, groups_of(work.columns), axis=1)
     stream = np.concatenate(pieces)
-    each = stored.fitting(SHARE_BYTES)
-    stream = np.pad(stream, ((0, -len(stream) % each), (0, 0)))
-    by_share = stream.reshape(-1, each, BLOCK_SIDE).swapaxes(1, 2)
-    return stored.packed(stored.patterns(by_share.reshape(-1)), SHARE_BYTES)
+    stream = np.pad(stream, ((0, -len(stream) % each), (0, 0)), constant_values=zero)
+    return stream.reshape(-1, each, BLOCK_SIDE).swapaxes(1, 2).reshape(-1)

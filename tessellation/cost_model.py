@@ -6,7 +6,8 @@ Only reports and tests read this file; the machine counts what it executes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from pixelflow.records import record
 
 __all__ = [
     "ADDRESS_CYCLES",
@@ -40,7 +41,7 @@ ADDRESS_CYCLES = 12
 """Cycles to load one base address (table 3)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operations:
     """Float operations of one sample; a subtraction counts as an addition."""
 
@@ -66,7 +67,7 @@ class Operations:
         return self.multiplies + self.adds + self.roots + self.divides
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RoutineCycles:
     """Cycles of one float operation of each kind."""
 

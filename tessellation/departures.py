@@ -15,11 +15,11 @@ one module each of table 11.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 
 from microcode import Builder, Mem
 from pixelflow.config import ArrayConfig
 from pixelflow.errors import InternalError
+from pixelflow.records import record
 from tessellation.gp_traffic import PORT_START, Returned, emit_into_port
 from tessellation.memory_map import FLOAT_BYTES
 from tessellation.stages import Stage
@@ -31,7 +31,7 @@ _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Departing:
     """A float that leaves: its place in PE memory, and the first read (from 0 on) beside which it can."""
 
@@ -39,7 +39,7 @@ class Departing:
     ready: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sending:
     """Floats that PEs send, in the order in which they get ready; ``first`` is the first of the six of a result."""
 
@@ -53,7 +53,7 @@ class Sending:
         return -(-FLOAT_BYTES * len(self.floats) // _LEAST) * len(self.sent.groups)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """Bytes of what every PE of some modules sends."""
 

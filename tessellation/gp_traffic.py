@@ -10,7 +10,6 @@ can be worked on while those of the next come; the database lies behind them (al
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
@@ -20,6 +19,7 @@ from microcode import Builder, Mem, Program, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import OUTPUT_PORT
 from pixelflow.node import AddressMap, GpMemory, Node, Run
+from pixelflow.records import record
 from tessellation.lee_setup import EMC_WIDTH
 from tessellation.mapping import Pass
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
@@ -48,7 +48,7 @@ _MOST_GAP = 16
 """Unused blocks that are loaded along; a load of its own takes some 270 cycles more, a block 16."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Piece:
     """Consecutive blocks of texture memory of one or several modules (one bit each), from a linear address on."""
 
@@ -120,7 +120,7 @@ def _load_program(pieces: Sequence[tuple[_Piece, int]], addresses: AddressMap) -
     return builder.build()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Returned:
     """The PEs that send results, those with x < ``columns`` of some modules (one bit each), and where these go.
 

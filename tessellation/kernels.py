@@ -8,11 +8,11 @@ leave the caller's enable as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.config import ArrayConfig
+from pixelflow.records import record
 from tessellation.bernstein import bernstein_bits
 from tessellation.control_points import ControlPointSource, enable_quadrant
 from tessellation.lee_setup import REGISTERS, lee_writes
@@ -105,7 +105,7 @@ FIRST_LOADS = {False: ((0, (False, True)), (1, (False, True))), True: ((0, (Fals
 _LATER_LOADS = {Surface.DU: ((0, (True,)),), Surface.DV: ((0, (False,)), (1, (True,)))}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evaluation:
     """What the evaluation of a pass is built from."""
 

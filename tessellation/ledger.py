@@ -6,8 +6,7 @@ the simulator, whatever the user asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -16,8 +15,9 @@ import numpy as np
 
 from pixelflow.config import ArrayConfig
 from pixelflow.errors import InternalError
+from pixelflow.records import record
 from tessellation.gp_traffic import RESULT_BYTES
-from tessellation.mapping import BLOCK_SIDE, Placement, blocks_of
+from tessellation.mapping import BLOCK_SIDE, Placement, blocks_of, square_lanes
 from tessellation.samples import PatchSamples
 from tessellation.session import PassResult
 
@@ -26,7 +26,7 @@ __all__ = ["Amounts", "PatchLedger", "balance"]
 _NOBODY = -1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Amounts:
     """So many patches, the blocks of PEs that they take, and their samples."""
 
@@ -42,7 +42,7 @@ class Amounts:
         return {"patches": self.patches, "blocks": self.blocks, "samples": self.samples}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PatchLedger:
     """What was marked, and pass by pass what was placed on the array and what came back."""
 
@@ -91,21 +91,20 @@ def balance(
     placed, returned = [], []
     for number, result in enumerate(results, start=1):
         placements = result.plan.work.placements
-        placed.append(reduce(add, (_taken(place.samples) for place in placements), Amounts()))
-        owner = np.full(array.lanes, _NOBODY)
-        back = [_returned(place, result.arrived, owner, array, number, wrong) for place in placements]
-        returned.append(reduce(add, back, Amounts()))
+        placed.append(_total(place.samples for place in placements))
+        returned.append(_returned(placements, result.arrived, array, number, wrong))
     wrong += _wrong_results(marked, samples)
     if to_gps:
         wrong += _wrong_bytes(results)
     if wrong:
         raise InternalError("the ledger of the tessellation does not balance: " + "; ".join(wrong))
-    total = reduce(add, (_taken(k) for k in marked.values()), Amounts())
-    return PatchLedger(registered, total, tuple(placed), tuple(returned))
+    return PatchLedger(registered, _total(marked.values()), tuple(placed), tuple(returned))
 
 
-def _taken(samples: int) -> Amounts:
-    return Amounts(1, blocks_of(samples), samples**2)
+def _total(samples: Iterable[int]) -> Amounts:
+    """Return what patches of so many samples along a side take."""
+    counts = list(samples)
+    return Amounts(len(counts), sum(map(blocks_of, counts)), sum(k * k for k in counts))
 
 
 def _wrongly_placed(marked: Mapping[int, int], results: Sequence[PassResult]) -> list[str]:
@@ -127,18 +126,34 @@ def _wrongly_placed(marked: Mapping[int, int], results: Sequence[PassResult]) ->
 
 
 def _returned(
-    place: Placement, arrived: np.ndarray, owner: np.ndarray, array: ArrayConfig, number: int, wrong: list[str]
+    placements: Sequence[Placement], arrived: np.ndarray, array: ArrayConfig, number: int, wrong: list[str]
 ) -> Amounts:
-    """Return what came back of one patch; note in ``owner`` whose PEs these are, and in ``wrong`` what is."""
-    square = replace(place, samples=place.side).lanes(array).ravel()
-    for other in np.unique(owner[square]):
-        if other != _NOBODY:
+    """Return what came back of the patches of a pass; note in ``wrong`` which of them share PEs or lack samples."""
+    squares = _lanes(placements, [place.side for place in placements], array)
+    sampled = _lanes(placements, [place.samples for place in placements], array)
+    owner = np.full(array.lanes, _NOBODY)
+    patches = blocks = samples = 0
+    for place, square, own in zip(placements, squares, sampled, strict=True):
+        for other in sorted(set(owner[square].tolist()) - {_NOBODY}):
             wrong.append(f"patches {other + 1} and {place.patch + 1} share PEs in pass {number}")
-    owner[square] = place.patch
-    there = int(arrived[place.lanes(array)].sum())
-    if there != place.samples**2:
-        wrong.append(f"patch {place.patch + 1} has {there} of {place.samples**2} samples")
-    return Amounts(int(there > 0), len(np.unique(square // BLOCK_SIDE**2)), there)
+        owner[square] = place.patch
+        there = int(np.count_nonzero(arrived[own]))
+        if there != place.samples**2:
+            wrong.append(f"patch {place.patch + 1} has {there} of {place.samples**2} samples")
+        patches += there > 0
+        blocks += len(set((square // BLOCK_SIDE**2).tolist()))
+        samples += there
+    return Amounts(patches, blocks, samples)
+
+
+def _lanes(placements: Sequence[Placement], sides: Sequence[int], array: ArrayConfig) -> list[np.ndarray]:
+    """Return the lanes of the square of each patch, which has so many PEs a side."""
+    found: dict[int, np.ndarray] = {}
+    for side in set(sides):
+        members = [index for index, each in enumerate(sides) if each == side]
+        lanes = square_lanes([placements[index] for index in members], side, array)
+        found.update(zip(members, lanes.reshape(len(members), -1), strict=True))
+    return [found[index] for index in range(len(placements))]
 
 
 def _wrong_results(marked: Mapping[int, int], samples: Mapping[int, PatchSamples]) -> list[str]:

@@ -10,12 +10,12 @@ cannot be adjacent in x, which contradicts the "P mod 2" of the equation; the eq
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import ArrayConfig
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["EMC_HEIGHT", "EMC_WIDTH", "REGISTERS", "LeeRegisters", "LeeWrite", "coordinates", "figure9", "lee_writes"]
 
@@ -32,7 +32,7 @@ _MODULES = 8
 """Modules that 7-bit yp registers can tell apart, 16 rows each."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeeRegisters:
     """The six register sets of one EMC (thesis 2.2.9); ``yp`` has an entry for each panel."""
 
@@ -50,7 +50,7 @@ class LeeRegisters:
         return x, y
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LeeWrite:
     """One register write: operands of ``EMC_SetLEE``; ``register`` is the field's name."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from microcode import Builder, Mem
 from pixelflow.errors import Fault, InputError, nearest
+from pixelflow.records import record
 from tessellation.patch import Patch
 
 __all__ = ["LIBRARIES", "FloatLibrary", "library_for", "library_named"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FloatLibrary:
     """One float library: the source that holds its routines and the ending of the routines' names."""
 
@@ -90,5 +90,5 @@ def library_for(name: str | None, patches: Sequence[Patch], *, finite: bool) -> 
     """Return a library by name; without one the tuned, with ``finite`` its finite entries where the data allow them."""
     if name is not None:
         return library_named(name)
-    safe = all(float(np.abs(patch.points).max()) <= _SAFE for patch in patches)
-    return library_named("tuned-finite" if finite and safe else "tuned")
+    safe = finite and all(float(np.abs(patch.points).max()) <= _SAFE for patch in patches)
+    return library_named("tuned-finite" if safe else "tuned")

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import ArrayConfig
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from tessellation.lee_setup import EMC_HEIGHT, EMC_WIDTH
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "allocate_modules",
     "blocks_of",
     "load_order",
+    "square_lanes",
 ]
 
 BLOCK_SIDE = 4
@@ -39,7 +40,7 @@ MIN_SAMPLES = 2
 MAX_SAMPLES = 16
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Placement:
     """One patch on the array: ``patch`` is its index in the caller's list, (x, y) the PE of its sample (0, 0)."""
 
@@ -62,16 +63,26 @@ class Placement:
 
     def lanes(self, array: ArrayConfig) -> np.ndarray:
         """Return the lane of each sample, shape (k, k), first index along x."""
-        offset = np.arange(self.samples)
-        x = (self.x - EMC_WIDTH * self.emc + offset)[:, None]
-        y = (self.y - EMC_HEIGHT * self.module + offset)[None, :]
-        panel = 2 * (y // 4) + x // 8
-        pe = 4 * (x % 8) + y % 4
-        emc = self.module * array.emcs_per_module + self.emc
-        return (emc * array.panels_per_emc + panel) * array.pes_per_panel + pe
+        return square_lanes([self], self.samples, array)[0]
 
 
-@dataclass(frozen=True, slots=True)
+def square_lanes(placements: Sequence[Placement], side: int, array: ArrayConfig) -> np.ndarray:
+    """Return the lanes of the squares of ``side`` x ``side`` PEs from each patch's first one on.
+
+    The shape is (placements, side, side), the second index along x.
+    """
+    found = np.array([(place.x, place.y, place.module, place.emc) for place in placements]).reshape(-1, 4)
+    first_x, first_y, module, emc = found.T
+    offset = np.arange(side)
+    x = ((first_x - EMC_WIDTH * emc)[:, None] + offset)[:, :, None]
+    y = ((first_y - EMC_HEIGHT * module)[:, None] + offset)[:, None, :]
+    panel = 2 * (y // 4) + x // 8
+    pe = 4 * (x % 8) + y % 4
+    emc = (module * array.emcs_per_module + emc)[:, None, None]
+    return (emc * array.panels_per_emc + panel) * array.pes_per_panel + pe
+
+
+@record
 class Pass:
     """What the array does in one go: the placements in the order in which their data must be loaded."""
 
@@ -126,7 +137,7 @@ def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] 
     return tuple(Pass(load_order(placed), array.lanes) for placed in passes)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Marked:
     """A patch that is to be tessellated: ``patch`` is its number, ``modules`` those that have its control points."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cache
 
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from tessellation.patch import MAX_COUNT, MIN_COUNT
 
 __all__ = ["AVAILABLE", "AXES", "BATCH_BYTES", "FLOAT_BYTES", "MemoryMap", "MemoryUse", "fitting_map", "memory_map"]
@@ -20,7 +21,7 @@ AVAILABLE = 320
 AXES = "xyz"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryUse:
     """A named range of PE memory: ``size`` bytes from address ``start``."""
 
@@ -34,7 +35,7 @@ class MemoryUse:
         return self.start + self.size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryMap:
     """The layout for control nets of ``rows`` x ``columns`` points (rows with u, columns with v).
 
@@ -120,6 +121,7 @@ def memory_map(
     return MemoryMap(rows, columns, tuple(ranges), reordered, value_bytes)
 
 
+@cache
 def fitting_map(
     rows: int, columns: int, *, extra: tuple[tuple[str, int], ...] = (), value_bytes: int = FLOAT_BYTES
 ) -> MemoryMap:

@@ -9,10 +9,10 @@ the machine's own bits, and the report says how far samples that should be one l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from pixelflow.records import record
 from tessellation.reference import UNIT
 from tessellation.samples import PatchSamples
 from tessellation.topology import Joints, Orientation, SharedEdge, Side, find_joints, orient, sample_groups
@@ -21,7 +21,7 @@ from tessellation.triangles import distinct, grid, ring
 __all__ = ["Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MeshReport:
     """What was found and done while the mesh was built.
 
@@ -45,7 +45,7 @@ class MeshReport:
     unrepaired_normals: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Mesh:
     """Vertices with unit normals, and triangles whose vertices run counter-clockwise seen against the normal.
 
@@ -63,7 +63,7 @@ class Mesh:
     report: MeshReport
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MeshCheck:
     """Counts of what must not be in a welded mesh.
 
@@ -177,20 +177,25 @@ def _triangles(counts: list[int], joints: Joints, turned: np.ndarray, ids: np.nd
     """Return triangles over all samples, the patch of each, and the vertex pairs along open edges."""
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
     finer = _finer_sides(counts, joints, starts) if weld else {}
-    found, owner, open_sides = [], [], []
+    found, open_sides = [], []
+    regular = {k: grid(np.arange(k * k), k) for k in set(counts)}
     for patch, k in enumerate(counts):
-        foreign = {side: finer[patch, side] for side in Side if (patch, side) in finer}
-        own = ids[starts[patch] + np.arange(k * k)]
-        corners = grid(own, k) if not foreign else ring(own, k, {side: ids[line] for side, line in foreign.items()})
+        foreign = {side: finer[patch, side] for side in Side if (patch, side) in finer} if finer else {}
+        if foreign:
+            own = ids[starts[patch] + np.arange(k * k)]
+            corners = ring(own, k, {side: ids[line] for side, line in foreign.items()})
+        else:
+            corners = ids[starts[patch] + regular[k]]
         found.append(corners[:, ::-1] if turned[patch] else corners)
-        owner.append(np.full(len(corners), patch))
     for edge in joints.edges:
         if len(edge.uses) == 1:
             (use,) = edge.uses
-            line = ids[starts[use.patch] + use.samples(counts[use.patch])]
-            open_sides.append(np.stack([line[:-1], line[1:]], axis=1))
-    sides = np.concatenate(open_sides) if open_sides else np.zeros((0, 2), dtype=np.int64)
-    return np.concatenate(found), np.concatenate(owner), sides
+            line = starts[use.patch] + use.samples(counts[use.patch])
+            open_sides += [line[:-1], line[1:]]
+    sides = np.zeros((0, 2), dtype=np.int64)
+    if open_sides:
+        sides = np.stack([ids[np.concatenate(ends)] for ends in (open_sides[::2], open_sides[1::2])], axis=1)
+    return np.concatenate(found), np.repeat(np.arange(len(counts)), list(map(len, found))), sides
 
 
 def _finer_sides(counts: list[int], joints: Joints, starts: np.ndarray) -> dict[tuple[int, Side], np.ndarray]:

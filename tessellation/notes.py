@@ -11,8 +11,9 @@ rows differ widely, a row narrows the range further (`Row.noted`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from pixelflow.records import record
 
 __all__ = ["NOTES", "PRINTED_DIGITS", "Note", "Range", "Reason"]
 
@@ -28,7 +29,7 @@ class Reason(StrEnum):
     MODEL = "model"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Note:
     """One reason. ``section`` is the place in the thesis; the ranges are what it excuses, None nothing."""
 

@@ -28,6 +28,7 @@ from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
+from pixelflow.records import record
 from tessellation.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.kernels import (
     Evaluation,
@@ -65,7 +66,7 @@ def extra_memory(value_bytes: int) -> tuple[tuple[str, int], ...]:
     return (("columns", BLOCK_SIDE * value_bytes),)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Banks:
     """Bytes of one bank of an SDRAM, and whether patches lie in both, so that accesses can alternate."""
 
@@ -73,7 +74,7 @@ class Banks:
     alternate: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Row:
     """Patches side by side whose base addresses are a * x + b * y + c for all y from ``y`` on."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from microcode import Builder, Mem, Program
 from pixelflow.config import NodeConfig
 from pixelflow.errors import Fault, InputError, nearest
 from pixelflow.node import AddressMap, Cell
+from pixelflow.records import record
 from tessellation.columns import column_values, point_reads, reads_of
 from tessellation.control_points import ControlPointSource, LeeControlPoints
 from tessellation.departures import Departing, Departures, Sending
@@ -71,7 +72,7 @@ own, or from one to the only GP, a byte takes 1,024 cycles; between two bicubic 
 the schedule of the thesis and for 3,000 in the overlapped one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Method:
     """How passes are carried out. Raises InputError for a name, or a number of sends, that does not exist."""
 
@@ -203,7 +204,7 @@ class Method:
         return self.stored.packed(stored_patterns(patch, self.stored, reordered=reordered))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaving:
     """A pass whose results leave: where they are in PE memory, and in which area of GP memory they will be."""
 
@@ -214,7 +215,7 @@ class Leaving:
     """How many of the six floats of a result have left during the pass itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PassWork:
     """What a pass is to do: a layout, placements, their patches, and where their control values are stored.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["MAX_COUNT", "MIN_COUNT", "SMALLEST_NORMAL", "Patch", "flushes"]
 
@@ -22,7 +21,7 @@ SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Patch:
     """A tensor product Bezier patch given by its control net.
 

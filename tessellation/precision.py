@@ -9,11 +9,10 @@ binary32 at the end, so that no more bytes go to the GPs than before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from microcode import Builder, Imm, Mem, Register
+from pixelflow.records import record
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
 from tessellation.patch import Patch
 from tessellation.schedule import value_stream
@@ -33,7 +32,7 @@ MANTISSAS = (3, 4, 5, 6)
 """Bytes of mantissa of table 13; 3 is binary32."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredFormat:
     """How control values are stored: bytes of each, packed from the first byte of a batch or of a PE's share on."""
 
@@ -69,6 +68,10 @@ class StoredFormat:
     def packed(self, patterns: np.ndarray, run_bytes: int = BATCH_BYTES) -> np.ndarray:
         """Return patterns uint64[n] as words, uint32: run after run of so many bytes, with whole values in each."""
         each = self.fitting(run_bytes)
+        if self.value_bytes == FLOAT_BYTES:  # a value is a word
+            words = np.zeros(-(-len(patterns) // each) * each, np.uint32)
+            words[: len(patterns)] = patterns
+            return words
         data = patterns.astype("<u8").view(np.uint8).reshape(-1, 8)[:, : self.value_bytes]
         data = np.pad(data, ((0, -len(data) % each), (0, 0))).reshape(-1, each * self.value_bytes)
         padded = np.pad(data, ((0, 0), (0, run_bytes - data.shape[1])))

@@ -7,11 +7,11 @@ shadow map for one key light, a floor under the model. Needs pillow (extra ``ima
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from tessellation.camera import Camera, View, axes_along, frame, unit
 from tessellation.lighting import CLAY, FILL, KEY
 from tessellation.mesh import Mesh
@@ -26,7 +26,7 @@ _OVERSAMPLE = 2
 _SHADOW_SIZE = 768
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Shadow:
     """A depth map seen from the key light, orthographic, over the whole model."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from pixelflow.records import record
 
 __all__ = ["Coverage", "rasterize"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Coverage:
     """For each pixel: depth (infinity where nothing is), the triangle (-1), and its screen barycentric weights."""
 

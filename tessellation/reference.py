@@ -7,10 +7,9 @@ for zero, because that is what the machine computes with. It works in float64 fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from pixelflow.records import record
 from tessellation.patch import flushes
 
 __all__ = ["LIMIT", "UNIT", "Reference", "bernstein_weights", "evaluate"]
@@ -22,7 +21,7 @@ LIMIT = 8.0
 """Points lie within LIMIT * UNIT * magnitude and normals within LIMIT * UNIT * condition of the reference."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Reference:
     """Samples of patches of one degree: arrays indexed [patch, i, j] with u = i/(k-1) and v = j/(k-1).
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 
+from pixelflow.records import record
 from pixelflow.units import Standing
 from tessellation.notes import NOTES, PRINTED_DIGITS, Range
 
@@ -28,7 +29,7 @@ class Outcome(StrEnum):
     """Measured, but the thesis prints no figure."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Basis:
     """What decides a measured figure: how well founded that rule is, and the rule in words."""
 
@@ -36,7 +37,7 @@ class Basis:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """One figure of a table; None where the thesis prints none, no formula exists or nothing can be executed."""
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from pixelflow.records import record
 from tessellation.patch import Patch
 from tessellation.reference import Reference
 
 __all__ = ["PatchSamples", "measure"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class PatchSamples:
     """The k x k samples of one patch: arrays indexed [i, j], u = i/(k-1), v = j/(k-1).
 
@@ -46,6 +45,7 @@ def measure(patches: list[Patch], points: np.ndarray, normals: np.ndarray, refer
     undetermined = reference.undetermined
     degenerate = undetermined | ~usable
     point_errors = reference.point_errors(points)
+    normal_errors = np.where(degenerate, np.nan, normal_errors)
     return [
         PatchSamples(
             patch=patch,
@@ -54,7 +54,7 @@ def measure(patches: list[Patch], points: np.ndarray, normals: np.ndarray, refer
             degenerate=degenerate[p],
             undetermined=undetermined[p],
             point_errors=point_errors[p],
-            normal_errors=np.where(degenerate[p], np.nan, normal_errors[p]),
+            normal_errors=normal_errors[p],
             magnitude=reference.magnitude[p],
         )
         for p, patch in enumerate(patches)

@@ -12,12 +12,14 @@ not say (invented; it saves the short last batch of each surface).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 import numpy as np
 
+from pixelflow.records import record
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, fitting_map
 from tessellation.patch import Patch
 
@@ -29,6 +31,8 @@ __all__ = [
     "control_values",
     "point_batches",
     "surface_order",
+    "surface_places",
+    "surface_values",
     "value_count",
     "value_stream",
 ]
@@ -60,9 +64,9 @@ class Surface(Enum):
             case Surface.POINT:
                 return points
             case Surface.DU:
-                return np.diff(points, axis=0)
+                return points[1:] - points[:-1]
             case Surface.DV:
-                return np.diff(points, axis=1)
+                return points[:, 1:] - points[:, :-1]
 
     @property
     def bernstein(self) -> tuple[str, str]:
@@ -73,7 +77,7 @@ class Surface(Enum):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SurfaceWork:
     """One coordinate of one surface; its control values are numbers ``first`` .. of the stream, column by column."""
 
@@ -130,9 +134,32 @@ def value_stream(points: np.ndarray, *, reordered: bool = False) -> np.ndarray:
 
     A first difference of binary32 points is rounded to nearest even; one that overflows becomes an infinity.
     """
+    return surface_values(points)[_stream_order(*points.shape[:2], reordered)]
+
+
+def surface_values(points: np.ndarray) -> np.ndarray:
+    """Return the control values of all surfaces of a net, one surface behind the other, and a zero behind the last."""
     with np.errstate(over="ignore"):
-        order = surface_order(*points.shape[:2], reordered=reordered)
-        return np.concatenate([work.surface.net(points)[..., work.axis].T.reshape(-1) for work in order])
+        nets = [surface.net(points).reshape(-1) for surface in Surface]
+    return np.concatenate([*nets, np.zeros(1, points.dtype)])
+
+
+def surface_places(rows: int, columns: int) -> dict[Surface, np.ndarray]:
+    """Return for each surface where its control values are in `surface_values`, in the shape of its net."""
+    places, size = {}, 0
+    for surface in Surface:
+        shape = (*surface.counts(rows, columns), len(AXES))
+        places[surface] = size + np.arange(math.prod(shape)).reshape(shape)
+        size += math.prod(shape)
+    return places
+
+
+@cache
+def _stream_order(rows: int, columns: int, reordered: bool) -> np.ndarray:
+    """Return the order of use as places in `surface_values`."""
+    places = surface_places(rows, columns)
+    order = surface_order(rows, columns, reordered=reordered)
+    return np.concatenate([places[work.surface][..., work.axis].T.reshape(-1) for work in order])
 
 
 def control_values(patch: Patch, *, reordered: bool | None = None) -> np.ndarray:

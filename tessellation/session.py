@@ -12,6 +12,7 @@ from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
+from pixelflow.records import record
 from tessellation.departures import Departures
 from tessellation.gp_traffic import RESULT_BYTES, load, received
 from tessellation.libraries import FloatLibrary
@@ -28,7 +29,7 @@ SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """A pass and the net size that all its patches have; ``first`` configures the LEE, once a session."""
 
@@ -43,7 +44,7 @@ class Plan:
     """Whether the results have left at the end of the pass; else they do during the next."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class PassResult:
     """What one pass left in PE memory, per lane, and its account."""
 
@@ -109,8 +110,9 @@ class Session:
         check_nets([patch], first=len(self._patches))
         modules, stored = (), None
         if self.method.from_texture:
-            new = ModuleChoice(self.config.array.modules, self.method.replication)
-            choice = self._choices.setdefault(patch.counts, new)
+            if patch.counts not in self._choices:
+                self._choices[patch.counts] = ModuleChoice(self.config.array.modules, self.method.replication)
+            choice = self._choices[patch.counts]
             modules = choice.next(blocks_of(samples) if samples else 1)
             stored = self._database.store(self.method.values(patch), modules)
         self._patches.append(_Registered(patch, modules, stored))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
+from pixelflow.records import record
 from tessellation.caching import CachingSession, new_session
 from tessellation.ledger import PatchLedger, balance
 from tessellation.libraries import library_for
+from tessellation.mapping import square_lanes
 from tessellation.mesh import Mesh, build_mesh
 from tessellation.passes import Method
 from tessellation.patch import Patch
@@ -26,7 +27,7 @@ from tessellation.stages import Stage
 __all__ = ["Tessellation", "collect", "tessellate"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Tessellation:
     """The samples of all patches in the caller's order, and what it took to make them.
 
@@ -108,22 +109,23 @@ class Tessellation:
     @property
     def degenerate(self) -> int:
         """Samples without a usable normal."""
-        return sum(int(patch.degenerate.sum()) for patch in self.patches)
+        return int(_together(patch.degenerate for patch in self.patches).sum())
 
     @property
     def lost_normals(self) -> int:
         """Degenerate samples whose direction binary32 could have told: the squared length under- or overflowed."""
-        return sum(int((patch.degenerate & ~patch.undetermined).sum()) for patch in self.patches)
+        undetermined = _together(patch.undetermined for patch in self.patches)
+        return int((_together(patch.degenerate for patch in self.patches) & ~undetermined).sum())
 
     @property
     def worst_point_error(self) -> float:
         """Largest |point - reference| in units of 2^-24 magnitude; up to 8 is within the limit."""
-        return max(float(patch.point_errors.max()) for patch in self.patches)
+        return float(_together(patch.point_errors for patch in self.patches).max())
 
     @property
     def worst_normal_error(self) -> float:
         """Largest |normal - reference| in units of 2^-24 condition, degenerate samples left out; up to 8 is allowed."""
-        return max(float(np.nanmax(patch.normal_errors, initial=0.0)) for patch in self.patches)
+        return float(np.nanmax(_together(patch.normal_errors for patch in self.patches), initial=0.0))
 
     @property
     def within_limits(self) -> bool:
@@ -133,6 +135,11 @@ class Tessellation:
     def mesh(self, *, weld: bool = False, outward: bool = False) -> Mesh:
         """Return the triangles: one vertex per sample, or with ``weld`` one per shared sample; see build_mesh()."""
         return build_mesh(self.patches, weld=weld, outward=outward)
+
+
+def _together(arrays: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the elements of arrays of any shape, one behind the other."""
+    return np.concatenate([array.reshape(-1) for array in arrays])
 
 
 def tessellate(
@@ -205,7 +212,7 @@ def collect(
     for k in result.plan.work.sizes:
         placements = [placement for placement in result.plan.work.placements if placement.samples == k]
         members = [patches[placement.patch] for placement in placements]
-        lanes = np.stack([placement.lanes(config.array) for placement in placements])
+        lanes = square_lanes(placements, k, config.array)
         nets = np.stack([patch.points for patch in members])
         reference = evaluate(nets, k, single=method.single_database)
         measured = measure(members, result.points[lanes], result.normals[lanes], reference)

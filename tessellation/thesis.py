@@ -6,7 +6,7 @@ input to the machine.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pixelflow.records import record
 
 __all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "Figure", "Table", "table"]
 
@@ -15,7 +15,7 @@ TITLE = "Keller, UNC TR95-043"
 Cell = int | float | str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """One table: the section that prints it, its columns and rows as printed, and notes on the whole of it by name."""
 
@@ -112,7 +112,7 @@ TABLES: tuple[Table, ...] = (
 # fmt: on
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Figure:
     """A number in the text: ``step`` is the size of its last printed digit where it is not a whole figure."""
 

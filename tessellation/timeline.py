@@ -6,11 +6,11 @@ The figure is missing from the text; section 5 says of it that all stalls are in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END
 from pixelflow.node import Run
+from pixelflow.records import record
 
 __all__ = ["Span", "timeline"]
 
@@ -18,7 +18,7 @@ _TRANSFER = "transfer"
 """The reason under which the texture stream counts the cycles in which its own transfer is under way."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """A stage of one stream, from cycle ``start`` up to, but not including, ``end``; ``busy`` + ``wait`` fill it.
 

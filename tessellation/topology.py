@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
+from pixelflow.records import record
 from tessellation.patch import Patch
 
 __all__ = ["EdgeUse", "Joints", "Orientation", "SharedEdge", "Side", "find_joints", "orient", "sample_groups"]
@@ -33,17 +35,8 @@ class Side(Enum):
         return self in (Side.V0, Side.U1)
 
     def samples(self, k: int) -> np.ndarray:
-        """Return the numbers i * k + j of the samples along this side, its parameter growing."""
-        along = np.arange(k)
-        match self:
-            case Side.U0:
-                return along
-            case Side.U1:
-                return (k - 1) * k + along
-            case Side.V0:
-                return along * k
-            case Side.V1:
-                return along * k + k - 1
+        """Return the numbers i * k + j of the samples along this side, its parameter growing; not to be changed."""
+        return _along(self, k)
 
     def of(self, net: np.ndarray) -> np.ndarray:
         """Return the control points along this side, its parameter growing."""
@@ -58,7 +51,23 @@ class Side(Enum):
                 return net[:, -1]
 
 
-@dataclass(frozen=True, slots=True)
+@cache
+def _along(side: Side, k: int) -> np.ndarray:
+    along = np.arange(k)
+    match side:
+        case Side.U0:
+            numbers = along
+        case Side.U1:
+            numbers = (k - 1) * k + along
+        case Side.V0:
+            numbers = along * k
+        case Side.V1:
+            numbers = along * k + k - 1
+    numbers.setflags(write=False)
+    return numbers
+
+
+@record
 class EdgeUse:
     """One patch's side on a shared edge; ``reverse`` is True where its parameter runs against the edge's."""
 
@@ -77,14 +86,14 @@ class EdgeUse:
         return self.side.forward != self.reverse
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SharedEdge:
     """A boundary curve and every side that lies on it: one use is an open edge, two are a joint."""
 
     uses: tuple[EdgeUse, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Joints:
     """All boundary edges of a list of patches: curves, and edges that are a single point."""
 
@@ -102,18 +111,27 @@ class Joints:
         return sum(len(edge.uses) == 1 for edge in self.edges)
 
 
+_POINT_BYTES = 12
+
+
+def _single(patch: Patch) -> np.ndarray:
+    """Return the control points of a patch in binary32, without signs of zeros: equal ones have equal bytes."""
+    return patch.points32 + np.float32(0.0)
+
+
 def find_joints(patches: Sequence[Patch]) -> Joints:
     """Return the boundary edges of the patches; control points are compared as binary32, -0 and +0 are the same."""
     uses: dict[bytes, list[EdgeUse]] = defaultdict(list)
     points: list[EdgeUse] = []
     for index, patch in enumerate(patches):
-        net = patch.points32 + np.float32(0.0)
+        net = _single(patch)
         for side in Side:
             curve = side.of(net)
-            if (curve == curve[0]).all():
+            forward = curve.tobytes()
+            if forward == forward[:_POINT_BYTES] * len(curve):
                 points.append(EdgeUse(index, side, reverse=False))
                 continue
-            forward, backward = curve.tobytes(), curve[::-1].tobytes()
+            backward = curve[::-1].tobytes()
             uses[min(forward, backward)].append(EdgeUse(index, side, reverse=backward < forward))
     return Joints(tuple(SharedEdge(tuple(found)) for found in uses.values()), tuple(points))
 
@@ -137,14 +155,13 @@ def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Join
         parent[max(a, b)] = min(a, b)
 
     for edge in joints.edges:
-        seen: dict[tuple[int, int], int] = {}
+        if len(edge.uses) == 1:
+            continue
+        seen: dict[Fraction, int] = {}
         for use in edge.uses:
             k = samples[use.patch]
-            for number, sample in enumerate(use.samples(k)):
-                divisor = np.gcd(number, k - 1)
-                parameter = (int(number // divisor), int((k - 1) // divisor))
-                here = int(starts[use.patch] + sample)
-                join(seen.setdefault(parameter, here), here)
+            for number, sample in enumerate((starts[use.patch] + use.samples(k)).tolist()):
+                join(seen.setdefault(Fraction(number, k - 1), sample), sample)
     for use in joints.point_edges:
         numbers = starts[use.patch] + use.samples(samples[use.patch])
         for number in numbers[1:]:
@@ -152,14 +169,19 @@ def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Join
     corners: dict[bytes, int] = {}
     for index, patch in enumerate(patches):
         k = samples[index]
-        net = patch.points32 + np.float32(0.0)
+        net = _single(patch)
         for i, j in ((0, 0), (0, -1), (-1, 0), (-1, -1)):
             here = int(starts[index]) + i % k * k + j % k
-            join(corners.setdefault(net[i, j].tobytes(), here), here)
-    return np.array([find(sample) for sample in range(len(parent))], dtype=np.int64)
+            there = corners.setdefault(net[i, j].tobytes(), here)
+            if there != here:
+                join(there, here)
+    groups = np.array(parent, dtype=np.int64)
+    while (groups != groups[groups]).any():  # no sample has a parent with a larger number
+        groups = groups[groups]
+    return groups
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Orientation:
     """Which patches to turn over so that connected ones face the same way.
 
@@ -185,13 +207,14 @@ def orient(count: int, joints: Joints) -> Orientation:
         disagree = a.walk_forward == b.walk_forward
         neighbours[a.patch].append((b.patch, disagree))
         neighbours[b.patch].append((a.patch, disagree))
-    turned = np.zeros(count, dtype=bool)
-    part = np.full(count, -1)
-    refusals = 0
+    turned = [False] * count
+    part = [-1] * count
+    parts = refusals = 0
     for first in range(count):
         if part[first] >= 0:
             continue
-        part[first] = part.max() + 1
+        part[first] = parts
+        parts += 1
         members, queue = [first], deque([first])
         while queue:
             patch = queue.popleft()
@@ -203,6 +226,7 @@ def orient(count: int, joints: Joints) -> Orientation:
                     queue.append(other)
                 elif turned[other] != (turned[patch] != disagree):
                     refusals += 1
-        if 2 * turned[members].sum() > len(members):
-            turned[members] = ~turned[members]
-    return Orientation(turned, part, refusals // 2)
+        if 2 * sum(turned[member] for member in members) > len(members):
+            for member in members:
+                turned[member] = not turned[member]
+    return Orientation(np.array(turned, dtype=bool), np.array(part, dtype=np.int64), refusals // 2)

@@ -5,8 +5,6 @@ Bytes between tiles and memory are counted by `larrabee_bridge.traffic`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from larrabee_bridge.backend.accounts import Accounts
@@ -15,11 +13,12 @@ from larrabee_bridge.backend.texture_unit import TextureUnit
 from larrabee_bridge.isa import Family
 from larrabee_bridge.quads import QUAD
 from pixelflow.drawing import Picture
+from pixelflow.records import record
 
 __all__ = ["BackEnd"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class BackEnd:
     """A frame drawn tile by tile; tiles are counted row by row, ``columns`` in a row."""
 

@@ -12,6 +12,7 @@ from larrabee_bridge.program import LINE_BYTES, MEMORY_BYTES
 from larrabee_bridge.quads import QUAD, Quads
 from pixelflow.drawing import Draw
 from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.records import record
 
 __all__ = ["WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
 
@@ -38,7 +39,7 @@ def _begins(quads: Quads) -> np.ndarray:
     return new
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class DealtDraw:
     """Where the quads of one draw lie in memory, once they are put there."""
 

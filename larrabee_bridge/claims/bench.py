@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
 from larrabee_bridge.claims.claim import Measured
 from pixelflow.drawing import Frame
 from pixelflow.errors import InputError
+from pixelflow.records import record
 
 __all__ = ["LONG", "MEASURES", "Bench", "Measure", "NotMeasured", "measure"]
 
@@ -18,7 +19,7 @@ class NotMeasured(Exception):
     """A measure that cannot be made on this bench; its text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bench:
     """Scenes for measures that need some: ``scenes`` gives a frame by name, made when it is asked for."""
 

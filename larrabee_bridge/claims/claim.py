@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
+
+from pixelflow.records import record
 
 __all__ = ["Claim", "Kind", "Measured", "Number"]
 
@@ -31,7 +33,7 @@ class Kind(StrEnum):
         return self.value[0].upper()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claim:
     """A quantitative claim of Seiler et al. 2008, in our words, with the figures that are printed."""
 
@@ -61,7 +63,7 @@ class Claim:
         return {**self.values, **self.expected}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Measured:
     """What a measure found: a line for people, and the figures by name."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from larrabee_bridge.claims import (  # noqa: F401  (they enter measures into the register)
     measures_architecture,
@@ -18,6 +17,7 @@ from larrabee_bridge.claims.claim import Claim, Kind, Measured
 from larrabee_bridge.claims.published_architecture import CLAIMS as ARCHITECTURE
 from larrabee_bridge.claims.published_renderer import CLAIMS as RENDERER
 from larrabee_bridge.claims.published_studies import CLAIMS as STUDIES
+from pixelflow.records import record
 
 __all__ = ["CLAIMS", "Row", "by_class", "closing", "is_long", "measured_rows"]
 
@@ -25,7 +25,7 @@ CLAIMS: tuple[Claim, ...] = (*ARCHITECTURE, *RENDERER, *STUDIES)
 """Every one, in the order of the paper."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """A claim, and what was measured or why nothing was."""
 

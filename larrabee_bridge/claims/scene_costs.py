@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -15,6 +15,7 @@ from larrabee_bridge.rasterizer import Rasterized, rasterize
 from larrabee_bridge.rasterizer_timing import together
 from larrabee_bridge.scheduling import FrameWork, PairCosts, frame_work
 from pixelflow.drawing import Draw, Frame, ScreenTriangles
+from pixelflow.records import record
 
 __all__ = ["SceneCosts", "costs_of"]
 
@@ -28,7 +29,7 @@ _SMALLER = {128: 64}
 """Sizes of tiles whose executed tiles are fitted together with those of another size."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SceneCosts:
     """What a scene takes at one size of tile, in cycles of a core."""
 

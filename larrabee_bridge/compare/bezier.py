@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,12 +10,13 @@ from larrabee_bridge.compare.patches import by_degrees
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from pixelflow.config import THESIS, NodeConfig
+from pixelflow.records import record
 from tessellation import Patch, Tessellation, evaluate, tessellate
 
 __all__ = ["BezierComparison", "tessellate_on_both"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class BezierComparison:
     """Points and normals of the same samples by both machines, and what they took.
 

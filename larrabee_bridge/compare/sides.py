@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pixelflow.drawing import Picture
+from pixelflow.records import record
 
 __all__ = ["Comparison", "Side"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Side:
     """One machine's picture and its account; every count is a sum over what was executed, where it is not a formula."""
 
@@ -51,7 +52,7 @@ class Side:
         return self.work * (self.lanes // self.parts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Comparison:
     """A scene on both machines, beside the picture that 64-bit integers draw."""
 

@@ -7,7 +7,7 @@ those on the screen; they stay as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.front_end import FrontEndResult, perspective, run_front_end
 from larrabee_bridge.renderer import PRIMSET
 from pixelflow.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
+from pixelflow.records import record
 from tessellation.camera import View
 from tessellation.rendering import Standpoint, lit_corners
 from tessellation.scenes import Body, texture_coordinates
@@ -29,7 +30,7 @@ _LEAST_SPAN = 2.0**-20
 """Depths are spread over at least this share of the nearest one: what lies at one distance is seen as flat."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Offset:
     """How far vertices on the screen are from those of the same camera in 64 bits.
 
@@ -53,7 +54,7 @@ class Offset:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FromVertices:
     """A frame whose bodies' triangles a front end has made, and what it did for each draw: None where generated."""
 

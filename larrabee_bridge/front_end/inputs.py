@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from larrabee_bridge.binning import TILES
 from pixelflow.drawing import FAR, REACH, SAMPLES, DepthTest, State
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["LARGEST", "THREADS", "Cull", "Mesh", "Setting", "checked"]
 
@@ -32,7 +32,7 @@ class Cull(Enum):
     BACK = "those seen from behind"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Mesh:
     """Vertices and triangles: float32[vertex, xyz], int32[triangle, 3], colours int64[triangle, corner, rgb]."""
 
@@ -43,7 +43,7 @@ class Mesh:
     """Rows of the matrix that takes (x, y, z, 1) to clip space: the view is -w <= x, y <= w and 0 <= z <= w."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Setting:
     """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core."""
 

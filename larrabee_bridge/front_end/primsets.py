@@ -20,6 +20,7 @@ from larrabee_bridge.front_end.stages import Stages, program_of
 from larrabee_bridge.isa import LANES
 from pixelflow.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
 from pixelflow.errors import InternalError
+from pixelflow.records import record
 
 __all__ = ["Found", "Reason", "carry_out"]
 
@@ -85,7 +86,7 @@ def _room(triangles: int) -> int:
     return max(ROOM, 1 << (triangles - 1).bit_length())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Chosen:
     """What threads, each of a PrimSet ``owner``, chose: words of the survivors, and lists of triangles to be cut."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +12,7 @@ from larrabee_bridge.front_end.primsets import Found, Reason, carry_out
 from larrabee_bridge.front_end.stages import StageCost, Stages
 from larrabee_bridge.isa import Family
 from pixelflow.drawing import FAR, ScreenTriangles, State
+from pixelflow.records import record
 
 __all__ = ["FrontEndResult", "run_front_end"]
 
@@ -21,7 +20,7 @@ _SIDE_BY_SIDE = 1 << 27
 """Bytes of memory that PrimSets which are carried out side by side may take together."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FrontEndResult:
     """What a front end made of a mesh; triangles are those that go to the bins, in the order of drawing."""
 

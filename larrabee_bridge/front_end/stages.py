@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from larrabee_bridge.program import VectorProgram, shipped
 from larrabee_bridge.threads import Recording, take_turns
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.records import record
 
 __all__ = ["StageCost", "Stages", "program_of"]
 
@@ -25,7 +25,7 @@ def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
     return shipped(f"front_end/{name}.mc", **dict(parameters))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class StageCost:
     """What a stage cost: cycles and touched cache lines of each PrimSet, int64[primset], instructions by family."""
 

@@ -6,11 +6,11 @@ swizzled, ``[r1 + 64]{float16}{1to16}`` is read from memory, widened and replica
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from microcode.values import Mem
+from pixelflow.records import record
 
 __all__ = [
     "BRACES",
@@ -82,7 +82,7 @@ class Replication(Enum):
         return {"16to16": 16, "1to16": 1, "4to16": 4}[self.value]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vector:
     """A vector register as it is read (with a swizzle) or written (under a mask register, or in all lanes)."""
 
@@ -91,7 +91,7 @@ class Vector:
     mask: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MaskRegister:
     """A mask register, itself written under another one or in all lanes."""
 
@@ -99,14 +99,14 @@ class MaskRegister:
     mask: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """A scalar register."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Memory:
     """Memory from scalar register ``base`` (None: 0) plus ``offset`` on, in bytes."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -15,6 +14,7 @@ from larrabee_bridge.program import LINE_BYTES, shipped
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
 from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.records import record
 
 __all__ = ["LARGEST_DEGREE", "Tessellated", "bernstein", "tessellate_on_vpu"]
 
@@ -24,7 +24,7 @@ _RESULTS = 1 << 16
 """Where a thread's own memory begins: behind what the assembler places."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Tessellated:
     """Samples [patch, i, j, xyz] in float32, u = i/(k-1) and v = j/(k-1), and what they took.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,11 +12,12 @@ from larrabee_bridge.program import LINE_BYTES, shipped
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
 from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.records import record
 
 __all__ = ["Density", "Pieces", "densities", "piecewise", "taken_share"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Pieces:
     """The function's values, float32 as x, and what they took."""
 
@@ -73,7 +72,7 @@ def taken_share(density: float, lanes: int = LANES) -> tuple[float, float]:
     return 1 - (1 - density) ** lanes, 1 - density**lanes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Density:
     """What branches save at one density of the mask, over the same turns."""
 

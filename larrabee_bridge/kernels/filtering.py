@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,6 +12,7 @@ from larrabee_bridge.program import LINE_BYTES, shipped
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
 from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.records import record
 
 __all__ = ["Filtered", "aligned_coordinates", "filter_bilinear", "scattered_coordinates"]
 
@@ -23,7 +22,7 @@ _FAR = 1 << 20
 """Coordinates are that many texels at most, so that float32 still has fractions of them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Filtered:
     """Filtered samples, float32[samples, rgba] from 0 to 1, and what they took."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +13,14 @@ from larrabee_bridge.kernels.timing import timed
 from larrabee_bridge.program import LINE_BYTES, assemble_vector
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["Load", "loads"]
 
 _LOADS = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Load:
     """Eight additions with an operand of one kind from memory."""
 

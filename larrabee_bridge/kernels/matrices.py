@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.isa import LANES
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["Matrix", "banded", "five_point", "lines_of_uniform", "uniform"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Matrix:
     """A sparse matrix by rows: entries of row r are ``starts[r]`` to ``starts[r + 1]``, columns rising.
 

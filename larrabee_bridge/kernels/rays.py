@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.timing import THREADS, Timed, timed
 from larrabee_bridge.program import shipped
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["RayTest", "time_rays"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RayTest:
     """What one more triangle costs a thread."""
 

@@ -15,6 +15,7 @@ from larrabee_bridge.program import LINE_BYTES, VectorProgram, shipped
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
 from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.records import record
 
 __all__ = ["Multiplied", "Products", "multiply", "products"]
 
@@ -22,7 +23,7 @@ _STEP = 2 * LINE_BYTES
 """Bytes of sixteen offsets and sixteen values."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Multiplied:
     """A product y, float32[rows], and what it took."""
 
@@ -32,7 +33,7 @@ class Multiplied:
     """Memory that matrix, x and y take; all of it is taken to be in the L1 cache."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Products:
     """The products of single entries, float32[entries], and what they took."""
 

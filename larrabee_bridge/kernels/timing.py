@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +11,7 @@ from larrabee_bridge.program import VectorProgram
 from larrabee_bridge.threads import Recording, take_turns
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["THREADS", "Timed", "shared_out", "timed"]
 
@@ -20,7 +19,7 @@ THREADS = 4
 """Threads of a core: Seiler et al. 2008, 3.2."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Timed:
     """What a run of threads took; every figure is a sum over what was executed."""
 

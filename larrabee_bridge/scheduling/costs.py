@@ -17,12 +17,13 @@ from larrabee_bridge.ranges import check_ranges
 from larrabee_bridge.scheduling.work import FrameWork
 from pixelflow.config.param import param
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from pixelflow.units import Standing
 
 __all__ = ["FormulaCosts", "PairCosts", "bins_of", "entry_quads", "formula_costs", "frame_work", "primset_numbers"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class PairCosts:
     """Cycles of a core, int64 each: of each triangle, of each entry of a :class:`Bins` in its order, of each tile."""
 

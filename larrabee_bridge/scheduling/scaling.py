@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from larrabee_bridge.scheduling.scheduler import ScheduleConfig, schedule
 from larrabee_bridge.scheduling.timeline import Schedule
 from larrabee_bridge.scheduling.work import FrameWork
+from pixelflow.records import record
 
 __all__ = ["CORES", "Scaling", "scaling_of"]
 
@@ -15,7 +16,7 @@ CORES = (8, 16, 24, 32, 40, 48)
 """Core counts of figure 9; everything is relative to the first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scaling:
     """Schedules of the same work on more and more cores."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
+
+from pixelflow.records import record
 
 __all__ = ["Kind", "Schedule", "Span"]
 
@@ -24,7 +25,7 @@ class Kind(IntEnum):
     """A bin is taken, and its back end carried out."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """One stretch of one core in cycles, ``end`` excluded; the first of them are the lock's."""
 
@@ -38,7 +39,7 @@ class Span:
     """The PrimSet's sequence id, or the bin's place in the work; 0 for lists."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Schedule:
     """All stretches of all cores in the order in which they were begun: int64 each, numbers as in :class:`Span`."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["FrameWork", "check_works"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class FrameWork:
     """One RTset of a frame: int64 cycles of each PrimSet's front end and of each bin's back end.
 

@@ -9,7 +9,6 @@ the texture bytes of a run are those of `larrabee_bridge.backend.TextureUnit`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -33,11 +32,12 @@ from pixelflow.drawing import (
 )
 from pixelflow.drawing.frame_reference import filtered
 from pixelflow.drawing.triangles import TEXEL
+from pixelflow.records import record
 
 __all__ = ["Accesses", "accesses_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Accesses:
     """Qquads of which something is not hidden, in drawing order: int64 or bool[quad].
 

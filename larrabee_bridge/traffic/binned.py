@@ -7,7 +7,6 @@ are resolved to one colour before the write, and every access between the first 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,11 +17,12 @@ from larrabee_bridge.traffic.settings import LINE_BYTES, SAMPLE_BYTES, TrafficCo
 from larrabee_bridge.traffic.sums import Traffic
 from pixelflow.drawing import Frame
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["BinContents", "Target", "TileSizes", "bin_contents", "binned_traffic", "corners_of", "default_targets"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """A render target of an RTset: its name is one of those of :class:`Traffic`."""
 
@@ -42,7 +42,7 @@ def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool 
     return Target("colour", cleared, resolved=samples > 1), Target("depth", cleared, needed=keep_depth)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class TileSizes:
     """Pixels of each tile that lie on the screen: int64[tile]."""
 
@@ -56,7 +56,7 @@ class TileSizes:
         return cls(np.outer(down, across).ravel())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class BinContents:
     """What the bins of an RTset hold."""
 

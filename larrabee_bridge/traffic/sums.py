@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from pixelflow.records import record
 
 __all__ = ["Traffic"]
 
 _TARGETS = ("colour", "depth")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Traffic:
     """Bytes from memory and to memory, by what they are: colour, depth, texture, bins, vertices."""
 

@@ -2,7 +2,7 @@
 
 engine        the lane engines on a fixed mix of microinstructions, beside the machine at 100 MHz
 nodes         many nodes in one process, on one thread and on all
-pass          a bicubic pass with PE data and for its timing alone, in both schedules
+pass          a bicubic pass with PE data, for its timing and for its data alone, in both schedules
 tessellation  a bicubic pass on every engine, beside its simulated time
 timing        timing-only runs
 transfers     texture transfers

@@ -48,6 +48,7 @@ class _Runner:
         program = self.actions * self.repeats
         begin = perf_counter()
         self.engine.run(program)
+        self.engine.settle()
         self.seconds.append((perf_counter() - begin) / self.repeats)
 
 
@@ -65,6 +66,7 @@ def _runner(
     begin = perf_counter()
     actions = prepare(engine, [engine.prepare(each.apply) for each in instructions()])
     engine.run(actions)
+    engine.settle()
     runner = _Runner(name, how, threads, engine, actions, perf_counter() - begin)
     if name == "compiled":
         engine.take_care()

@@ -1,7 +1,8 @@
 """Many nodes in one process: what a node costs among others, and what a second thread gives.
 
-The nodes' arrays are engines of their own that carry out the fused mix one after the other; each spreads its lanes over
-the threads. Rounds interleave one node and all of them, on one thread and on all.
+The nodes' arrays are engines of their own that are given the fused mix one after the other; each spreads its lanes over
+the threads, and the next one begins when all lanes of the last have been taken. The clock stops when all are done.
+Rounds interleave one node and all of them, on one thread and on all.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ def nodes(rounds: int, count: int, note: Callable[[str], None]) -> dict[str, Any
             begin = perf_counter()
             for engine, program in arrays[:some]:
                 engine.run(program)
+            for engine, _ in arrays[:some]:
+                engine.settle()
             seconds.append((perf_counter() - begin) / some / _REPEATS)
         note(f"round {done + 1} of {rounds}")
     return {
@@ -76,6 +79,7 @@ def _ready(engine: Engine, state: dict) -> tuple[Engine, list[Action]]:
     engine.fuse(chain)
     program = [chain, actions[-1]] * _REPEATS
     engine.run(program)
+    engine.settle()
     return engine, program
 
 

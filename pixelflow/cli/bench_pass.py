@@ -1,4 +1,4 @@
-"""What a whole bicubic pass costs with PE data and without, in both schedules: 512 patches at 4x4 samples.
+"""What a whole bicubic pass costs in full, for its timing alone and for its data alone: 512 patches at 4x4 samples.
 
 The control points are random and never change from one release to the next without a new name.
 """
@@ -21,6 +21,8 @@ NAME = "bicubic/1"
 PATCHES = 512
 _LIBRARIES = {"thesis": "thesis", "overlapped": "tuned-finite"}
 """The library of each schedule in the published comparison."""
+_WAYS = {"with data": {}, "timing only": {"function": False}, "function only": {"timing": False}}
+"""What `Node.run` is told."""
 
 
 def nets() -> NDArray:
@@ -31,9 +33,10 @@ def nets() -> NDArray:
 
 
 def passes(rounds: int) -> list[dict[str, Any]]:
-    """Return the wall times of a pass with and without data, interleaved, and the median of same-round ratios.
+    """Return the wall times of a pass in full, without data and without time, interleaved; medians of ratios.
 
-    The engine is the one that a command takes unless it is told another.
+    Each is a pass that the node has run before; a function-only run knows its steps then. The engine is the one that a
+    command takes unless it is told another.
     """
     from pixelflow.config import THESIS
     from pixelflow.lanes import AUTO, choose
@@ -48,20 +51,23 @@ def passes(rounds: int) -> list[dict[str, Any]]:
         first, node = session.plan(marked)[0], session.node
         session.run(first)  # the database is there and the LEE is configured, as for every pass but the first
         program = session.program(session.plan(marked)[0])
-        times: dict[bool, list[float]] = {True: [], False: []}
-        runs = {function: node.run(program, function=function) for function in times}  # decoded before it is measured
+        times: dict[str, list[float]] = {way: [] for way in _WAYS}
+        runs = {way: node.run(program, **told) for way, told in _WAYS.items()}  # decoded before it is measured
         for _ in range(rounds):
-            for function, seen in times.items():
+            for way, told in _WAYS.items():
                 started = perf_counter()
-                runs[function] = node.run(program, function=function)
-                seen.append(perf_counter() - started)
+                runs[way] = node.run(program, **told)
+                times[way].append(perf_counter() - started)
+        full, *parts = times.values()
+        shares = [statistics.median(t / f for t, f in zip(part, full, strict=True)) for part in parts]
         found.append(
             {
                 "program": f"{NAME} {schedule}",
                 "engine": node.engine,
-                "cycles": {"with data": runs[True].total_cycles, "timing only": runs[False].total_cycles},
-                "seconds": {"with data": spread(times[True]), "timing only": spread(times[False])},
-                "timing_only_share": statistics.median(t / f for t, f in zip(times[False], times[True], strict=True)),
+                "cycles": {way: runs[way].total_cycles for way in ("with data", "timing only")},
+                "seconds": {way: spread(seen) for way, seen in times.items()},
+                "timing_only_share": shares[0],
+                "function_only_share": shares[1],
             }
         )
     return found
@@ -70,17 +76,12 @@ def passes(rounds: int) -> list[dict[str, Any]]:
 def show_passes(screen: Screen, found: list[dict[str, Any]]) -> None:
     """Print the wall times of the passes."""
     screen.text(f"{NAME}: {PATCHES} patches at 4x4 samples, engine {found[0]['engine']}")
-    names = ("cycles", "with data, ms", "timing only, ms", "share")
-    screen.table(
-        [Column("pass", fixed=True), *(Column(name, numbers=True) for name in names)],
-        [
-            (
-                each["program"],
-                number(each["cycles"]["with data"]),
-                milliseconds(each["seconds"]["with data"]),
-                milliseconds(each["seconds"]["timing only"]),
-                f"{100 * each['timing_only_share']:.2f} %",
-            )
-            for each in found
-        ],
-    )
+    columns = [Column("pass", fixed=True), Column("run", fixed=True)]
+    columns += [Column(name, numbers=True) for name in ("cycles", "ms [min..max]", "share")]
+    rows = []
+    for each in found:
+        shares = {"timing only": each["timing_only_share"], "function only": each["function_only_share"]}
+        for way, seconds in each["seconds"].items():
+            share = f"{100 * shares[way]:.2f} %" if way in shares else ""
+            rows.append((each["program"], way, number(each["cycles"].get(way)), milliseconds(seconds), share))
+    screen.table(columns, rows)

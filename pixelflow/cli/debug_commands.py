@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.cli import debug_views as views
@@ -24,6 +23,7 @@ from pixelflow.cli.screen import Screen
 from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Session, find_code
 from pixelflow.errors import Fault, InputError, nearest
 from pixelflow.isa import MemoryRange
+from pixelflow.records import record
 
 if TYPE_CHECKING:
     from pixelflow.node import SavedRun
@@ -259,7 +259,7 @@ class Debugger:
         return select_lanes(_one(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), self.session.node.config.array)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """A command: what it is called, what follows it, what it does."""
 

@@ -16,6 +16,7 @@ from pixelflow.cli.pe_files import STATE_FLAGS, STATE_REGISTERS
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.node import SavedRun
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
+from pixelflow.records import record
 
 __all__ = ["Kind", "Report", "State", "read"]
 
@@ -31,7 +32,7 @@ class Kind(Enum):
     REPORT = "a report"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     """A JSON report: its schema, and its values by dotted key."""
 

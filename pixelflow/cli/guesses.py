@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from itertools import compress
+from typing import TYPE_CHECKING
 
 from pixelflow.cli.screen import Screen, counted
 from pixelflow.config import Effective, NodeConfig, leaves
 from pixelflow.isa import Declaration, Transfers, Unit
 from pixelflow.isa.control import HALT, MARK
 from pixelflow.node import Run
+from pixelflow.records import record
 from pixelflow.units import Standing
 
-__all__ = ["Guesses", "guesses", "note_set_in_vain"]
+if TYPE_CHECKING:
+    from pixelflow.node import UntimedRun
+
+__all__ = ["Guesses", "guesses", "guesses_without_time", "note_set_in_vain", "note_times_set_in_vain"]
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
 _READS = ("tasic.read_overhead_cycles", "sdram.cl_cycles")
@@ -23,9 +28,11 @@ _LOADS = ("gni.load_parts", "gni.part_blocks")
 _LIMITS = ("igc.call_depth", "igc.loop_depth")
 _OPTIONS = {"sdram.check_commands": False}
 """Switches of the model rather than values of the machine: no guess while they are as delivered."""
+_SIZES = ("sdram.devices_per_module", "sdram.banks", "sdram.rows", "sdram.columns", "gni.gp_count")
+"""Beside all of ``array`` and ``lee``, what decides about the state that a run leaves; the rest is about time."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Guesses:
     """What runs used that the thesis does not print."""
 
@@ -64,15 +71,24 @@ def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
     """Return the guesses that took part in ``runs`` on the machine of ``config``."""
     runs = list(runs)
     executed, paths = _executed(runs), _paths(runs)
-    instructions = {
-        standing: [each.mnemonic for each in executed if each.standing is standing] for standing in _GUESSED
-    }
     values = {}
     for key, about, value, _ in leaves(config):
         guessed = about.read_by is not None and about.standing in _GUESSED
         if guessed and _took_part(key, value, executed, paths, config):
             values[key] = (value, about.standing)
-    return Guesses(values, {standing: found for standing, found in instructions.items() if found})
+    return Guesses(values, _guessed(executed))
+
+
+def guesses_without_time(runs: Iterable[UntimedRun]) -> Guesses:
+    """Return the guesses that took part where no time was simulated: instructions alone."""
+    return Guesses({}, _guessed(_executed(runs)))
+
+
+def _guessed(executed: Iterable[Declaration]) -> dict[Standing, list[str]]:
+    instructions = {
+        standing: [each.mnemonic for each in executed if each.standing is standing] for standing in _GUESSED
+    }
+    return {standing: found for standing, found in instructions.items() if found}
 
 
 def note_set_in_vain(screen: Screen, runs: Iterable[Run], effective: Effective) -> None:
@@ -87,15 +103,24 @@ def note_set_in_vain(screen: Screen, runs: Iterable[Run], effective: Effective) 
             screen.note(f"note: {key} (set by {origin}) made no difference: nothing that was executed depends on it")
 
 
-def _executed(runs: Iterable[Run]) -> dict[Declaration, None]:
+def note_times_set_in_vain(screen: Screen, effective: Effective) -> None:
+    """Say which values somebody set that are about time, where none was simulated."""
+    for key, about, _, _ in leaves(effective.config):
+        origin = effective.set_by[key]
+        if origin.startswith("preset ") or about.read_by is None or key in (*_LIMITS, *_SIZES):
+            continue
+        if key.partition(".")[0] not in ("array", "lee"):
+            screen.note(f"note: {key} (set by {origin}) made no difference: no time was simulated")
+
+
+def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
     """Return the declarations of all instructions that were executed, in the order of the programs."""
-    found: dict[Declaration, None] = {}
+    found: dict[int, Declaration] = {}  # by the object: there is one of each
     for run in runs:
         for each in run.streams:
-            for instruction, times in zip(each.program.instructions, each.executed, strict=True):
-                if times:
-                    found[instruction.declaration] = None
-    return found
+            done = compress(each.program.instructions, each.executed)
+            found |= {id(instruction.declaration): instruction.declaration for instruction in done}
+    return dict.fromkeys(found.values())
 
 
 def _paths(runs: Iterable[Run]) -> set[str]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from pixelflow.cli.arguments import UsageError, count
 from pixelflow.cli.output import refuse_clashes
 from pixelflow.cli.programs import refuse_overwrite
-from pixelflow.cli.stats_files import check_stats_name, write_stats
 from pixelflow.errors import PixelflowError, format_error
 
 if TYPE_CHECKING:
@@ -81,8 +80,11 @@ class Watching:
 
     def _check(self) -> None:
         args = self._args
-        for path in args.stats:
-            check_stats_name(path)
+        if args.stats:
+            from pixelflow.cli.stats_files import check_stats_name
+
+            for path in args.stats:
+                check_stats_name(path)
         if args.record is not None:
             from pixelflow.cli.record_files import check_record_name
 
@@ -144,6 +146,8 @@ class Watching:
 
     def _writers(self, *, ok: bool) -> Iterator[Callable[[], None]]:
         if self._collector is not None and self._collector.runs:
+            from pixelflow.cli.stats_files import write_stats
+
             for path in self._args.stats:
                 yield partial(write_stats, path, self._collector.runs, self._effective)
         if self._traces is not None:

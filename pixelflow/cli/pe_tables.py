@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -17,6 +16,7 @@ from pixelflow.cli.screen import Column, Screen
 from pixelflow.errors import nearest
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
+from pixelflow.records import record
 
 __all__ = [
     "Form",
@@ -44,7 +44,7 @@ class Form(Enum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RangeView:
     """A named range as one form; a range of several floats shows each."""
 
@@ -158,7 +158,7 @@ def show_memory(screen: Screen, node: Node, lanes: list[int]) -> None:
         screen.text()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MapView:
     """What a map shows: a flag, a register, or one byte of memory."""
 

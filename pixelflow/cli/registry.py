@@ -9,13 +9,14 @@ the tests execute in order, in a folder that holds the repository's ``microcode/
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 from types import ModuleType
+
+from pixelflow.records import record
 
 __all__ = ["COMMANDS", "Command"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """One command of ``pixelflow``."""
 

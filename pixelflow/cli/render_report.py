@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.machine import config_object
 from pixelflow.cli.screen import Column, Screen, counted, number
+from pixelflow.records import record
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Drawn", "show_object", "show_report"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Drawn:
     """A picture, and what each node took for its share of it."""
 

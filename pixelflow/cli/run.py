@@ -16,7 +16,7 @@ from pixelflow.errors import ExpectationError
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
-    from pixelflow.node import Node, Run
+    from pixelflow.node import Node, Run, UntimedRun
 
 _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8
@@ -26,6 +26,7 @@ EXAMPLES = (
     "pixelflow run microcode/examples/triangle.mc --show-map colour --profile",
     "pixelflow run microcode/examples/texture_copy.mc --stats copy.json",
     "pixelflow run microcode/examples/vector_add.mc --timing-only",
+    "pixelflow run microcode/examples/texture_copy.mc --function-only",
 )
 
 
@@ -35,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("program", metavar="PROG", help="source (.mc), object file (.mco), or - for source on standard input")
     add_engine_option(parser)
     add("--timing-only", action="store_true", help="count cycles without touching PE data")
-    add("--max-cycles", type=count, metavar="N", help="stop with exit code 5 after N cycles")
+    add("--function-only", action="store_true",
+        help="the state of a full run without simulating time: where semaphores order what the streams do; "
+        "port conflicts are not seen")  # fmt: skip
+    add("--max-cycles", type=count, metavar="N",
+        help="stop with exit code 5 after N cycles (--function-only: N of a stream's own, without waits)")  # fmt: skip
     add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
     add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
@@ -65,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     program = read_program(args.program, args.parameters)
 
     from pixelflow.cli.checkpoint_files import read_checkpoint, save_options
-    from pixelflow.cli.guesses import note_set_in_vain
+    from pixelflow.cli.guesses import note_set_in_vain, note_times_set_in_vain
     from pixelflow.cli.pe_files import read_memory_file, write_state
     from pixelflow.cli.pe_selection import select_lanes
     from pixelflow.cli.pe_tables import map_view, range_view
@@ -87,11 +92,12 @@ def run(args: argparse.Namespace) -> int:
             node.load(program)
             if args.memory is not None:
                 read_memory_file(args.memory, node, program)
-            account = node.run(program, function=not args.timing_only, **limits)
+            account = node.run(program, function=not args.timing_only, timing=not args.function_only, **limits)
         else:
             account = node.resume(program, read_checkpoint(args.load), **limits)
     if args.output is not None:
-        header = {"program": program.sha256, "config": effective.config.sha256, "cycles": account.total_cycles}
+        header = {"program": program.sha256, "config": effective.config.sha256}
+        header |= {} if args.function_only else {"cycles": account.total_cycles}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     if screen.json:
@@ -100,6 +106,9 @@ def run(args: argparse.Namespace) -> int:
         if not screen.quiet:
             _show_report(screen, args, effective, account)
         _show_state(screen, args, node, views, maps, few)
+    if args.function_only:
+        note_times_set_in_vain(screen, effective)
+        return 0
     note_set_in_vain(screen, [account], effective)
     if args.expect_cycles is not None and args.expect_cycles != account.total_cycles:
         raise ExpectationError(f"expected {args.expect_cycles:,} cycles, the run took {account.total_cycles:,}")
@@ -107,8 +116,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
+    from pixelflow.cli.untimed_report import refuse_timed_options
     from pixelflow.lanes import AUTO
 
+    refuse_timed_options(args)
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
         raise UsageError("--timing-only", "no PE data changes, so there is no state to show or save")
     if args.timing_only and (args.save_at or args.load):
@@ -138,9 +149,10 @@ def _check_outputs(args: argparse.Namespace) -> None:
     check_writable(args.output)
 
 
-def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective, account: Run) -> None:
-    from pixelflow.cli.guesses import guesses
+def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective, account: Run | UntimedRun) -> None:
+    from pixelflow.cli.guesses import guesses, guesses_without_time
     from pixelflow.cli.run_report import show_run
+    from pixelflow.cli.untimed_report import show_untimed
 
     config = effective.config
     program = account.program
@@ -148,6 +160,10 @@ def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective,
         f"pixelflow run · {args.program} ({program.sha256[:6]}) · config {effective.preset} ({config.sha256[:6]})"
         f" · engine {account.engine}"
     )
+    if args.function_only:
+        show_untimed(screen, account)
+        guesses_without_time([account]).show(screen)
+        return
     show_run(screen, account, config, profile=args.profile)
     guesses([account], config).show(screen)
 
@@ -176,13 +192,10 @@ def _show_object(
     args: argparse.Namespace,
     effective: Effective,
     node: Node,
-    account: Run,
+    account: Run | UntimedRun,
     views: list,
     few: list[int],
 ) -> None:
-    from pixelflow.cli.guesses import guesses
-    from pixelflow.cli.run_report import profile_object, streams_object
-
     state: dict[str, Any] = {}
     if not args.timing_only:
         state = {"digest": node.digest(), "enabled": int(node.flag("E").sum())}
@@ -192,6 +205,24 @@ def _show_object(
         "program": {"name": account.program.name, "sha256": account.program.sha256},
         "config": config_object(effective),
         "engine": account.engine,
+        "state": state,
+        "not_modelled": list(NOT_MODELLED),
+    }
+    if args.function_only:
+        from pixelflow.cli.guesses import guesses_without_time
+        from pixelflow.cli.untimed_report import untimed_object
+
+        values |= untimed_object(account) | {"guesses": guesses_without_time([account]).as_object()}
+        screen.object("pixelflow.untimed_run/1", **values)
+    else:
+        screen.object("pixelflow.run/1", **values, **_timed_object(args, effective, account))
+
+
+def _timed_object(args: argparse.Namespace, effective: Effective, account: Run) -> dict[str, Any]:
+    from pixelflow.cli.guesses import guesses
+    from pixelflow.cli.run_report import profile_object, streams_object
+
+    return {
         "result": {
             "cycles": account.total_cycles,
             "seconds_at_clock": effective.config.seconds(account.total_cycles),
@@ -202,11 +233,8 @@ def _show_object(
         "tasic_busy_cycles": list(account.tasic_cycles),
         "ledger": account.ledger.as_object(),
         "profile": profile_object(account, lines=args.profile),
-        "state": state,
         "guesses": guesses([account], effective.config).as_object(),
-        "not_modelled": list(NOT_MODELLED),
     }
-    screen.object("pixelflow.run/1", **values)
 
 
 def _state_object(args: argparse.Namespace, node: Node, views: list, few: list[int]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Program text (operands, labels, source lines) only ever becomes a ``rich.text.Text``, never a markup string, which
 would swallow ``[p]``. Numbers are never cropped: where a table does not fit, each row becomes a block of lines.
-rich is imported when the first table is drawn.
+rich is imported for the first table that has colours or folded cells.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from pixelflow import __version__
 from pixelflow.cli.output import write_stdout
+from pixelflow.records import record
 
 __all__ = ["Column", "Screen", "counted", "number"]
 
@@ -27,7 +27,7 @@ _FACT = 20
 """Columns of a fact's name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Column:
     """One column of a table: heading, and whether it holds numbers (right-aligned, never wrapped).
 
@@ -56,7 +56,7 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Screen:
     """Standard output as one command uses it; made from the common options."""
 
@@ -127,11 +127,16 @@ class Screen:
         if not self.fits(columns, rows):
             self._records(columns, rows)
             return
+        widths = _widths(columns, rows, self.width)
+        one_line_each = widths == _widest(columns, rows) and not any("\n" in cell for row in rows for cell in row)
+        if not self.color and one_line_each and all(widths):
+            self.text("\n".join(_aligned(columns, rows, widths)))
+            return
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
         table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
-        for column, width in zip(columns, _widths(columns, rows, self.width), strict=True):
+        for column, width in zip(columns, widths, strict=True):
             table.add_column(
                 _styled(column.name, "bold"),
                 justify="right" if column.numbers else "left",
@@ -187,10 +192,33 @@ def _printable(text: str) -> str:
 
 def _widest(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the width that each column would take if it were alone."""
+    cells = [[column.name, *(row[index] for row in rows)] for index, column in enumerate(columns)]
+    return [max(_columns(line) for cell in column for line in _printable(cell).split("\n")) for column in cells]
+
+
+def _columns(line: str) -> int:
+    """Return how many columns of a screen a line takes."""
+    if line.isascii():
+        return len(line)
     from rich.cells import cell_len
 
-    cells = [[column.name, *(row[index] for row in rows)] for index, column in enumerate(columns)]
-    return [max(cell_len(line) for cell in column for line in _printable(cell).split("\n")) for column in cells]
+    return cell_len(line)
+
+
+def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+    """Yield the lines that rich draws for a table whose cells are a line each: it loads longer than that."""
+
+    def line(cells: Sequence[str]) -> str:
+        placed = []
+        for column, cell, width in zip(columns, map(_printable, cells), widths, strict=True):
+            shown = cell.rstrip() if column.numbers else cell
+            blank = " " * (width - _columns(shown))
+            placed.append(blank + shown if column.numbers else shown + blank)
+        return (" " * _GAP).join(placed).rstrip()
+
+    yield line([column.name for column in columns])
+    yield "─" * (sum(widths) + _GAP * (len(widths) - 1))
+    yield from map(line, rows)
 
 
 def _least(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:

@@ -6,11 +6,11 @@ import argparse
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.config import THESIS, Value, leaves
 from pixelflow.errors import nearest
+from pixelflow.records import record
 
 __all__ = ["Axis", "Grid", "axis_of", "option_name"]
 
@@ -21,7 +21,7 @@ _RANGE = re.compile(r"(-?\d+):(-?\d+)(?::(\d+))?")
 _PARAMETER = "param."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis:
     """One name of the grid and the values it takes, in the order written; ``words`` makes a value an option."""
 
@@ -32,7 +32,7 @@ class Axis:
     """Whether it changes the source of the program."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grid:
     """All combinations of the values of the axes; the last axis varies fastest."""
 

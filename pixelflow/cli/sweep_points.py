@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from pixelflow import __version__
 from pixelflow.config import NodeConfig
 from pixelflow.errors import PixelflowError, format_error
+from pixelflow.records import record
 
 if TYPE_CHECKING:
     from pixelflow.isa import Program
@@ -62,7 +62,7 @@ class Point(Protocol):
         """Return what came out; raises PixelflowError where the point failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refused:
     """A point that cannot be built: its values contradict each other, or the program does not assemble with them."""
 
@@ -81,7 +81,7 @@ class Refused:
         return {"exit_code": self.exit_code, "error": self.text}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunPoint:
     """A program on a node; without data (``function`` false) only time passes, and the cycles are the same."""
 
@@ -111,7 +111,7 @@ class RunPoint:
         return _cycles([node.run(program, max_cycles=self.max_cycles, function=self.function)])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TessellatePoint:
     """A tessellation: patches, samples of each, and how it is done."""
 

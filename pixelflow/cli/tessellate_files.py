@@ -19,14 +19,15 @@ __all__ = ["check_outputs", "write_outputs"]
 
 def check_outputs(args: argparse.Namespace) -> None:
     """Refuse outputs that could not be written before any work is done."""
-    from tessellation.export import suffix_of
-    from tessellation.preview import require_pillow
-
     if STANDARD_STREAM in (args.output, args.preview):
         raise UsageError("-o -", "a mesh or a picture does not go to standard output", "name a file")
     if args.output is not None:
+        from tessellation.export import suffix_of
+
         suffix_of(args.output)
     if args.preview is not None:
+        from tessellation.preview import require_pillow
+
         if not args.preview.lower().endswith(".png"):
             raise UsageError(f"--preview {args.preview[:60]}", "the picture is a PNG", "name a file that ends in .png")
         require_pillow()
@@ -38,15 +39,16 @@ def check_outputs(args: argparse.Namespace) -> None:
 
 def write_outputs(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[str]:
     """Write what was asked for; return the names. A mesh that cannot be drawn costs a note, not the run."""
-    from tessellation.export import encode
-    from tessellation.preview import png
-
     written = []
     if args.output is not None:
+        from tessellation.export import encode
+
         with output_file(args.output, binary=True) as stream:
             stream.write(encode(mesh, args.output))
         written.append(args.output)
     if args.preview is not None:
+        from tessellation.preview import png
+
         screen.note("drawing the preview")
         try:
             picture = png(mesh)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.screen import Column, Screen, counted, number
+from pixelflow.records import record
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "show_outcome"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """A finished tessellation, its surface, and the files that were written."""
 

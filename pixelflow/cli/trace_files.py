@@ -6,7 +6,6 @@ import gzip
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
@@ -21,13 +20,14 @@ from pixelflow.observe import Bus
 from pixelflow.observe.trace import Clock, Selection, Trace, Tracer, Track, known_tracks, unknown_track
 from pixelflow.observe.trace.formats import FORMATS, Format, format_of
 from pixelflow.observe.trace.model import STREAMS
+from pixelflow.records import record
 
 __all__ = ["TraceFiles", "known_of", "open_traces", "reading", "require_package", "write_trace"]
 
 _ZIPPED = ".gz"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Target:
     format: Format
     path: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pixelflow.records import record
 from tessellation.notes import NOTES, Note, Reason
 from tessellation.reproduction import Reproduction
 from tessellation.rows import Number, Outcome, Row
@@ -13,7 +13,7 @@ from tessellation.rows import Number, Outcome, Row
 __all__ = ["Verified", "deviation_text", "figure_text", "percent_text", "unexplained_text"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verified:
     """The rows of all tables that were asked for, in their order."""
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from pixelflow.config.param import Param, Value, leaf_faults, leaves, shorten
 from pixelflow.config.presets import PRESETS
 from pixelflow.config.tree import NodeConfig
 from pixelflow.errors import Fault, InputError, Place, nearest
+from pixelflow.records import record
 
 __all__ = ["Effective", "load_config", "load_effective", "override_faults"]
 
@@ -21,7 +21,7 @@ FILE_LIMIT_BYTES = 1 << 20
 """A larger configuration file is refused: it is another kind of file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effective:
     """A configuration and where each of its values was set."""
 
@@ -31,7 +31,7 @@ class Effective:
     """By dotted key: ``preset thesis``, ``file.toml:3`` or ``-D``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Setting:
     """One value that a user wrote, and where."""
 
@@ -91,6 +91,8 @@ def _known() -> dict[str, tuple[Param, Value]]:
 
 def _read_file(path: Path, settings: list[_Setting], faults: list[Fault]) -> str | None:
     """Append the values of ``path``; return the preset that the file names, if it names one."""
+    import tomllib
+
     text = _text_of(path)
     try:
         tables = tomllib.loads(text)
@@ -172,6 +174,8 @@ def _sections(kind: type) -> dict[str, type]:
 def _read_override(
     text: str, known: Mapping[str, tuple[Param, Value]], settings: list[_Setting], faults: list[Fault]
 ) -> None:
+    import tomllib
+
     place = Place(f"-D {text if len(text) <= 60 else text[:57] + '...'}")
     key, equals, written = (part.strip() for part in text.partition("="))
     if not equals or not key or not written:

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any
 
 from pixelflow.errors import Fault, Place
+from pixelflow.records import record
 from pixelflow.units import Standing
 
 __all__ = ["Param", "Value", "leaf_faults", "leaves", "param", "section", "shorten"]
@@ -21,7 +22,7 @@ Value = int | bool | str
 """What a configuration value may be. There are no fractions: every quantity is a count."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Param:
     """What is known about one configuration value.
 

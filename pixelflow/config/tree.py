@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 
 from pixelflow.config.param import Value, leaf_faults, leaves, param, section
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
 from pixelflow.units import Standing
 
@@ -54,7 +54,7 @@ _TEXTURE = "pixelflow/node/texture_memory.py"
 
 # The tables below stay aligned: one value, then what is known about it.
 # fmt: off
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ArrayConfig:
     """The PE array: modules of EMCs of panels of PEs, and the memory of one PE."""
 
@@ -122,7 +122,7 @@ class ArrayConfig:
         return self.input_port_start + self.port_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class LeeConfig:
     """The linear expression evaluator: widths of its registers, and what they hold at power-up."""
 
@@ -147,7 +147,7 @@ class LeeConfig:
         source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class IgcConfig:
     """The two instruction sequencers, EIGC and TIGC."""
 
@@ -159,7 +159,7 @@ class IgcConfig:
         source="no published value", standing=INVENTED, read_by=_IGC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class TasicConfig:
     """Texture ASICs: the path between local ports and texture memory."""
 
@@ -170,7 +170,7 @@ class TasicConfig:
         source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED, read_by=_TASIC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SdramConfig:
     """Texture memory: size of the synchronous DRAMs and their times, in clocks of 10 ns."""
 
@@ -209,7 +209,7 @@ class SdramConfig:
         source="table 2", standing=DERIVED, read_by=_SDRAM_USE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class GniConfig:
     """Geometry network interface and the two general purpose processors behind it."""
 
@@ -229,7 +229,7 @@ class GniConfig:
         source="one comes in while one waits; not printed", standing=INVENTED, read_by=_GNI_PORT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@record(kw_only=True, repr=False)
 class NodeConfig(Shown):
     """One PixelFlow node.
 

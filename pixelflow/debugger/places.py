@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.errors import Fault, InputError, nearest
 from pixelflow.isa import Program
+from pixelflow.records import record
 
 __all__ = ["Code", "find_code"]
 
 _FORMS = "forms: 12 (a line), file.mc:12, a label, a routine, *40 (a word address)"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Code:
     """Instructions of a program, and what they were asked for as."""
 

@@ -20,6 +20,7 @@ from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL
 from pixelflow.node import Node, Replay
 from pixelflow.observe import Executed
+from pixelflow.records import record
 
 __all__ = ["Outcome", "Session"]
 
@@ -27,7 +28,7 @@ _STRETCH = 2048
 """Cycles between two looks at whether the user has interrupted."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """Why the run stands where it stands now."""
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pixelflow.debugger.places import Code
 from pixelflow.observe import Blocked, Executed, Signalled, Taken
+from pixelflow.records import record
 
 __all__ = ["Bytes", "Changed", "Cycle", "Hit", "Semaphore", "Stop", "Touched"]
 
@@ -16,21 +17,21 @@ Touched = Executed | Signalled | Taken | Blocked
 """Events that a stop can be about."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Semaphore:
     """A semaphore: signals to it, taking from it, and waiting for it."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cycle:
     """A position of the run."""
 
     cycle: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bytes:
     """Bytes of PEs, by name where they have one."""
 
@@ -65,7 +66,7 @@ class Stop:
         return self.met % self.count == 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hit:
     """A stop was met at the position; ``event`` is about to happen there (None for a cycle)."""
 

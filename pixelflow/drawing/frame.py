@@ -11,7 +11,7 @@ y = x + 128, which is exact for 0 <= x <= 255 * 255.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from numbers import Integral
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from pixelflow.drawing.triangles import REACH, ScreenTriangles
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 
 __all__ = ["Blend", "DepthTest", "Draw", "Frame", "State", "Stencil", "StencilStep", "StencilTest", "Texture"]
 
@@ -60,7 +61,7 @@ class Blend(Enum):
     SORTED = "as OVER, once the whole frame is there, the farthest fragment first; of equal depths the one drawn first"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stencil:
     """Test of the stencil, and its steps: where that test fails, where the depth test fails, where both pass."""
 
@@ -71,7 +72,7 @@ class Stencil:
     passed: StencilStep = StencilStep.KEEP
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Texture:
     """``texels`` is uint8[row, column, rgba], sides powers of two up to 1024; it repeats in both directions.
 
@@ -91,7 +92,7 @@ class Texture:
             raise InputError(Fault(f"a texture of {sides[1]}x{sides[0]} texels", hint=hint))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """How the triangles of a draw meet the picture; ``alpha`` and ``cutout`` are 0 to 255."""
 
@@ -112,7 +113,7 @@ class State:
         return self == State()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Draw:
     """Triangles that are drawn in one state, in their order."""
 
@@ -121,7 +122,7 @@ class Draw:
     state: State = field(default_factory=State)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Frame:
     """A picture to be drawn: draws in their order on a background, at one sample a pixel or at four.
 

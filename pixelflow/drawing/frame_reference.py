@@ -10,6 +10,7 @@ from pixelflow.drawing.frame import Blend, DepthTest, Draw, Frame, State, Stenci
 from pixelflow.drawing.planes import CENTRE, SAMPLES, Edges, Planes, edges_of, planes_of, texture_planes_of
 from pixelflow.drawing.reference import Box, Picture, boxes, pixels_inside
 from pixelflow.drawing.triangles import FAR, TEXEL
+from pixelflow.records import record
 
 __all__ = ["blended", "divided", "draw_frame", "filtered"]
 
@@ -87,7 +88,7 @@ class _Target:
             self.colours[place] = colour
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _Surfaces:
     """Edges and planes of a draw's triangles at each of a pixel's places."""
 

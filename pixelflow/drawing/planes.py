@@ -13,11 +13,10 @@ step is added, so that cutting the fraction off rounds. It is taken modulo 2^bit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pixelflow.drawing.triangles import SUBPIXELS, ScreenTriangles
+from pixelflow.records import record
 
 __all__ = [
     "CENTRE",
@@ -38,7 +37,7 @@ _COLOUR_BITS = 8 + COLOUR_FRACTION
 _TEXTURE_BITS = 32
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Edges:
     """The three edges of each triangle: int64[triangle, edge] each; a, b within 24 bits, c within 41."""
 
@@ -47,7 +46,7 @@ class Edges:
     c: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Planes:
     """Depth and colours of each triangle: int64[triangle, plane] each, 0 to below 2^bits; planes are z, r, g, b.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.drawing.planes import CENTRE, Edges, Planes, edges_of, planes_of
 from pixelflow.drawing.triangles import FAR, SUBPIXELS, ScreenTriangles
+from pixelflow.records import record
 
 __all__ = ["Box", "Picture", "boxes", "covered", "draw", "pixels_inside"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Picture:
     """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
 

@@ -16,6 +16,7 @@ from pixelflow.errors import InputError, InternalError, nearest
 from pixelflow.isa.encoding import EncodingError, Layout, pack, place, unpack
 from pixelflow.isa.operands import Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
 from pixelflow.lanes.algebra import Algebra
+from pixelflow.records import record
 from pixelflow.units import Standing
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 
+_REFERENCES = (Mem, Imm)
 _KEPT = 1 << 16
 """Decoded instructions that a set remembers."""
 
@@ -62,7 +64,7 @@ class Unit(Enum):
     SEQUENCER = "sequencer"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One clock cycle of an instruction: what it does, and whether it uses the PE's one memory port."""
 
@@ -108,7 +110,7 @@ class Declaration:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layout", place(self.operands, gateable=self.gateable))
-        if not self.manual:
+        if not (self.meaning.__doc__ or "").strip():
             raise InternalError(f"{self.mnemonic}: an instruction without a docstring has no manual entry")
 
     @property
@@ -147,7 +149,7 @@ class Declaration:
         return {spec.name: operand for spec, operand in zip(self.operands, operands, strict=True)}
 
     def __hash__(self) -> int:
-        return hash(self.opcode)
+        return self.opcode
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -161,7 +163,7 @@ def _declared(mnemonic: str, home: str) -> Declaration:
     return import_module(home).INSTRUCTIONS[mnemonic]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Instruction:
     """One instruction as it stands in a program: a declaration and its operand values."""
 
@@ -177,7 +179,7 @@ class Instruction:
     @property
     def words(self) -> int:
         """Length in 32-bit words."""
-        return self.declaration.words
+        return self.declaration.layout.words
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -192,22 +194,21 @@ class Instruction:
     def encode(self) -> tuple[int, ...]:
         """Return the 32-bit words; raises EncodingError where an operand does not fit its field."""
         d = self.declaration
-        return pack(d.layout, d.opcode, d.operands, self.operands, gated=self.gated)
+        return pack(d.layout, d.opcode, self.operands, gated=self.gated)
 
     @property
     def touches(self) -> tuple[tuple[Mem, int], ...]:
         """The memory that the operands name: (first byte, number of bytes) each."""
         operands = self.operands
-        return tuple(
-            (operands[at], 1 if size_at is None else operands[size_at])
-            for at, size_at in self.declaration.memory_operands
-            if isinstance(operands[at], Mem)
-        )
+        places = self.declaration.memory_operands
+        sized = [(at, size_at) for at, size_at in places if isinstance(operands[at], Mem)]
+        return tuple([(operands[at], 1 if size_at is None else operands[size_at]) for at, size_at in sized])
 
     @property
     def bases(self) -> tuple[int, ...]:
         """The parameters that the operands refer to, without repetition."""
-        return tuple(dict.fromkeys(o.base for o in self.operands if isinstance(o, Mem | Imm) and o.base is not None))
+        found = [o.base for o in self.operands if isinstance(o, _REFERENCES) and o.base is not None]
+        return tuple(dict.fromkeys(found)) if found else ()
 
     def resolve(self, parameters: Sequence[int]) -> Instruction:
         """Return the instruction with every parameter reference replaced by its value in ``parameters``."""
@@ -363,21 +364,37 @@ class InstructionSet:
 
     def decode(self, words: tuple[int, ...], at: int = 0) -> Instruction:
         """Return the instruction that starts at word ``at``; raises InputError where the bits mean nothing."""
+        declaration = self._declared(words, at)
+        meant = tuple(words[at : at + declaration.words])
+        return self._decoded.get(meant) or self._read(declaration, meant, at)
+
+    def decode_all(self, words: tuple[int, ...]) -> tuple[Instruction, ...]:
+        """Return the instructions that words mean, in order; raises InputError where bits mean nothing."""
+        lengths = {opcode: declaration.words for opcode, declaration in self._by_opcode.items()}
+        known, found, at = self._decoded, [], 0
+        while at < len(words):
+            meant = words[at : at + lengths.get(words[at] >> 24, 1)]
+            found.append(known.get(meant) or self._read(self._declared(words, at), meant, at))
+            at += len(meant)
+        return tuple(found)
+
+    def _declared(self, words: tuple[int, ...], at: int) -> Declaration:
+        """Return the declaration that the word at ``at`` names, all of whose words are there."""
         opcode = words[at] >> 24
         declaration = self._by_opcode.get(opcode)
         if declaration is None:
             raise InputError(f"word {at}: opcode {opcode:#04x} is not an instruction")
-        end = at + declaration.words
-        if end > len(words):
+        if at + declaration.words > len(words):
             raise InputError(f"word {at}: {declaration.mnemonic} needs {declaration.words} words, the program ends")
-        meant = tuple(words[at:end])
-        found = self._decoded.get(meant)
-        if found is None:
-            try:
-                operands, gated = unpack(declaration.layout, declaration.operands, meant)
-            except ValueError as error:
-                raise InputError(f"word {at}: {declaration.mnemonic}: {error}") from None
-            if len(self._decoded) >= _KEPT:
-                self._decoded.clear()
-            found = self._decoded[meant] = Instruction(declaration, operands, gated)
+        return declaration
+
+    def _read(self, declaration: Declaration, meant: tuple[int, ...], at: int) -> Instruction:
+        """Read an instruction that was not met before, and remember it."""
+        try:
+            operands, gated = unpack(declaration.layout, meant)
+        except ValueError as error:
+            raise InputError(f"word {at}: {declaration.mnemonic}: {error}") from None
+        if len(self._decoded) >= _KEPT:
+            self._decoded.clear()
+        found = self._decoded[meant] = Instruction(declaration, operands, gated)
         return found

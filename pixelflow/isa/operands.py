@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
+
+from pixelflow.records import record
 
 __all__ = [
     "COEFFICIENT_BITS",
@@ -38,7 +39,7 @@ class Register(Enum):
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mem:
     """A byte of PE memory: an absolute address, or parameter ``base`` plus an offset."""
 
@@ -48,8 +49,12 @@ class Mem:
     def __getitem__(self, index: int) -> Mem:
         return Mem(self.offset + index, self.base)
 
+    def __hash__(self) -> int:
+        # Asked for several times with every instruction that is assembled or carried out.
+        return self.offset << 3 | (PARAMETERS if self.base is None else self.base)
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Imm:
     """A broadcast byte: a constant, or parameter ``base`` plus a constant, taken modulo 256."""
 
@@ -105,7 +110,7 @@ class OperandForm(ABC):
         """Return the operand as it is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OperandSpec:
     """One operand position: its name in the manual, its kind, and the integers it allows.
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa.declare import Instruction, InstructionSet
 from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
 
 __all__ = ["SCHEMA", "DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
@@ -27,7 +28,7 @@ FIRST_SHOWN = 8
 """Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceLine:
     """A line of source text that an instruction came from."""
 
@@ -36,7 +37,7 @@ class SourceLine:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MemoryRange:
     """A named range of PE memory, in bytes."""
 
@@ -45,7 +46,7 @@ class MemoryRange:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Routine:
     """A routine or procedure: words ``entry`` up to (not including) ``end``; ``scratch`` holds (start, size) pairs."""
 
@@ -58,7 +59,7 @@ class Routine:
     """Whether it begins with START (a routine) or not (a procedure of the sequencer)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataBlock:
     """Initial PE memory: ``values`` are bytes from address ``start`` on, the same in every PE; with ``lanes`` set,
     the bytes hold each PE's own lane number, ``lanes`` bytes long, low byte first."""
@@ -116,18 +117,15 @@ class Program(Shown):
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:
         """The instructions that the words mean, in order."""
-        found = []
-        at = 0
-        while at < len(self.words):
-            instruction = self.instruction_set.decode(self.words, at)
-            found.append(instruction)
-            at += instruction.words
-        return tuple(found)
+        return self.instruction_set.decode_all(self.words)
 
     @cached_property
     def cycles(self) -> tuple[int, ...]:
         """The clock cycles of one execution of each instruction, by its declaration."""
-        return tuple(instruction.cycles for instruction in self.instructions)
+        # The same words are one object: what it takes is asked once.
+        once = {id(instruction): instruction for instruction in self.instructions}
+        cycles = {number: instruction.cycles for number, instruction in once.items()}
+        return tuple([cycles[id(instruction)] for instruction in self.instructions])
 
     @cached_property
     def addresses(self) -> tuple[int, ...]:

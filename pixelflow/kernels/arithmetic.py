@@ -7,7 +7,6 @@ included: a `finite` entry takes exponents of 255 as ordinary ones.
 from __future__ import annotations
 
 from pixelflow.kernels.formats import Format
-from pixelflow.kernels.quick import product
 from pixelflow.kernels.vector import Choice, Vector
 
 __all__ = ["divided", "multiplied", "root", "summed"]
@@ -75,13 +74,22 @@ def multiplied(form: Format, a: Vector, b: Vector, *, finite: bool) -> Vector:
 def _product(form: Format, a: Vector, b: Vector) -> Vector:
     """Return the top width bits of a product of mantissas; the lowest tells whether any bit below is set."""
     if form.word == 32:
-        high, low = product(a << 8, b << 8)
+        high, low = _product_of_32(a << 8, b << 8)
         return high | low.differs(0).number(32)
     room = 64 - 8 * form.mantissa_bytes
     high, low = _product_of_64(a << room, b << room)
     cut = 64 - form.width
     rest = low | high & ((1 << cut) - 1)
     return high >> cut | rest.differs(0).number(64)
+
+
+def _product_of_32(a: Vector, b: Vector) -> tuple[Vector, Vector]:
+    """Return the upper and the lower halves of products of 32-bit numbers."""
+    # Even and odd lanes apart, as vector units multiply.
+    wide_a, wide_b, low = a.viewed(64), b.viewed(64), (1 << 32) - 1
+    even = (wide_a & low) * (wide_b & low)
+    odd = (wide_a >> 32) * (wide_b >> 32)
+    return (even >> 32 | odd & ~low).viewed(32), (even & low | odd << 32).viewed(32)
 
 
 def _product_of_64(a: Vector, b: Vector) -> tuple[Vector, Vector]:

@@ -7,28 +7,45 @@ routine may leave with anything, so that a program that relies on that shows.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.errors import InternalError
+from pixelflow.kernels.folding import Following, folded
+from pixelflow.kernels.fusing import Item, fused, pieces
 from pixelflow.kernels.kernel import Kernel
+from pixelflow.kernels.moving import Kept, Tiles, comparing, keep_all, keep_folded, keep_some
 from pixelflow.lanes import Shape
 from pixelflow.lanes.compiled import CompiledEngine
+from pixelflow.lanes.compiled.enables import masks_read
 from pixelflow.lanes.compiled.engine import CompiledAction
-from pixelflow.lanes.compiled.trace import Part
+from pixelflow.lanes.compiled.native import ELSEWHERE, GO, GUARD, Foreign
+from pixelflow.lanes.compiled.trace import COORDINATES, Part, block_of
+from pixelflow.records import record
 
 __all__ = ["FILLING", "Call", "MacroEngine"]
 
 FILLING = 0xA5
 """What scratch memory and registers hold after a checked kernel, in the PEs that the caller enabled."""
 
+_ASSUMED = ("E", "L")
+"""Masks that are taken to be full where a chain begins, as they are outside routines; a guard looks."""
+
+_MOVE = (("load",), ("store", 0))
+"""The shape of a move from row to row."""
+
+_LOOK = (("load",),)
+"""The shape of a look at a row."""
+
 _WEIGHT = 25
 """Parts of a program that take about as long as a kernel."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A call of a routine with a kernel: rows of the result, of the operands and of scratch (first, count).
 
@@ -64,13 +81,33 @@ class KernelAction(CompiledAction):
     microcode: Callable[[], Sequence[CompiledAction]] = tuple
 
 
+@dataclass(eq=False, slots=True)
+class Stretch(CompiledAction):
+    """A chain with calls in it."""
+
+    actions: tuple[CompiledAction, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Motion(CompiledAction):
+    """Bytes that are kept are given to rows, or compared with them: then ``differs`` becomes 1 where they are not."""
+
+    kept: Kept | None = None
+    differs: NDArray[np.uint8] | None = None
+
+
 class MacroEngine(CompiledEngine):
     """The compiled engine with kernels; ``checked`` compares each with the microcode."""
 
     name = "macro"
 
     def __init__(self, shape: Shape, *, threads: int | None = None, checked: bool = False) -> None:
+        self.known: dict[int, NDArray[np.uint8]] = {}
+        """What places hold in all runs: the coordinates."""
+        self._folded: WeakSet[CompiledAction] = WeakSet()
+        """Chains whose code follows from that."""
         super().__init__(shape, threads=threads)
+        self._assumed = [self._place[name] for name in _ASSUMED]
         self.checked = checked
         if checked:
             self.name = "macro-checked"
@@ -88,34 +125,162 @@ class MacroEngine(CompiledEngine):
             return None
         rows = [self._place[call.mask], call.result, *call.operands]
         code = array("q", [self._native.number(function), self._stride, *(row * self._stride for row in rows)])
-        return KernelAction([], code.tobytes(), None, call, microcode)
-
-    def joined(self, actions: Iterable[CompiledAction]) -> list[CompiledAction]:
-        """Return fewer actions that carry out the same; chains stay as they are, as their uses are counted."""
-        found: list[CompiledAction] = []
-        alike: list[CompiledAction] = []
-        for action in (*actions, None):
-            if action is not None and action.uses is None and not isinstance(action, KernelAction):
-                alike.append(action)
-                continue
-            if alike:
-                parts = [part for each in alike for part in each.parts]
-                found.append(CompiledAction(parts, b"".join(each.code for each in alike)))
-                alike.clear()
-            if action is not None:
-                found.append(action)
-        return found
+        return KernelAction([], code.tobytes(), call=call, microcode=microcode)
 
     def _parts(self, action: CompiledAction) -> Sequence[Part]:
         if isinstance(action, KernelAction):
             return [part for each in action.microcode() for part in each.parts]
+        if isinstance(action, Stretch):
+            return [part for each in action.actions for part in self._parts(each)]
         return super()._parts(action)
 
+    # --- bytes that are kept --------------------------------------------------------------------------------
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Where registers, flags and coordinates lie, by name."""
+        return self._place
+
+    @property
+    def _tiles(self) -> Tiles:
+        return Tiles(self._address, self._memory.strides[0], self._tile, self._stride)
+
+    def placing(self, first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_]) -> CompiledAction | None:
+        """Return the action that gives rows from ``first`` on these bytes, in the lanes that are served.
+
+        ``rows`` is uint8[row, lane]. None where lanes are served that native code cannot go through quickly.
+        """
+        if not self._is_whole or (kept := keep_some(first, rows, served, self._tiles)) is None:
+            return None
+        return self._motion(kept.placing, kept)
+
+    def comparing(self, first: int | str, rows: NDArray[np.uint8], differs: NDArray[np.uint8]) -> CompiledAction | None:
+        """Return the action that sets ``differs[0]`` to 1 where rows from ``first`` on, or a flag, are not these.
+
+        ``rows`` is uint8[row, lane]; a flag has one row, of 0 and 255. None where native code cannot be made.
+        """
+        if not self._is_whole:
+            return None
+        kept = keep_all(self._place[first] if isinstance(first, str) else first, rows, self._tiles)
+        return self._motion(comparing(), kept, differs)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether there is native code, and no tile has lanes that are none."""
+        return self._is_native and len(self._memory) * self._tile == self.shape.lanes
+
+    def _motion(self, function: Foreign, kept: Kept, differs: NDArray[np.uint8] | None = None) -> CompiledAction | None:
+        try:
+            self._native.compile([function])
+        except RuntimeError:
+            return None
+        operands = kept.operands(self._tiles) + ([] if differs is None else [differs.ctypes.data])
+        code = array("q", [self._native.number(function), *operands])
+        return Motion([], code.tobytes(), kept=kept, differs=differs)
+
+    def _carry_out(self, action: CompiledAction) -> None:
+        if isinstance(action, Motion):
+            rows = slice(action.kept.first, action.kept.first + action.kept.values.shape[1])
+            action.kept.carry_out(self._memory[:, rows, : self._tile], action.differs)
+        else:
+            super()._carry_out(action)
+
+    def follow(self, full: Iterable[str]) -> Follower:
+        """Return who follows what is known of the state, where these masks hold 255 in every lane to begin with."""
+        return Follower(self, full)
+
+    # --- stretches with calls -------------------------------------------------------------------------------
+
     def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
-        actions = tuple(actions)
-        if any(isinstance(action, KernelAction) for action in actions):
-            raise InternalError("kernels are no part of a chain: they would be lost where it is fused")
-        return super().chain(actions)
+        flat: list[CompiledAction] = []
+        for action in actions:
+            flat += action.actions if isinstance(action, Stretch) else [action]
+        if not any(isinstance(action, KernelAction) for action in flat):
+            chain = super().chain(flat)
+        elif self.checked:
+            raise InternalError("kernels that are checked are carried out one by one")
+        else:
+            self._counts = True
+            code, holds = b"".join(action.code for action in flat), [action.holds for action in flat if action.holds]
+            chain = Stretch([], code, 0, holds, tuple(flat))
+        if any(action in self._folded for action in flat):
+            self._folded.add(chain)
+        return chain
+
+    def _fused_code(self, action: CompiledAction) -> tuple[array[int], *tuple[object, ...]]:
+        items = list(self.items(action))
+        holds: list[object] = []
+        head = self._head(items, holds)
+        if head is None:
+            return (self._fused_items(items, holds), *holds)
+        self._folded.add(action)
+        code, masks, count = head
+        code.extend(self._fused_items(items[count:], holds))
+        return (self._guarded(masks, items, code, holds) if masks else code, *holds)
+
+    def _head(self, items: Sequence[Item], holds: list[object]) -> tuple[array[int], Sequence[int], int] | None:
+        """Return code for what the first of these items leave, the masks that must be full, and how many they are.
+
+        None where they leave what nobody can know, or where too few do not.
+        """
+        first = next((at for at, item in enumerate(items) if item.part is None), len(items))
+        masks = [self._place[name] for name in _ASSUMED]
+        worth = first and self.known
+        head = folded([item.part for item in items[:first]], self.known, masks, moves=True) if worth else None
+        kept = None if head is None or not self._is_whole else keep_folded(head.rows, self._tiles)
+        if kept is None:
+            return None
+        # Compiled at once, so that it need not wait for what else the chain wants.
+        self._native.compile([each.placing for each in kept])
+        code = array("q")
+        for target, source in head.moves:
+            code.extend(self._code(*block_of([(_MOVE, [source, target])], self._stride, frozenset())))
+        for each in kept:
+            code.extend([*self._code(each.placing, each.operands(self._tiles))])
+        holds += kept
+        return code, head.masks, head.count
+
+    def _fused_items(self, items: Sequence[Item], holds: list[object]) -> array[int]:
+        if all(item.part is not None for item in items):
+            return self._lines([item.part for item in items])
+        if not all(item.fits for item in items):
+            return array("q", [ELSEWHERE, _program(items, holds)])
+        masks = masks_read([item.part or (_LOOK, [item.mask]) for item in items], self._assumed)
+        code = array("q")
+        for some, before in pieces(items, frozenset(masks)):
+            code.extend(self._code(*fused(some, before, self._stride, self._native.tools.vectors)))
+            code.append(_program(some, holds))
+        return self._guarded(masks, items, code, holds)
+
+    def _guarded(
+        self, masks: Sequence[int], items: Sequence[Item], code: array[int], holds: list[object]
+    ) -> array[int]:
+        """Return code for where masks are full, behind a guard that has the items carried out one by one elsewhere."""
+        if not masks:
+            return code
+        plain = array("q", [ELSEWHERE, _program(items, holds), GO, len(code)])
+        places = [masks[0] * self._stride, masks[-1] * self._stride]
+        return array("q", [GUARD, *places, len(plain)]) + plain + code
+
+    def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
+        super().set_coordinates(x, y)
+        names = range(self._place[COORDINATES[0]], self._place[COORDINATES[-1]] + 1)
+        known = {place: self._get(place, 1)[0] for place in names}
+        if any(not np.array_equal(known[place], self.known.get(place)) for place in names):
+            self.known = known
+            for action in self._folded:
+                action.code = b"".join(item.code for item in self.items(action))
+                action.uses, action.holds = 0, ()
+            self._folded.clear()
+
+    def items(self, action: CompiledAction) -> Iterator[Item]:
+        """Yield the parts and calls of an action."""
+        for each in action.actions if isinstance(action, Stretch) else (action,):
+            if isinstance(each, KernelAction):
+                yield Item(each.code, call=each.call, mask=self._place[each.call.mask])
+            else:
+                for part in each.parts:
+                    yield Item(self._code(*block_of([part], self._stride, frozenset())).tobytes(), part)
 
     def run(self, actions: Iterable[CompiledAction]) -> None:
         actions = tuple(actions)
@@ -136,7 +301,7 @@ class MacroEngine(CompiledEngine):
     def _is_long(actions: Sequence[CompiledAction]) -> bool:
         total = 0
         for action in actions:
-            total += _WEIGHT if isinstance(action, KernelAction) else len(action.parts)
+            total += _weight(action)
             if total >= 1000:
                 return True
         return False
@@ -176,6 +341,49 @@ class MacroEngine(CompiledEngine):
                 self.set_word(name, np.where(enabled, np.uint8(FILLING), self.get_word(name)))
             else:
                 self.set_bit(name, np.where(enabled, True, self.get_bit(name)))
+
+
+class Follower:
+    """What is known of the lanes while actions are carried out, whatever their data are."""
+
+    def __init__(self, engine: MacroEngine, full: Iterable[str]) -> None:
+        self._engine = engine
+        self._place = engine.places
+        self._following = Following(engine.shape.lanes, engine.known, [self._place[name] for name in full], True)
+
+    def carry_out(self, action: CompiledAction) -> None:
+        """Follow an action. Of a call, nothing is known behind it of what it writes or leaves with anything."""
+        for item in self._engine.items(action):
+            if item.part is not None:
+                self._following.carry_out(item.part)
+                continue
+            for name in item.call.left:
+                self._following.forget(self._place[name])
+            for first, count in (item.call.places[0], item.call.scratch):
+                self.forget(first, count)
+
+    def forget(self, first: int, count: int) -> None:
+        """Know nothing of these rows any more."""
+        for row in range(first, first + count):
+            self._following.forget(row)
+
+    def holds(self, first: int | str, rows: NDArray[np.uint8]) -> bool:
+        """Return whether rows from ``first`` on, or a flag of 0 and 255, are known to be these: uint8[row, lane]."""
+        first = self._place[first] if isinstance(first, str) else first
+        return all(self._following.holds(first + index, row) for index, row in enumerate(rows))
+
+
+def _program(items: Sequence[Item], holds: list[object]) -> int:
+    """Return the address of a program of items, which is held."""
+    program = array("q", b"".join(item.code for item in items) + bytes(8))
+    holds.append(program)
+    return program.buffer_info()[0]
+
+
+def _weight(action: CompiledAction) -> int:
+    if isinstance(action, Stretch):
+        return sum(map(_weight, action.actions))
+    return _WEIGHT if isinstance(action, KernelAction) else len(action.parts)
 
 
 def _pattern(row: np.ndarray) -> str:

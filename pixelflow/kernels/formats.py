@@ -7,14 +7,13 @@ one, and a mantissa with its leading bit and eight bits below it, the lowest of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.kernels.vector import Choice, Vector
+from pixelflow.records import record
 
 __all__ = ["Format"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """A float format by its bytes of mantissa, 3 to 6."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial, reduce
 from operator import or_
@@ -11,8 +10,9 @@ from operator import or_
 from pixelflow.kernels import arithmetic, order, quick
 from pixelflow.kernels.formats import Format
 from pixelflow.kernels.planes import LANES, gathered, spread
-from pixelflow.kernels.vector import Choice, Text, Vector
+from pixelflow.kernels.vector import Text, Vector
 from pixelflow.lanes.compiled.native import Foreign
+from pixelflow.records import record
 
 __all__ = ["Kernel", "Operation"]
 
@@ -36,10 +36,11 @@ class Operation(Enum):
 _UNARY = frozenset(
     (Operation.FROM_INTEGER, Operation.SQUARE_ROOT, Operation.NEGATE, Operation.ABSOLUTE, Operation.TO_INTEGER)
 )
+_QUICK = frozenset((Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY, Operation.DIVIDE, Operation.SQUARE_ROOT))
 _OF_ONE_BYTE = frozenset((Operation.LESS, Operation.EQUAL))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kernel:
     """A float operation: which, on mantissas of how many bytes, and whether exponents of 255 are ordinary ones."""
 
@@ -74,14 +75,28 @@ class Kernel:
     @property
     def has_short_way(self) -> bool:
         """Whether there is a shorter way for most operands."""
-        sums = (Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY)
-        return self.mantissa_bytes == 3 and self.operation in sums
+        return self.mantissa_bytes == 3 and self.operation in _QUICK
 
-    def compute_quickly(self, *operands: Vector) -> tuple[Vector, Choice]:
-        """Write the shorter way down; return the result and where it may be wrong."""
-        if self.operation is Operation.MULTIPLY:
-            return quick.multiplied(*operands, finite=self.finite)
+    def compute_quickly(self, *operands: Vector) -> Vector:
+        """Write the shorter way down for operands that are flushed; return what is the result unless there is doubt."""
+        match self.operation:
+            case Operation.MULTIPLY:
+                return quick.multiplied(*operands)
+            case Operation.DIVIDE:
+                return quick.divided(*operands)
+            case Operation.SQUARE_ROOT:
+                return quick.root(*operands)
         return quick.summed(*operands, subtract=self.operation is Operation.SUBTRACT)
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it adds or subtracts."""
+        return self.operation in (Operation.ADD, Operation.SUBTRACT)
+
+    @property
+    def loses_infinities(self) -> bool:
+        """Whether the second operand may be infinite where the result of the shorter way is not."""
+        return self.operation is Operation.DIVIDE
 
     @property
     def function(self) -> Foreign:
@@ -154,11 +169,14 @@ def _computed(kernel: Kernel, text: Text, parts: list[tuple[Vector, ...]]) -> li
     """Write the operation down for each part: on the short way, where there is one, and again where that doubts."""
     if not kernel.has_short_way:
         return [kernel.compute(*part) for part in parts]
-    found = [kernel.compute_quickly(*part) for part in parts]
-    doubt = reduce(or_, (each for _, each in found))
+    found = [kernel.compute_quickly(*map(quick.flushed, part)) for part in parts]
+    doubts = [quick.doubtful(each) for each in found]
+    if kernel.loses_infinities and kernel.finite:
+        doubts += [quick.infinite(divisor) for _, divisor in parts]
+    doubt = reduce(or_, doubts)
     text.act(f"br i1 {doubt.anywhere()}, label %again, label %sure")
     text.label("again")
     again = [kernel.compute(*part) for part in parts]
     text.act("br label %sure")
     text.label("sure")
-    return [text.joined(quick, "strip", slow, "again") for (quick, _), slow in zip(found, again, strict=True)]
+    return [text.joined(short, "strip", slow, "again") for short, slow in zip(found, again, strict=True)]

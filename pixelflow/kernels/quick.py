@@ -1,71 +1,102 @@
-"""Sums and products of binary32 on a short way, which most operands can take; it says for which lanes it cannot.
+"""Operations on binary32 as the host's own arithmetic does them, and for which lanes the microcode gives other bits.
 
-The exponent stays where it lies in the pattern, results are made with seven bits below the mantissa, and nobody asks
-for infinities and NaNs: where an exponent is near the upper end, there is doubt, and `arithmetic.py` computes all lanes
-that are worked on together.
+Both round to nearest even. The microcode takes what is below the least normal number for 0, as operand and as result,
+and has ways of its own with infinities and NaNs. A kernel of one operation therefore makes operands 0 where they are
+below (`flushed`); where a result is not 0 and at most the least normal number, or has the exponent 255, there is doubt,
+and `arithmetic.py` computes all lanes that are worked on together. Where many operations follow each other, `Doubts`
+asks once. Nothing depends on whether the host keeps or flushes what is below.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+
 from pixelflow.kernels.vector import Choice, Vector
 
-__all__ = ["multiplied", "product", "summed"]
+__all__ = ["Doubts", "divided", "doubtful", "flushed", "infinite", "multiplied", "root", "summed"]
 
 _SIGN = 1 << 31
 _ONE = 1 << 23
-"""1 in the exponent."""
+"""1 in the exponent: the least normal number."""
 _ALL = 255 * _ONE
-_STORED = _ONE - 1
 
 
-def _rounded(mantissa: Vector) -> Vector:
-    """Return a number of 31 bits without its seven lowest, rounded to nearest even."""
-    odd = (mantissa & 128).differs(0)
-    return odd.of(mantissa + 64, mantissa + 63) >> 7
+def flushed(x: Vector) -> Vector:
+    """Return 0 with the same sign in place of numbers below the normal ones."""
+    return (x & _ALL).equals(0).of(x & _SIGN, x)
 
 
-def summed(a: Vector, b: Vector, *, subtract: bool) -> tuple[Vector, Choice]:
-    """Return a + b or a - b, and where that may be wrong."""
-    if subtract:
-        b = b ^ _SIGN
-    above, below = a & ~_SIGN, b & ~_SIGN
-    x, y = above.most(below), above.least(below)
-    exponent, other = x >> 23, y >> 23
-    wide = other.equals(0).of(0, ((y << 6) & (_STORED << 6)) | _ONE << 6)
-    distance = (exponent - other).least(31)
-    aligned = wide >> distance
-    aligned = (aligned << distance).differs(wide).of(aligned | 1, aligned)
-    largest = ((x << 6) & (_STORED << 6)) | _ONE << 6
-    total = (a ^ b).negative().of(largest - aligned, largest + aligned)
-    shift = total.leading_zeros() - 1
-    less = exponent - shift
-    none = total.equals(0)
-    sign = (none | exponent.equals(0)).of(a & b, (above < below).of(b, a))
-    pattern = (none | less.negative()).of(0, (less << 23) + _rounded(total << shift))
-    return pattern | sign & _SIGN, x >= 254 * _ONE
+def summed(a: Vector, b: Vector, *, subtract: bool) -> Vector:
+    """Return a + b or a - b."""
+    return a.in_floats("fsub" if subtract else "fadd", b)
 
 
-def multiplied(a: Vector, b: Vector, *, finite: bool) -> tuple[Vector, Choice]:
-    """Return a * b, and where that may be wrong."""
-    exponent_a, exponent_b = a & _ALL, b & _ALL
-    high, rest = product((a << 8) | _SIGN, ((b << 7) & (_STORED << 7)) | _ONE << 7)
-    high = rest.differs(0).of(high | 1, high)
-    top = (high & 1 << 30).differs(0)
-    mantissa = top.of(high, high + high)
-    total = exponent_a + exponent_b
-    total = top.of(total + _ONE, total)
-    zero = exponent_a.equals(0) | exponent_b.equals(0) | (total < 128 * _ONE)
-    pattern = zero.of(0, (total - 128 * _ONE) + _rounded(mantissa))
-    doubt = total >= 382 * _ONE
-    if not finite:
-        doubt = doubt | exponent_a.equals(_ALL) | exponent_b.equals(_ALL)
-    return pattern | (a ^ b) & _SIGN, doubt
+def multiplied(a: Vector, b: Vector) -> Vector:
+    """Return a * b."""
+    return a.in_floats("fmul", b)
 
 
-def product(a: Vector, b: Vector) -> tuple[Vector, Vector]:
-    """Return the upper and the lower halves of products of 32-bit numbers."""
-    # Even and odd lanes apart, as vector units multiply.
-    wide_a, wide_b, low = a.viewed(64), b.viewed(64), (1 << 32) - 1
-    even = (wide_a & low) * (wide_b & low)
-    odd = (wide_a >> 32) * (wide_b >> 32)
-    return (even >> 32 | odd & ~low).viewed(32), (even & low | odd << 32).viewed(32)
+def divided(a: Vector, b: Vector) -> Vector:
+    """Return a / b. Where b has the exponent 255 that is 0, as it is for the entries that know infinities."""
+    return a.in_floats("fdiv", b)
+
+
+def root(a: Vector) -> Vector:
+    """Return the square root of a."""
+    return a.root_of_floats()
+
+
+def doubtful(x: Vector) -> Choice:
+    """Return where a result may not be the microcode's."""
+    # Without its sign a result is doubled and moved up, so that the largest patterns come round to the least ones.
+    moved = x + x + 2 * _ONE
+    return (moved < 4 * _ONE + 1) & moved.differs(2 * _ONE)
+
+
+def infinite(x: Vector) -> Choice:
+    """Return where the exponent is 255."""
+    return (x + x) >= 2 * _ALL
+
+
+_COARSE = 25 * _ONE
+"""2^-102, whose last bit is worth 2^-125."""
+
+
+@dataclass(slots=True)
+class Doubts:
+    """Whether any of many results may not be the microcode's, asked once, in fewer steps than one by one.
+
+    Operands from elsewhere, products, quotients and roots are doubtful between 0 and 2^-102: then all others are
+    multiples of 2^-125, and so are sums and differences of them, which need no look as they cannot be less. Infinities
+    and NaNs are looked for where they end up: a sum, a difference, a product, a root and a quotient by a number are
+    infinite or no number themselves where an operand is.
+    """
+
+    _least: Vector | None = None
+    """The least of the numbers without sign, doubled, less 1; 0 counts as the largest."""
+    _open: dict[str, Vector] = field(default_factory=dict)
+    """Results that nobody has computed with."""
+
+    def look_at(self, number: Vector) -> None:
+        """Doubt a number that is small but not 0."""
+        size = number + number - 1
+        self._least = size if self._least is None else self._least.least(size)
+
+    def add(self, result: Vector, passed_on: Sequence[Vector]) -> None:
+        """Note a result, and the operands that it is infinite or no number with."""
+        for each in passed_on:
+            self._open.pop(each.name, None)
+        self._open[result.name] = result
+
+    def keep_open(self, number: Vector) -> None:
+        """Note a number whose infinities no result passes on."""
+        self._open[number.name] = number
+
+    def anywhere(self) -> Choice | None:
+        """Return where there is doubt; None where there is no result."""
+        if self._least is None:
+            return None
+        return reduce(or_, map(infinite, self._open.values()), self._least < 2 * _COARSE - 1)

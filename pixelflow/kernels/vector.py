@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pixelflow.records import record
+
 __all__ = ["Choice", "Text", "Vector"]
 
 
@@ -52,7 +54,7 @@ def _splat(value: int, bits: int) -> str:
     return f"splat (i{bits} {value})" if value else "zeroinitializer"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Vector:
     """``size`` numbers of ``bits`` bits."""
 
@@ -171,12 +173,28 @@ class Vector:
         text = f"shufflevector {self.kind} {self.name}, {self.kind} {second}, <{len(order)} x i32> <{mask}>"
         return self._made(text, size=len(order))
 
+    def in_floats(self, step: str, other: Vector) -> Vector:
+        """Return the pattern that a step gives on two patterns of binary32."""
+        kind = f"<{self.size} x float>"
+        a, b = (self.text.line(f"bitcast {each.kind} {each.name} to {kind}") for each in (self, other))
+        found = self.text.line(f"{step} {kind} {a}, {b}")
+        return self._made(f"bitcast {kind} {found} to {self.kind}")
+
+    def root_of_floats(self) -> Vector:
+        """Return the patterns of the square roots of patterns of binary32."""
+        kind = f"<{self.size} x float>"
+        intrinsic = f"llvm.sqrt.v{self.size}f32"
+        self.text.declared.add(f"declare {kind} @{intrinsic}({kind})")
+        value = self.text.line(f"bitcast {self.kind} {self.name} to {kind}")
+        found = self.text.line(f"call {kind} @{intrinsic}({kind} {value})")
+        return self._made(f"bitcast {kind} {found} to {self.kind}")
+
     def through_double(self, step: str) -> str:
         """Return the numbers, which are below 2^31, as binary64; ``step`` names the conversion."""
         return self.text.line(f"{step} {self.kind} {self.name} to <{self.size} x double>")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Choice:
     """A bit for each element."""
 

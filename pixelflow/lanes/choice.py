@@ -6,12 +6,12 @@ nobody is told about an optional package that is not installed unless they asked
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pixelflow.lanes.shape import Shape
+from pixelflow.records import record
 
 if TYPE_CHECKING:
     from pixelflow.lanes.engine import Engine
@@ -25,7 +25,7 @@ ENGINES = ("bit-serial", "rows", "compiled")
 """Names of the engines: the reference, the one that always works, and native code (needs the extra ``fast``)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """The name of an engine that works here; ``note`` says why it is not the one that was asked for."""
 

@@ -46,6 +46,12 @@ class Engine(ABC):
     def run(self, actions: Iterable[Action]) -> None:
         """Carry out actions in order."""
 
+    def settle(self) -> None:  # noqa: B027
+        """Return when everything that was run is done: `run` may leave work to other threads.
+
+        Whatever reads or writes the state does that by itself.
+        """
+
     # --- state as numpy arrays ------------------------------------------------------------------------------
 
     @abstractmethod

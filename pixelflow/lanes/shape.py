@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pixelflow.records import record
 
 __all__ = ["Shape"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """What an engine must hold.
 

@@ -3,15 +3,21 @@
 Meaning (`pe_array`, `lee`) and time (`igc`, `run`) are separate files; `node` puts them together.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pixelflow.node.addresses import AddressMap, Cell, Form
-from pixelflow.node.checkpoint import Checkpoint
 from pixelflow.node.gp_memory import GpMemory
-from pixelflow.node.machine import Machine, MachineRun
 from pixelflow.node.node import Node
-from pixelflow.node.replay import Replay
 from pixelflow.node.run import RoutineUse, Run
-from pixelflow.node.saved_run import Recorder, RunEnd, SavedRun
-from pixelflow.node.upcoming import Upcoming
+
+if TYPE_CHECKING:
+    from pixelflow.node.checkpoint import Checkpoint
+    from pixelflow.node.machine import Machine, MachineRun
+    from pixelflow.node.replay import Replay
+    from pixelflow.node.saved_run import Recorder, RunEnd, SavedRun
+    from pixelflow.node.untimed_run import UntimedRun
+    from pixelflow.node.upcoming import Upcoming
 
 __all__ = [
     "AddressMap",
@@ -28,5 +34,26 @@ __all__ = [
     "Run",
     "RunEnd",
     "SavedRun",
+    "UntimedRun",
     "Upcoming",
 ]
+
+_LATER = {
+    "Checkpoint": "checkpoint",
+    "Machine": "machine",
+    "MachineRun": "machine",
+    "Recorder": "saved_run",
+    "Replay": "replay",
+    "RunEnd": "saved_run",
+    "SavedRun": "saved_run",
+    "UntimedRun": "untimed_run",
+    "Upcoming": "upcoming",
+}
+"""Names that few runs need, and their files, which are imported when somebody asks."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return found

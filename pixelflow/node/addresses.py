@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ from numpy.typing import NDArray
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import Fault, InputError, MachineFault
+from pixelflow.records import record
 
 __all__ = ["WORD_BYTES", "AddressMap", "Cell", "Form", "Physical", "Texel"]
 
@@ -82,7 +84,7 @@ class _Bit(NamedTuple):
     bit: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Run:
     """Neighbouring bits that stay neighbours: from linear bit ``low`` to bit ``bit`` of a field."""
 
@@ -213,7 +215,10 @@ class AddressMap:
         return self.to_texture(self.from_physical(physical))
 
     def _check(self, value: Numbers, limit: int, name: str) -> None:
-        low, high = (np.min(value), np.max(value)) if np.size(value) else (0, 0)
+        if isinstance(value, int):
+            low = high = value
+        else:
+            low, high = (np.min(value), np.max(value)) if np.size(value) else (0, 0)
         if low < 0 or high >= limit:
             raise MachineFault(f"texture memory: {name} {low if low < 0 else high} is outside 0..{limit - 1}")
 
@@ -237,7 +242,8 @@ def _bits(size: int) -> int:
     return size.bit_length() - 1
 
 
-def _runs(bits: tuple[_Bit, ...]) -> list[_Run]:
+@cache
+def _runs(bits: tuple[_Bit, ...]) -> tuple[_Run, ...]:
     """Return the bits as the longest runs that move together."""
     runs: list[_Run] = []
     for low, each in enumerate(bits):
@@ -246,7 +252,7 @@ def _runs(bits: tuple[_Bit, ...]) -> list[_Run]:
             runs[-1] = _Run(last.low, last.field, last.bit, last.width + 1)
         else:
             runs.append(_Run(low, each.field, each.bit, 1))
-    return runs
+    return tuple(runs)
 
 
 def _spread(linear: Numbers, bits: tuple[_Bit, ...], count: int) -> list[Numbers]:

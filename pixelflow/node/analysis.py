@@ -38,6 +38,7 @@ class Analysis:
             instructions,
             sequencer.cycles,
             sequencer.watched,
+            self.port_use,
             known=self._stretches,
             timed=timed,
             call=self._calls.at,

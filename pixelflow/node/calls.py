@@ -16,11 +16,12 @@ from pixelflow.node.ports import meets_ports, sharing
 from pixelflow.node.sequencer import Sequencer
 from pixelflow.node.stretches import Stretch
 from pixelflow.observe import RoutineEntered
+from pixelflow.records import record
 
 __all__ = ["Body", "WholeCall", "WholeCalls"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Body:
     """Instructions ``first`` to ``end - 1`` of a routine, RET not included, and what a call needs to know of them."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig
+from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
 __all__ = ["Collect", "EmcPortsBox", "EmcPortsSpec", "Fetch"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EmcPortsSpec:
     """Sizes of the paths between one module's EMCs and its TASICs."""
 
@@ -23,14 +24,14 @@ class EmcPortsSpec:
         return cls(config.array.emcs_per_module, config.tasic.port_bytes_per_cycle)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fetch:
     """A request for addresses and data of texture accesses: so many bytes from each EMC."""
 
     bytes_each: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Collect:
     """A request for bytes that go to GP memory: so many from each EMC that has a PE left, and in all."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pixelflow.config import NodeConfig
 from pixelflow.node.gni_items import Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.observe import PathUsed
+from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
@@ -24,7 +25,7 @@ def bytes_per_cycle(mb_per_second: int, clock_mhz: int) -> int:
     return mb_per_second // clock_mhz
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GniSpec:
     """Sizes of the interface, and its place in the geometry network."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.node.transfer import Load
+from pixelflow.records import record
 
 __all__ = ["Grant", "LoadPart", "LoadRequest", "Parcel"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parcel:
     """The bytes that the EMCs of a module send in one round, on their way to a GP."""
 
@@ -26,7 +25,7 @@ class Parcel:
         return f"parcel {self.index} of module {self.module}, node {self.source} ({self.size} bytes)"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grant:
     """The GNI takes a parcel from cycle ``at`` on."""
 
@@ -34,7 +33,7 @@ class Grant:
     parcel: Parcel
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoadRequest:
     """A module asks the GNI for blocks out of the memory of a GP."""
 
@@ -42,7 +41,7 @@ class LoadRequest:
     gp: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoadPart:
     """Some of the blocks of a load, from the block numbered ``first`` on."""
 

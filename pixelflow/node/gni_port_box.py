@@ -12,13 +12,14 @@ from pixelflow.config import NodeConfig
 from pixelflow.node.emc_ports_box import Collect
 from pixelflow.node.gni_items import Grant, Parcel
 from pixelflow.node.transfer import Command
+from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
 __all__ = ["GniPortBox", "GniPortSpec"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GniPortSpec:
     """Which module and node the box belongs to, how many nodes there are, and rounds that the TASICs hold."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pixelflow.node.gni_items import LoadPart
+from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
 __all__ = ["GpBox", "GpSpec"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GpSpec:
     """How wide the path is. That it carries both ways at the same time is invented."""
 

@@ -16,6 +16,7 @@ from pixelflow.errors import CycleLimitError, MachineFault, PixelflowError
 from pixelflow.node.igc import BLOCKED, SIGNALLED, UNLATCH, Issue, Stream
 from pixelflow.node.transfer import Command, Transfer
 from pixelflow.observe import Progressed
+from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
@@ -51,7 +52,7 @@ class TextureWorker(Protocol):
         """End the transfer."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IgcSpec:
     """What a sequencer box knows of the two programs."""
 
@@ -200,7 +201,8 @@ class EigcBox(_StreamBox):
         self._worker.issue(self.stream, issue)
 
     def _flush(self) -> None:
-        self._worker.flush()
+        if self.bus.wants(Progressed):  # who hears it may look at the PEs; the texture side asks by itself
+            self._worker.flush()
 
 
 class TigcBox(_StreamBox):

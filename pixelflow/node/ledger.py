@@ -13,12 +13,13 @@ from pixelflow.node.igc import Stream
 from pixelflow.node.igc_box import EigcBox, TigcBox
 from pixelflow.node.node_netlist import NodeBoxes
 from pixelflow.node.tasic_box import TasicBox
+from pixelflow.records import record
 from pixelflow.sim import Transfer
 
 __all__ = ["Flow", "Ledger", "SignalFlow", "WireCounts", "signal_flows"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SignalFlow:
     """The signals of one semaphore: sent by SIGNAL, of these carried to the other stream, taken by WAIT, left over."""
 
@@ -32,7 +33,7 @@ class SignalFlow:
         return self.sent == self.taken + self.left
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flow:
     """Bytes of one direction: as was asked for, as the wires carried them, as the box at the end counts.
 
@@ -49,7 +50,7 @@ class Flow:
         return self.asked == self.carried == self.counted >= self.moved
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ledger:
     """What a run moved. Commands and dones count one for each module."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pixelflow.node.gni_items import Parcel
+from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
 __all__ = ["NetworkBox", "NetworkSpec"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NetworkSpec:
     """How many nodes the network joins, and how wide it is."""
 

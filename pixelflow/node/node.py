@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,23 @@ from pixelflow.errors import CycleLimitError, DeadlockError, InputError, Machine
 from pixelflow.isa import Program
 from pixelflow.node import texture_state
 from pixelflow.node.account import account, unfinished_account
-from pixelflow.node.checkpoint import Checkpoint
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.igc import Stream
 from pixelflow.node.one_stream import OneStream
 from pixelflow.node.pe_array import PeArray
-from pixelflow.node.repeated import run_repeatedly
+from pixelflow.node.repeated import fuse, run_repeatedly
 from pixelflow.node.run import Run
 from pixelflow.node.score import Score
 from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.observe import Bus, RunBegan, RunEnded
+from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown
+
+if TYPE_CHECKING:
+    from pixelflow.node.checkpoint import Checkpoint
+    from pixelflow.node.untimed_run import UntimedRun
 
 __all__ = ["TIMING_ONLY", "Node"]
 
@@ -44,7 +48,7 @@ RUN_REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Saving:
     """Where a run is to be saved: before which cycle, and who takes the state."""
 
@@ -101,6 +105,25 @@ class Node(Shown):
                 values = np.repeat(np.array(block.values, np.uint8)[:, None], self.lanes, axis=1)
             self.write_memory(block.start, values)
 
+    @overload
+    def run(
+        self, program: Program, *, timing: Literal[False], max_cycles: int | None = ..., entry: str | None = ...
+    ) -> UntimedRun: ...
+
+    @overload
+    def run(
+        self,
+        program: Program,
+        *,
+        max_cycles: int | None = ...,
+        entry: str | None = ...,
+        function: bool = ...,
+        timing: Literal[True] = ...,
+        shuffle_seed: int | None = ...,
+        save_at: int | None = ...,
+        save: Callable[[Checkpoint], None] | None = ...,
+    ) -> Run: ...
+
     def run(
         self,
         program: Program,
@@ -108,10 +131,11 @@ class Node(Shown):
         max_cycles: int | None = None,
         entry: str | None = None,
         function: bool = True,
+        timing: bool = True,
         shuffle_seed: int | None = None,
         save_at: int | None = None,
         save: Callable[[Checkpoint], None] | None = None,
-    ) -> Run:
+    ) -> Run | UntimedRun:
         """Run a program to its end and return the account of its EMC stream (the texture stream's is ``beside``).
 
         ``entry`` runs one stream alone. With ``function`` false only time passes: the same cycles, nothing in the node
@@ -119,10 +143,17 @@ class Node(Shown):
         follows from the program; it does not look at texture addresses that PEs give (explicit or base addresses, and
         those held from them), so a bad one, or one that breaks a promise of alternate banks, passes.
 
+        With ``timing`` false no time is simulated: PEs, texture and GP memory, TASIC registers come out as in a full
+        run where the streams are synchronised by semaphores, and the account has no cycles. ``max_cycles`` then limits
+        each stream's own cycles, without waits; a port conflict is not seen; InputError where somebody listens to the
+        bus (`untimed.py`).
+
         ``shuffle_seed`` ticks the boxes in a random order, which changes nothing. When all that begins before cycle
         ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
         MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
         """
+        if not timing:
+            return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:
             raise InputError("a timing-only run has no PE data, so there is no state to save")
         if self.array.repeats and function and not self.bus and (save_at, max_cycles, shuffle_seed) == (None,) * 3:
@@ -131,6 +162,26 @@ class Node(Shown):
         runner = self.runner(program, entry, max_cycles, shuffle_seed, function=function)
         saving = None if save_at is None else _Saving(save_at, entry, save)
         return self._finish(runner, saving, function=function)
+
+    def _run_untimed(
+        self, program: Program, entry: str | None, max_cycles: int | None, *, function: bool, saved: bool
+    ) -> UntimedRun:
+        from pixelflow.node.untimed import run_untimed
+
+        if not function:
+            raise InputError("a run without PE data (function=False) and without time (timing=False) does nothing")
+        if saved:
+            raise InputError("a function-only run simulates no time, so there is no cycle to save the state at")
+        return run_untimed(self, program, entry, max_cycles)
+
+    def fuse(self, program: Program, entry: str | None = None) -> None:
+        """Have native code made of all that repeated runs of a program do: call it behind the first run.
+
+        It comes of itself where there are many runs; this takes about a second now. Nothing happens on engines that
+        repeat nothing (all but macro), or where the program has not been run yet.
+        """
+        if self.array.repeats:
+            fuse(self.array, program, entry)
 
     def resume(
         self,
@@ -246,6 +297,8 @@ class Node(Shown):
         texture_state.restore(self.texture, state["texture"])
 
     def _checkpoint(self, runner: OneStream | TwoStreams, saving: _Saving) -> Checkpoint:
+        from pixelflow.node.checkpoint import Checkpoint
+
         state = self.snapshot() | {"run": runner.snapshot()}
         return Checkpoint(runner.program.sha256, self.config.sha256, saving.cycle, saving.entry, state)
 

@@ -95,7 +95,13 @@ class PeArray(Shown):
 
     def joined(self, actions: Sequence[Action]) -> list[Action]:
         """Return fewer actions that do the same, for what will be done many times."""
-        return self.engine.joined(actions) if self.repeats else list(actions)
+        return [self.engine.chain(actions)] if self.repeats else list(actions)
+
+    def fuse(self, actions: Sequence[Action]) -> None:
+        """Have native code made of actions that `joined` returned."""
+        if self.repeats:
+            for action in actions:
+                self.engine.fuse(action)
 
     def kernel(
         self, program: Program, entry: int, parameters: Sequence[int], microcode: Callable[[], Sequence[Action]]
@@ -151,6 +157,10 @@ class PeArray(Shown):
             values[...] = state[f"lee.{name}"]
         self.lee.version += 1
         self._place_lanes()
+
+    def settle(self) -> None:
+        """Return when all that was to be carried out is done; whatever reads PE data does that itself."""
+        self.engine.settle()
 
     def run(self, actions: Sequence[Action]) -> None:
         """Carry out actions in order."""

@@ -57,6 +57,21 @@ class Prepared:
             action = self._by_parameter[index, used] = self._array.action(self.instructions[index], parameters)
         return action
 
+    def _actions(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
+        """Return the actions of instructions ``first`` to ``end - 1``: what `action` says, with few questions."""
+        absolute, by_parameter, bases_of, passed = self._absolute, self._by_parameter, self.bases, len(parameters)
+        found = []
+        for index in range(first, end):
+            action = absolute[index]
+            if action is None:
+                bases = bases_of[index]
+                if len(bases) == 1 and bases[0] < passed:
+                    action = by_parameter.get((index, parameters[bases[0]]))
+                if action is None:
+                    action = self.action(index, parameters)
+            found.append(action)
+        return found
+
     # --- stretches ---------------------------------------------------------------------------------------------
 
     def key(self, stretch: Stretch, parameters: Sequence[int]) -> Key | None:
@@ -86,13 +101,12 @@ class Prepared:
 
     def _prepare(self, program: Program, key: Key, stretch: Stretch, parameters: Sequence[int]) -> None:
         if not isinstance(stretch, WholeCall):
-            found = [self.action(index, parameters) for index in range(stretch.first, stretch.end)]
-            self._actions_of[key] = tuple(found)
+            self._actions_of[key] = tuple(self._actions(stretch.first, stretch.end, parameters))
             return
         body, parameters = stretch.body, stretch.parameters
 
         def microcode() -> list[Action]:
-            found = [self.action(index, parameters) for index in range(body.first, body.end)]
+            found = self._actions(body.first, body.end, parameters)
             return [*found, self._array.unlatch] if body.started else found
 
         kernel = self._array.kernel(program, body.entry, parameters, microcode)

@@ -6,14 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pixelflow.isa import Program
+from pixelflow.node import texture_state
+from pixelflow.node.passage import passage_of
+from pixelflow.node.pe_array import PeArray
 from pixelflow.node.prepared import prepared
 from pixelflow.node.run import Run
-from pixelflow.node.score import Score, replay
+from pixelflow.node.score import Lanes, Score, replay
+from pixelflow.node.texture_unit import TextureUnit
 
 if TYPE_CHECKING:
     from pixelflow.node.node import Node
 
-__all__ = ["run_repeatedly"]
+__all__ = ["fuse", "run_repeatedly"]
+
+_WORTH_PASSING = 1000
+"""Repeated runs after which it pays to find out whether a run can be made in one piece."""
 
 
 def run_repeatedly(node: Node, program: Program, entry: str | None) -> Run:
@@ -23,13 +30,37 @@ def run_repeatedly(node: Node, program: Program, entry: str | None) -> Run:
     known: Score | None = scores.get(entry)
     if known is None:
         return _in_full(node, program, entry, Score(), before)
-    done = replay(known, node.array, node.texture)
+    done = _again(known, node.array, node.texture)
     moved = {way: count - before[way] for way, count in node.texture.moved.items()}
     if done is None and moved == known.moved:
         return _with_program(known.run, program)
     del scores[entry]
     steps = tuple(known.steps)
     return _in_full(node, program, entry, Score(steps, len(steps) if done is None else done), before)
+
+
+def _again(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
+    """Do a score again, in one piece where that can be; return what `replay` does."""
+    score.repeats += 1
+    if score.passage is not None and score.passage.carry_out(array, unit):
+        return None
+    if score.repeats != _WORTH_PASSING:
+        return replay(score, array, unit)
+    before = texture_state.snapshot(unit)
+    done = replay(score, array, unit)
+    if done is None:
+        score.passage = passage_of(score, array, unit, before)
+    return done
+
+
+def fuse(array: PeArray, program: Program, entry: str | None) -> None:
+    """Have native code made of what the score of a program does to the lanes, where there is one."""
+    score: Score | None = prepared(array, program).scores.get(entry)
+    if score is not None:
+        for step in score.steps:
+            if isinstance(step, Lanes):
+                array.fuse(step.actions)
+        score.repeats = _WORTH_PASSING - 1
 
 
 def _in_full(node: Node, program: Program, entry: str | None, score: Score, before: dict[str, int]) -> Run:

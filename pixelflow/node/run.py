@@ -9,12 +9,13 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.ledger import Ledger
+from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
 
 __all__ = ["RoutineUse", "Run"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RoutineUse:
     """How often a routine was called, and its cycles: its own instructions, and with the routines it called."""
 

@@ -18,6 +18,7 @@ from pixelflow.node.archive import DAMAGED, read_archive, read_bytes, write_arch
 from pixelflow.node.node import Node
 from pixelflow.node.replay import Replay
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
+from pixelflow.records import record
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
 
@@ -27,7 +28,7 @@ _PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
 """Ends that a replay comes to as well; where something else stopped the run, its end is not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunEnd:
     """How a saved run ended."""
 

@@ -8,15 +8,23 @@ where one differs, the run goes on in full from there.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction
+from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT
 from pixelflow.lanes.engine import Action
+from pixelflow.node.kept_reads import SameRead
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.run import Run
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import Command, Transfer
+from pixelflow.records import record
 
 __all__ = ["Begin", "End", "Lanes", "Score", "Settings", "Step", "Told", "begin", "replay", "tell"]
 
@@ -46,12 +54,27 @@ class Told:
     transfer: Transfer | None
 
 
+@record
+class Again:
+    """A read of texture memory that was made before: what it was, and the actions that look whether PEs ask the same.
+
+    ``differs[0]`` is 1 behind them where they do not. ``place`` puts what it brings into the ports.
+    """
+
+    same: SameRead
+    compare: tuple[Action, ...]
+    differs: NDArray[np.uint8]
+    place: Action
+
+
 @dataclass(slots=True)
 class Begin:
     """The first half of a transfer, and what the TASICs of each module were told."""
 
     transfer: Transfer
     commands: tuple[Command, ...]
+    again: Again | None = None
+    """How it is done again quickly, where it can be."""
 
 
 @dataclass(slots=True)
@@ -77,6 +100,10 @@ class Score:
     """The account of the run, once it has ended."""
     moved: dict[str, int] = field(default_factory=dict)
     """Bytes that went each way in it."""
+    repeats: int = 0
+    """How often it has been done again."""
+    passage: Any = None
+    """How it is done in one piece (`passage.py`), once that has been found out."""
 
     @property
     def complete(self) -> bool:
@@ -149,28 +176,74 @@ def replay(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
     Returns None where all went as before, so that the account is the same; else how many steps were made when another
     transfer was asked for, when one gave other commands, or could not be made: the run must go on in full from there.
     """
+    waiting: list[Action] = []
+    """Actions that have not been carried out yet: few long programs are carried out faster than many short ones."""
+
+    def carry_out() -> None:
+        if waiting:
+            array.run(waiting)
+            waiting.clear()
+
+    coming: Action | None = None
     for at, step in enumerate(score.steps):
         match step:
             case Lanes(actions):
-                array.run(actions)
-            case Settings(instruction):
-                array.configure(instruction)
+                waiting += actions
             case Told(instruction, transfer):
                 # What it asks for also follows from what earlier runs have told the TASICs.
                 asked = tell(unit, instruction)
                 if asked != transfer:
                     step.transfer = asked
+                    carry_out()
                     return at + 1
-            case Begin(transfer, commands):
-                moved = dict(unit.moved)
+            case Begin(transfer, commands, again):
+                if again is not None:
+                    waiting += again.compare
+                carry_out()
+                if again is not None and _begins_again(again, transfer, array, unit):
+                    coming = again.place
+                    continue
+                before, moved = deepcopy(unit.registers), dict(unit.moved)
                 try:
                     now = begin(unit, transfer)
                 except MachineFault:
                     unit.moved.update(moved)
                     return at  # it comes again, in its cycle
+                step.again = _again(array, unit.same_read(transfer, before))
                 if now != commands:
                     step.commands = now
                     return at + 1
             case End():
+                if coming is not None:
+                    waiting.append(coming)
+                    coming = None
+                else:
+                    carry_out()
                 unit.end()
+            case Settings(instruction):
+                carry_out()
+                array.configure(instruction)
+    carry_out()
     return None
+
+
+def _begins_again(again: Again, transfer: Transfer, array: PeArray, unit: TextureUnit) -> bool:
+    """Begin a read again, where the PEs ask for the same and all else is the same."""
+    array.settle()
+    if again.differs[0]:
+        again.differs[0] = 0
+        return False
+    return unit.begin_again(transfer, again.same)
+
+
+def _again(array: PeArray, same: SameRead | None) -> Again | None:
+    """Return how a read that has just begun can be begun again; None where the engine has no quick way for that."""
+    if same is None:
+        return None
+    differs = np.zeros(1, np.uint8)
+    read = same.read
+    compare = [array.engine.comparing("MR", read.marks_row, differs)]
+    if len(read.given):
+        compare.append(array.engine.comparing(OUTPUT_PORT, read.given, differs))
+    place = array.engine.placing(INPUT_PORT, *read.ports(array.engine.shape.lanes))
+    return None if None in (place, *compare) else Again(same, tuple(compare), differs, place)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import MachineFault
 from pixelflow.node.sdram_commands import Command, CommandKind
+from pixelflow.records import record
 from pixelflow.units import Cycle
 
 __all__ = ["BURSTS", "RULES", "Rule", "Scope", "Sdram"]
@@ -34,7 +34,7 @@ class Scope(Enum):
     ALL = "all banks"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """After one command, another must wait: a number of clocks that follows from the times and the burst."""
 

@@ -14,6 +14,7 @@ from typing import Any
 from pixelflow.config import SdramConfig
 from pixelflow.errors import InputError
 from pixelflow.node.sdram_commands import Command, CommandKind, commands_of_rows, rows_of_commands
+from pixelflow.records import record
 from pixelflow.units import Cycle
 
 __all__ = ["Breach", "SdramChecker", "Verdict"]
@@ -43,7 +44,7 @@ class Breach(StrEnum):
     COLUMN_RANGE = "column range"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """What the checker found: nothing, or the first cycle that is not legal and every rule broken in it."""
 

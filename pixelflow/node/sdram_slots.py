@@ -8,7 +8,6 @@ banks that the pattern allows, are accepted by the bank states.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ from pixelflow.config import SdramConfig
 from pixelflow.errors import MachineFault
 from pixelflow.node.sdram import Sdram
 from pixelflow.node.sdram_commands import Command, CommandKind
+from pixelflow.records import record
 from pixelflow.units import Cycle
 
 __all__ = ["Pattern", "Slot", "access_commands", "change_cycles", "equal_slot"]
@@ -30,7 +30,7 @@ class Pattern(Enum):
     """The next access is in another bank, in any row."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """Where an access has its commands, in clocks from its activation, and when the next may start."""
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pixelflow.errors import DeadlockError, MachineFault
-from pixelflow.isa import Program
+from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
 from pixelflow.node.igc import Stream
 from pixelflow.node.igc_box import IgcSpec
+from pixelflow.records import record
 
 __all__ = ["STREAMS", "OpenWait", "StreamUse", "deadlock", "specs_of", "use_of"]
 
 STREAMS = ("eigc", "tigc")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenWait:
     """A wait that has not come to its end: its reason, as in `Run.waits`, and its cycles so far."""
 
@@ -24,7 +24,7 @@ class OpenWait:
     cycles: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StreamUse:
     """For each semaphore, the instructions that the code of one stream can reach and that wait for it or signal it."""
 
@@ -36,27 +36,32 @@ def use_of(program: Program, entry: str) -> StreamUse:
     """Follow the code from a stream's entry, and return what it does with semaphores."""
     instructions = program.instructions
     seen: set[int] = set()
+    found: list[int] = []
     ahead = [program.index_of.get(program.entries[entry], len(instructions))]
     while ahead:
         index = ahead.pop()
-        if index in seen or index >= len(instructions):
-            continue
-        seen.add(index)
-        declaration = instructions[index].declaration
-        if declaration is CALL or declaration is JMP:
-            target = program.index_of.get(instructions[index].operands[0])
-            if target is not None:
-                ahead.append(target)
-        if declaration is not JMP and declaration is not RET and declaration is not HALT:
-            ahead.append(index + 1)
+        while index < len(instructions) and index not in seen:
+            seen.add(index)
+            instruction = instructions[index]
+            declaration = instruction.declaration
+            index += 1
+            if declaration.unit is not Unit.SEQUENCER:
+                continue
+            if declaration is CALL or declaration is JMP:
+                target = program.index_of.get(instruction.operands[0])
+                if target is not None:
+                    ahead.append(target)
+            elif declaration is WAIT or declaration is SIGNAL:
+                found.append(index - 1)
+            if declaration is JMP or declaration is RET or declaration is HALT:
+                break
     waits: dict[int, tuple[int, ...]] = {}
     signals: dict[int, tuple[int, ...]] = {}
-    for index in sorted(seen):
+    for index in sorted(found):
         instruction = instructions[index]
-        if instruction.declaration is WAIT or instruction.declaration is SIGNAL:
-            uses = waits if instruction.declaration is WAIT else signals
-            semaphore = instruction.operands[0]
-            uses[semaphore] = (*uses.get(semaphore, ()), index)
+        uses = waits if instruction.declaration is WAIT else signals
+        semaphore = instruction.operands[0]
+        uses[semaphore] = (*uses.get(semaphore, ()), index)
     return StreamUse(waits, signals)
 
 
@@ -72,12 +77,15 @@ def specs_of(program: Program) -> dict[str, IgcSpec]:
     return {"eigc": IgcSpec(frozenset(waits["tigc"])), "tigc": IgcSpec(frozenset(waits["eigc"]))}
 
 
-def deadlock(program: Program, streams: Sequence[Stream], cycle: int) -> DeadlockError:
-    """Return the error of a standstill: who waits where for what since when, and who would have signalled it."""
-    lines = [f"deadlock at cycle {cycle}: no stream can advance"]
+def deadlock(program: Program, streams: Sequence[Stream], cycle: int | None) -> DeadlockError:
+    """Return the error of a standstill: who waits where for what since when, and who would have signalled it.
+
+    ``cycle`` is None where no time is simulated.
+    """
+    lines = [f"deadlock{'' if cycle is None else f' at cycle {cycle}'}: no stream can advance"]
     for stream in streams:
         if stream.waiting is None:
-            lines.append(f"  {stream.name.upper()}  ended at cycle {stream.cycle}")
+            lines.append(f"  {stream.name.upper()}  ended{'' if cycle is None else f' at cycle {stream.cycle}'}")
             continue
         lines.append(f"  {stream.why_waiting()}")
         lines += [f"      {line}" for line in _signallers(program, streams, stream.waiting)]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pixelflow.isa import Family, Instruction, Unit
 from pixelflow.isa.control import CALL
-from pixelflow.node.ports import meets_ports, sharing
+from pixelflow.node.ports import PortUse, meets_ports
 
 if TYPE_CHECKING:
     from pixelflow.node.igc import Stream
@@ -79,6 +79,7 @@ class Stretches:
         instructions: Sequence[Instruction],
         cycles: Sequence[int],
         watched: Sequence[object],
+        ports: PortUse,
         *,
         known: dict[int, Stretch | None] | None = None,
         timed: bool = False,
@@ -87,6 +88,7 @@ class Stretches:
         self._instructions = instructions
         self._cycles = cycles
         self._watched = watched
+        self._ports = ports
         self._known = {} if known is None else known
         self._timed = timed
         self._call = call
@@ -139,12 +141,10 @@ class Stretches:
         if end - first < 2:
             return None
         reach: dict[int, tuple[int, int]] = {}
-        for instruction in self._instructions[first:end]:
-            if sharing(instruction) is None:
-                for memory, size in instruction.touches:
-                    if memory.base is not None:
-                        low, high = reach.get(memory.base, (memory.offset, memory.offset))
-                        reach[memory.base] = (min(low, memory.offset), max(high, memory.offset + size))
+        for index in range(first, end):
+            for base, offset, size in self._ports.relative(index):
+                low, high = reach.get(base, (offset, offset))
+                reach[base] = (min(low, offset), max(high, offset + size))
         relative = tuple((base, *ends) for base, ends in reach.items())
         return Stretch(first, end, sum(self._cycles[first:end]), relative, shared, settings)
 
@@ -155,7 +155,7 @@ class Stretches:
         return self._is_straight(index) and self._sharing(index) is not True
 
     def _sharing(self, index: int) -> bool | None:
-        return sharing(self._instructions[index])
+        return self._ports.certain(index)
 
     def note(self, stretch: Stretch) -> None:
         """Note that the run has passed over a stretch."""

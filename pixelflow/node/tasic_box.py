@@ -22,13 +22,14 @@ from pixelflow.node.sdram_slots import equal_slot
 from pixelflow.node.sdram_use import SdramUse, access_pattern, needs_schedule, settle_cycles
 from pixelflow.node.transfer import Command, Direction, RoundAddresses, Transfer
 from pixelflow.observe import Accessed
+from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
 __all__ = ["TasicBox", "TasicSpec", "access_cycles", "run_cycles"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TasicSpec:
     """Sizes and times of one module's texture path."""
 

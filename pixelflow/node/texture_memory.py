@@ -98,7 +98,7 @@ class TextureMemory:
 
     def _touch(self, line: NDArray[np.int64]) -> None:
         """Give a page of its own to every row that has none yet."""
-        lines = np.unique(line)
+        lines = np.flatnonzero(np.bincount(line.reshape(-1)))
         new = lines[self._page_of[lines] == 0]
         needed = self._used + new.size
         if needed > len(self._pages):

@@ -46,7 +46,7 @@ class TimedTextureUnit(TextureUnit):
     def _port(self) -> NDArray[np.uint8]:
         return self._no_data
 
-    def _read_follows_from(self, transfer: Transfer) -> None:
+    def _asked(self, transfer: Transfer) -> None:
         """Nothing is kept of a read that brings nothing."""
 
     def _tell_addresses(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:

@@ -9,7 +9,7 @@ Every EMC has an address and a data corner turner, which hold one round: what th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from pixelflow.isa.tas import Addressing
 from pixelflow.lanes.engine import Engine
 from pixelflow.node.address_generator import AddressGenerator
 from pixelflow.node.gp_memory import GpMemory
-from pixelflow.node.kept_reads import KeptRead, KeptReads
+from pixelflow.node.kept_reads import Asked, KeptRead, KeptReads, LastRound, SameRead
 from pixelflow.node.sdram_use import needs_addresses
 from pixelflow.node.service_order import commands_of, in_groups, rounds_of, service_order
 from pixelflow.node.texture_access import TextureAccess
@@ -45,6 +45,8 @@ WAYS = (
 )
 """The ways that data go; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
 
+_GIVEN = {Addressing.GENERATED: 0, Addressing.BASE: 3, Addressing.EXPLICIT: PORT_BYTES}
+"""How many bytes of a port an address follows from; of other reads nothing is kept."""
 _BASE_MASK = (1 << 24) - 1
 
 _NO_ADDRESS = -1
@@ -161,7 +163,7 @@ class TextureUnit:
 
     def begin(self, transfer: Transfer) -> None:
         """Take addresses and data from the PEs and access texture memory."""
-        self._addresses = None
+        self._addresses = self._coming = None
         self._moving = _Moving()
         match transfer.direction:
             case Direction.READ:
@@ -201,28 +203,71 @@ class TextureUnit:
         return np.ascontiguousarray(self._engine.get_rows(OUTPUT_PORT, PORT_BYTES).T)
 
     def _begin_read(self, transfer: Transfer) -> None:
-        what = self._read_follows_from(transfer)
-        read = None if what is None else self._kept.find(what)
+        asked = self._asked(transfer)
+        read = None if asked is None else self._kept.find(asked.all)
         if read is not None:
+            read.came_again = True
             self._tell_addresses(transfer, read.addresses, read.valid)
         else:
             read = self._read(transfer)
-            if what is not None:
-                self._kept.keep(what, read)
-        self._moving, self._coming = _Moving(read.lanes, read.served), read
-        self.moved["texture memory to TASICs"] += int(read.valid.sum()) * DEVICES * transfer.size
-        self.moved["TASICs to PEs"] += len(read.lanes) * PORT_BYTES
-        self._hold(transfer, read.addresses, read.valid, read.data)
+            if asked is not None:
+                read.marks, read.given = asked.marks, asked.given
+                self._kept.keep(asked.all, read)
+        self._count_read(transfer, read)
 
-    def _read_follows_from(self, transfer: Transfer) -> Hashable | None:
+    def _asked(self, transfer: Transfer) -> Asked | None:
         """Return all that a read follows from besides texture memory; None where that is not looked at."""
-        words = {Addressing.GENERATED: 0, Addressing.BASE: 4, Addressing.EXPLICIT: PORT_BYTES}.get(transfer.addressing)
+        words = _GIVEN.get(transfer.addressing)
         if words is None:
             return None
+        marks, given = self._engine.get_bit("MR"), self._engine.get_rows(OUTPUT_PORT, words)
+        registers = (self.panel_minor, self.generator.counter, self.generator.step, *self.generator.crossbar)
+        return Asked((replace(transfer, returned=None), registers, marks.tobytes(), given.tobytes()), marks, given)
+
+    def _count_read(self, transfer: Transfer, read: KeptRead) -> None:
+        self._moving, self._coming = _Moving(read.lanes, read.served), read
+        self.moved["texture memory to TASICs"] += read.accesses * DEVICES * transfer.size
+        self.moved["TASICs to PEs"] += len(read.lanes) * PORT_BYTES
+        self._hold(transfer, read.last)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no transfer has begun that has not ended."""
+        return self._moving.lanes is None and not self._moving.returned
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """What tells contents of texture memory from other ones."""
+        return self._kept.versions()
+
+    @property
+    def registers(self) -> tuple[object, ...]:
+        """What a read follows from besides its transfer, the PEs and texture memory; as it is now, not a copy."""
         generator = self.generator
-        ports = self._engine.get_rows(OUTPUT_PORT, words).tobytes() if words else b""
-        registers = (self.panel_minor, generator.counter, generator.step, tuple(generator.crossbar))
-        return (replace(transfer, returned=None), registers, self._engine.get_bit("MR").tobytes(), ports)
+        return (self.panel_minor, generator.counter, generator.step, generator.crossbar, self.destinations)
+
+    def same_read(self, transfer: Transfer, before: tuple[object, ...]) -> SameRead | None:
+        """Return what tells whether the read that has just begun comes again; None for one that has come once.
+
+        ``before`` is a copy of what `registers` gave before it began.
+        """
+        read = self._coming
+        if read is None or not read.came_again or transfer.returned is not None or self._scheduled:
+            return None
+        rounds = rounds_of(transfer, read.marks, self._array)
+        return SameRead(read, before, self.versions, max(rounds, default=0))
+
+    def begin_again(self, transfer: Transfer, same: SameRead) -> bool:
+        """Begin a read with marks and ports of an earlier one, if all else is the same; return whether it is.
+
+        The caller must put ``same.read.served`` into the ports.
+        """
+        if self.registers != same.follows_from or self.versions != same.versions:
+            return False
+        self._count_read(transfer, same.read)
+        self._moving, self._coming = _Moving(), None
+        self.generator.advance(self.generator.step * same.rounds)
+        return True
 
     def _read(self, transfer: Transfer) -> KeptRead:
         """Access texture memory; raises MachineFault for addresses that no transfer may have."""
@@ -258,7 +303,7 @@ class TextureUnit:
             self.moved["PEs to TASICs"] += int((groups >= 0).sum()) * 4 * words.shape[3]
         self._access.carry_out(transfer, addresses, valid, data)
         self.moved["TASICs to texture memory"] += int(valid.sum()) * addresses.shape[2] * transfer.size
-        self._hold(transfer, addresses, valid, data)
+        self._hold(transfer, LastRound.of(addresses, valid, data))
 
     def _begin_loop_back(self) -> None:
         writers = service_order(self._engine.get_bit("MW"), self._array, panel_minor=self.panel_minor)
@@ -342,21 +387,14 @@ class TextureUnit:
             raise MachineFault(f"the data corner turners hold no {transfer.size} bytes for each SDRAM")
         return np.broadcast_to(held[:, None], (len(held), valid.shape[1], *held.shape[1:]))
 
-    def _hold(
-        self,
-        transfer: Transfer,
-        addresses: NDArray[np.int64],
-        valid: NDArray[np.bool_],
-        data: NDArray[np.uint8],
-    ) -> None:
+    def _hold(self, transfer: Transfer, last: LastRound) -> None:
         """Keep addresses and data of the last round of each EMC; one that had no PE keeps what it held."""
         if transfer.half is not None:
             self._held_addresses[:] = _NO_ADDRESS
             self._held_data = None
             return
-        emcs = np.flatnonzero(valid.any(axis=1))
-        last = valid.sum(axis=1)[emcs] - 1
-        self._held_addresses[emcs] = addresses[emcs, last]
-        if self._held_data is None or self._held_data.shape[1:] != data.shape[2:]:
-            self._held_data = np.zeros((self._array.emcs, *data.shape[2:]), np.uint8)
-        self._held_data[emcs] = data[emcs, last]
+        each = last.data.shape[1:]
+        if self._held_data is None or self._held_data.shape[1:] != each:
+            self._held_data = np.zeros((self._array.emcs, *each), np.uint8)
+        self._held_addresses[last.emcs] = last.addresses
+        self._held_data[last.emcs] = last.data

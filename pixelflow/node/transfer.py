@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.isa.tas import Addressing
+from pixelflow.records import record
 
 __all__ = ["Command", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer"]
 
@@ -28,7 +28,7 @@ class Direction(Enum):
     LOAD = "GP memory to texture memory"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Return:
     """Bytes that PEs marked for writing send to GP memory: which part of the output port, of which modules."""
 
@@ -41,7 +41,7 @@ class Return:
         return bool(self.modules >> module & 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load:
     """Blocks of 32 bytes that go from GP memory to texture memory of the modules, to consecutive words."""
 
@@ -54,7 +54,7 @@ class Load:
         return bool(self.modules >> module & 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Transfer:
     """What is to be moved. Sizes in bytes: ``size`` from or to each SDRAM."""
 
@@ -132,7 +132,7 @@ class Transfer:
         return PORT_BYTES * self.pes_per_round if to_pes else 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Destination:
     """Where bytes go that leave a module for GP memory."""
 
@@ -142,7 +142,7 @@ class Destination:
     address: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """What the TIGC tells the TASICs of one module. Nothing in it depends on data, the addresses excepted."""
 

@@ -118,7 +118,7 @@ class TwoStreams:
         if function:
             self._emc: _EmcWorker | _EmcTimer = _EmcWorker(array, program, self._ports, self.bus, score)
             self._emc.join(self.streams["eigc"], analysis)
-            self._texture: _TasicWorker = _TasicWorker(texture, program, self._ports, score)
+            self._texture: _TasicWorker = _TasicWorker(texture, program, self._ports, self._emc, score)
         else:
             self._emc = _EmcTimer(array, analysis, self._ports)
             self._texture = _TasicTimer(config, texture, program, self._ports, self._emc)
@@ -271,9 +271,17 @@ class _EmcWorker(ArrayWorker):
 
 
 class _TasicWorker:
-    """The texture stream's instructions."""
+    """The texture stream's instructions. Before each, what the EMCs have put off is carried out: it sees the PEs."""
 
-    def __init__(self, texture: TextureUnit, program: Program, ports: _Ports, score: Score | None = None) -> None:
+    def __init__(
+        self,
+        texture: TextureUnit,
+        program: Program,
+        ports: _Ports,
+        emc: _EmcWorker | _EmcTimer,
+        score: Score | None = None,
+    ) -> None:
+        self._emc = emc
         self._score = score
         self._texture = texture
         self._program = program
@@ -289,6 +297,7 @@ class _TasicWorker:
         if instruction.declaration.unit is not Unit.TASIC:
             where = stream.sequencer.program.where(issue)
             raise MachineFault(f"{where}: {instruction.text()}: not an instruction of the TASICs")
+        self._emc.flush()
         if self._score is not None:
             return self._score.told(self._texture, instruction)
         return tell(self._texture, instruction)
@@ -296,11 +305,13 @@ class _TasicWorker:
     def begin(self, transfer: Transfer, cycle: int) -> tuple[Command, ...]:
         if transfer.uses_ports:
             self._ports.begin(self._program, transfer, cycle)
+        self._emc.flush()
         if self._score is not None:
             return self._score.begin(self._texture, transfer)
         return begin(self._texture, transfer)
 
     def end(self, transfer: Transfer, cycle: int) -> None:
+        self._emc.flush()
         if self._score is not None:
             self._score.end(self._texture)
         else:
@@ -330,10 +341,10 @@ class _TasicTimer(_TasicWorker):
     """The texture stream's instructions where only time passes: rounds follow from the marks that the program sets."""
 
     def __init__(
-        self, config: NodeConfig, texture: TextureUnit, program: Program, ports: _Ports, tracker: MarkTracker
+        self, config: NodeConfig, texture: TextureUnit, program: Program, ports: _Ports, tracker: _EmcTimer
     ) -> None:
         # A unit of its own takes the instructions: it sees marks instead of PEs, and never moves a byte.
-        super().__init__(TimedTextureUnit(config, texture, tracker), program, ports)
+        super().__init__(TimedTextureUnit(config, texture, tracker), program, ports, tracker)
         self._tracker = tracker
 
     def issue(self, stream: Stream, issue: Issue) -> Transfer | None:

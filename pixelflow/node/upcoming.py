@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.errors import PixelflowError
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.igc import BLOCKED, Frame, Stream
 from pixelflow.node.semaphores import Semaphores
 from pixelflow.observe import Bus, Executed, RoutineLeft
+from pixelflow.records import record
 
 __all__ = ["Upcoming", "ends_at", "upcoming"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Upcoming:
     """The next instruction of a stream."""
 

@@ -7,9 +7,8 @@ other, so events of different tracks do not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.observe.views import AccountView, ProgramView, RunView
+from pixelflow.records import record
 
 __all__ = [
     "Accessed",
@@ -31,14 +30,14 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Event:
     """Something that happened; ``cycle`` counts from the beginning of the run."""
 
     cycle: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunBegan(Event):
     """A run begins; the first event of every run. A run that goes on from a checkpoint begins at its cycle."""
 
@@ -53,7 +52,7 @@ class RunBegan(Event):
     """Whether it goes on from a checkpoint: what was told before is not told again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Executed(Event):
     """A stream has issued the instruction at a position of the program."""
 
@@ -62,7 +61,7 @@ class Executed(Event):
     cycles: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Blocked(Event):
     """A WAIT has found its semaphore empty."""
 
@@ -71,7 +70,7 @@ class Blocked(Event):
     semaphore: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Waited(Event):
     """A stream did nothing of its own from ``cycle`` up to ``end``, at a WAIT or at a texture instruction."""
 
@@ -82,7 +81,7 @@ class Waited(Event):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signalled(Event):
     """A SIGNAL was executed."""
 
@@ -91,7 +90,7 @@ class Signalled(Event):
     semaphore: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Taken(Event):
     """A WAIT has got its signal: the n-th that is taken from a semaphore is the n-th that was sent to it."""
 
@@ -100,7 +99,7 @@ class Taken(Event):
     semaphore: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StageBegan(Event):
     """A MARK was met."""
 
@@ -108,7 +107,7 @@ class StageBegan(Event):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RoutineEntered(Event):
     """A CALL was executed; ``depth`` is 1 for a call from the main program."""
 
@@ -117,7 +116,7 @@ class RoutineEntered(Event):
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RoutineLeft(Event):
     """A routine has returned; ``depth`` as it was when the routine was entered."""
 
@@ -126,7 +125,7 @@ class RoutineLeft(Event):
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Carried(Event):
     """An item was sent over a wire; it can be read from cycle ``arrives`` on."""
 
@@ -136,7 +135,7 @@ class Carried(Event):
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Accessed(Event):
     """The TASICs of a module were busy from ``cycle`` up to ``end``."""
 
@@ -149,7 +148,7 @@ class Accessed(Event):
     """Places for an access to each of the module's SDRAMs: in a last round, EMCs may leave theirs unused."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathUsed(Event):
     """A path out of the GNI was busy from ``cycle`` up to ``end``; paths are named as in `Run.gni_cycles`."""
 
@@ -159,19 +158,19 @@ class PathUsed(Event):
     """Bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EnablesChanged(Event):
     """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
 
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progressed(Event):
     """The run has come to a cycle; sent now and then, for displays that look at the run themselves."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunEnded(Event):
     """A run has ended, for whatever reason; the last event of every run."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from pixelflow.errors import InternalError
 from pixelflow.observe.bus import Bus
@@ -28,6 +27,7 @@ from pixelflow.observe.events import (
     Waited,
 )
 from pixelflow.observe.views import AccountView
+from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
 
 __all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
@@ -41,7 +41,7 @@ Values = Mapping[tuple[str, ...], Value]
 """By what stands for the parts of the name in angle brackets; () for a name without any."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statistic:
     """What is counted: ``name`` with parts in angle brackets, and the events whose sum it is.
 
@@ -63,7 +63,7 @@ class Statistic:
         return text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunStatistics(Shown):
     """The statistics of one run."""
 

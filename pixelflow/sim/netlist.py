@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.errors import InternalError, nearest
+from pixelflow.records import record
 from pixelflow.sim.box import Box
 from pixelflow.sim.wire import Wire
 
@@ -15,7 +14,7 @@ class NetlistError(InternalError):
     """Boxes and wires that do not fit together; the message lists every fault."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Connection:
     wire: Wire
     source: Box

@@ -7,10 +7,10 @@ are ticked within a cycle cannot matter. (The idea is ATTILA's; so is the rule t
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Any
 
 from pixelflow.errors import InternalError
+from pixelflow.records import record
 from pixelflow.units import Cycle
 
 __all__ = ["Transfer", "Wire", "WireError"]
@@ -20,7 +20,7 @@ class WireError(InternalError):
     """A box sent more than its wire carries, read what was not there, or left an item unread."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Transfer:
     """One item on a wire, from the cycle in which it was sent to the first cycle in which it can be read."""
 

@@ -18,6 +18,7 @@ from pixelflow import config as values
 from pixelflow.config import THESIS, NodeConfig, leaves
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Run
+from pixelflow.records import record
 from pixelflow.units import Standing
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
 from tessellation.rendering.renderer import Rendering
@@ -70,7 +71,7 @@ class CompositionConfig:
                 raise InputError(Fault(f"{name}: {value} is out of range", hint=f"allowed: {known.range_text()}"))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegionWork:
     """What one node executes for one region: cycles of drawing, and of the copy to image composition memory."""
 
@@ -78,7 +79,7 @@ class RegionWork:
     copying: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CompositionTime:
     """When a frame is composed, in cycles from the beginning of its first region. A formula.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.drawing import REACH, SUBPIXELS
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
+from pixelflow.records import record
 from tessellation.camera import View
 from tessellation.passes import Method
 from tessellation.patch import Patch
@@ -25,7 +25,7 @@ from tessellation.tessellator import Tessellation, tessellate
 __all__ = ["Difference", "Projected", "project_samples"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Difference:
     """How far the machine's x, y and depth are from those of the camera in 64 bits, for the same points.
 
@@ -39,7 +39,7 @@ class Difference:
     moved: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Projected:
     """All samples on the screen, one patch after the other in the caller's order, and what that took.
 

@@ -15,13 +15,14 @@ constants are immediates, the same for all PEs. What is done in which order, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
 
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from tessellation.gp_traffic import RESULTS
 from tessellation.libraries import FloatLibrary
 from tessellation.memory_map import AXES, FLOAT_BYTES, MemoryMap
@@ -53,7 +54,7 @@ class ProjectionStage(StrEnum):
     SNAP = "fixed point"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Projection:
     """A camera as the constants of the program, each rounded once to binary32.
 
@@ -119,7 +120,7 @@ class Projection:
         return np.where(lost[:, None] | np.isnan(bounds), np.inf, bounds)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Places:
     """Where in a PE the program finds a point and leaves what it makes of it: addresses of first bytes.
 

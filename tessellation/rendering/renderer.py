@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,13 +12,14 @@ from pixelflow.drawing import DEPTH_FRACTION, Picture, ScreenTriangles, edges_of
 from pixelflow.errors import Fault, InputError
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
+from pixelflow.records import record
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
 __all__ = ["RegionRun", "Rendering", "render"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class RegionRun:
     """What one region took."""
 
@@ -29,7 +29,7 @@ class RegionRun:
     run: Run
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Rendering:
     """A picture and the machine's account of it, region by region. The GPs' work is not modelled."""
 

@@ -6,19 +6,20 @@ points (`projection.py`), only the camera's place, the light and the way to inte
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pixelflow.drawing import ScreenTriangles, snap
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from tessellation.camera import Camera, View, frame, unit
 from tessellation.lighting import CLAY, facets, lit
 
 __all__ = ["Standpoint", "check_mesh", "lit_corners", "lit_triangles"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Standpoint:
     """A camera before a model, and which depths become 0 and 1.
 

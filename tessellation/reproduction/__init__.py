@@ -13,8 +13,8 @@ where, formula or measured figure differ from the published one, however little 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from pixelflow.records import record
 from tessellation.reproduction import arithmetic, loads, memory, passes, transfers
 from tessellation.reproduction.bench import Bench
 from tessellation.rows import Row
@@ -23,7 +23,7 @@ from tessellation.thesis import table
 __all__ = ["REPRODUCTIONS", "WITHOUT_FIGURES", "Bench", "Reproduction"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reproduction:
     """A table, or what a chapter of the text prints: where, about what, notes on the whole, and what executes it."""
 

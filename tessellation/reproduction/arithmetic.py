@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelflow.config import THESIS
 from pixelflow.node import Run
+from pixelflow.records import record
 from pixelflow.units import Standing
 from tessellation.cost_model import (
     THESIS_CYCLES,
@@ -28,7 +27,7 @@ _TUNED = Basis(Standing.INVENTED, "this project's instruction set and float rout
 _ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Routine:
     """A row of table 1, and how far the routines of both libraries are from it, in percent."""
 

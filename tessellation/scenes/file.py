@@ -35,12 +35,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from pixelflow.drawing import Blend, DepthTest
 from pixelflow.errors import Fault, InputError, Place, nearest
+from pixelflow.records import record
 from tessellation.bpt import BUILT_IN
 from tessellation.camera import View
 from tessellation.lighting import CLAY
@@ -73,7 +74,7 @@ _MOST_COPIES = 10000
 _FAR = 1e6
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Kind:
     """What a key may hold."""
 
@@ -158,7 +159,7 @@ _TRIANGLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Placed:
     """A body of a scene file, with its copies.
 
@@ -174,7 +175,7 @@ class Placed:
     rest: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Generated:
     """A generated family and what it is told."""
 
@@ -187,7 +188,7 @@ class Generated:
         return _TRIANGLES[self.family](self.told)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SceneFile:
     """A scene file that is as it should be; ``folder`` is what its paths start from."""
 

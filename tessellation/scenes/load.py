@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.drawing import Blend, DepthTest, Frame, State, Texture
 from pixelflow.errors import Fault, InputError, Place, nearest
+from pixelflow.records import record
 from tessellation.bpt import BUILT_IN, load
 from tessellation.camera import View
 from tessellation.mesh import Mesh
@@ -32,7 +33,7 @@ _LARGEST_TEXTURE = 1024
 _FAMILIES = {"sized": sized, "layers": layers, "volumes": volumes}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Scene:
     """A frame, and what a PixelFlow node did to make it: the tessellations of its patches, in the order of bodies.
 
@@ -51,7 +52,7 @@ class Scene:
         return sum(len(draw.triangles) for draw in self.frame.draws)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SceneSource:
     """How a scene is made where it says nothing itself.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from pixelflow.drawing import REACH, Draw, State
 from pixelflow.errors import Fault, InputError
+from pixelflow.records import record
 from tessellation.camera import View
 from tessellation.lighting import CLAY
 from tessellation.rendering.scene import Standpoint, check_mesh, lit_triangles
@@ -16,7 +17,7 @@ from tessellation.rendering.scene import Standpoint, check_mesh, lit_triangles
 __all__ = ["Body", "draws_of", "texture_coordinates"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Body:
     """A mesh at its place in the world, and how it is drawn.
 

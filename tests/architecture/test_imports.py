@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge")
 
-BASE = ("pixelflow.units", "pixelflow.errors", "pixelflow.shown")
+BASE = ("pixelflow.units", "pixelflow.errors", "pixelflow.records", "pixelflow.shown")
 NODE = (
     *BASE,
     "pixelflow.config",
@@ -24,8 +24,9 @@ NODE = (
 TABLE = {
     "pixelflow": (),
     "pixelflow.units": (),
-    "pixelflow.errors": (),
-    "pixelflow.shown": ("rich",),
+    "pixelflow.errors": ("pixelflow.records",),
+    "pixelflow.records": (),
+    "pixelflow.shown": ("pixelflow.records", "rich"),
     "pixelflow.config": BASE,
     "pixelflow.lanes": (*BASE, "numpy", "bitarray", "llvmlite"),
     "pixelflow.kernels": (*BASE, "pixelflow.lanes", "pixelflow.isa", "numpy", "llvmlite"),

@@ -54,6 +54,27 @@ def test_lines_fit_the_width(capsys: pytest.CaptureFixture[str]) -> None:
         assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= width
 
 
+CELLS = st.sampled_from(
+    ["", "a", "two words", "1,234", "漢字", "a\tb", "trailing  ", "·", "a text that takes some room"]
+)
+
+
+@given(
+    st.integers(20, 120),
+    st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=4),
+    st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), max_size=4),
+)
+def test_a_table_is_the_same_with_colours_and_without(width: int, kinds: list, rows: list) -> None:
+    columns = [Column(f"c{at}", numbers=numbers, fixed=fixed) for at, (numbers, fixed) in enumerate(kinds)]
+    shown = []
+    for color in (False, True):
+        parts: list[str] = []
+        Screen(width, color, False, False, False, sink=parts.append).table(columns, [row[: len(kinds)] for row in rows])
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", "".join(parts))
+        shown.append([line.rstrip() for line in plain.splitlines()])
+    assert shown[0] == shown[1]
+
+
 def test_a_narrow_screen_gets_records(capsys: pytest.CaptureFixture[str]) -> None:
     screen(20).table([Column("cycles", numbers=True), Column("line", fixed=True)], [["97,476", "program.mc:1234"]])
     assert capsys.readouterr().out == "cycles  97,476\nline    program.mc:1234\n\n"

@@ -45,6 +45,13 @@ def test_a_command_imports_only_its_own_needs() -> None:
     assert not {"numpy", "lark", "rich", "microcode", "tessellation"} & names
 
 
+def test_a_tessellation_imports_no_more_than_it_needs() -> None:
+    names = imported("tessellate", "enneper", "--samples", "2", "--preset", "tiny")
+    assert "tessellation.session" in names
+    idle = {"lark", "rich", "tomllib", "tessellation.preview", "tessellation.server", "pixelflow.node.replay"}
+    assert not idle & names
+
+
 def test_version(pixelflow) -> None:
     assert pixelflow("--version").out == f"pixelflow-sim {__version__}\n"
 

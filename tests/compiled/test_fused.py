@@ -81,9 +81,22 @@ def test_lanes_that_do_not_fill_a_tile(make, lanes: int) -> None:
     assert engine.digest() == expected(lanes, 21, 60, 1, full=False)
 
 
+@pytest.mark.parametrize("width", [16, 64])
+@pytest.mark.parametrize("lanes", [64, 96, 320, 2080])
+def test_care_does_not_change_the_bits(make, lanes: int, width: int) -> None:
+    """Code made with care works on four vectors in a round, and singly on what is left."""
+    engine = start(make(shape(lanes), width), 22, full=False)
+    actions = [engine.prepare(each.apply) for each in program(22, 60)]
+    engine.run(actions)
+    engine.take_care()
+    engine.run(actions)
+    assert engine.digest() == expected(lanes, 22, 60, 2, full=False)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3, 4, 7])
-def test_any_number_of_threads(make, threads: int) -> None:
+def test_any_number_of_threads(make, monkeypatch, threads: int) -> None:
     """40 instructions 60 times: long enough for all threads to work."""
+    monkeypatch.setattr("pixelflow.lanes.compiled.engine._WORTH_HIRING", 0.0)
     engine = start(make(shape(8192), threads=threads), 31, full=True)
     chain = engine.chain(engine.prepare(each.apply) for each in program(31, 40))
     engine.run([chain] * 60)

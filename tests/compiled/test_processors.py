@@ -9,9 +9,11 @@ import pytest
 
 from pixelflow.lanes import make_engine
 from pixelflow.lanes.compiled.cache import Cache
+from pixelflow.lanes.compiled.dispatch import FIXED
 from pixelflow.lanes.compiled.lower import function
 from pixelflow.lanes.compiled.native import Native
 from pixelflow.lanes.compiled.operations import DECLARATIONS, Vectors
+from pixelflow.lanes.compiled.sharing import TEXT
 from pixelflow.lanes.compiled.toolchain import Toolchain
 from pixelflow.lanes.compiled.trace import COORDINATES, block_of, record
 from tests.compiled.test_fused import expected, fused, shape, start
@@ -46,5 +48,9 @@ def test_other_families_compile(triple: str) -> None:
     places |= {name: 450 + at for at, name in enumerate(COORDINATES)}
     parts = [part for each in program(73, 30) for part in record(each.apply, places)]
     block, _ = block_of(parts, 64, frozenset())
-    module = llvm.parse_assembly(DECLARATIONS + function("f", block, Vectors(16)))
+    fixed = [text(f"fixed{number}", 16) for number, text in FIXED.items()]
+    # What a thread does while it waits is the one thing that is written down for one family.
+    shared = "\n".join(line for line in TEXT.splitlines() if "pause" not in line)
+    functions = [function("f", block, Vectors(16)), function("g", block, Vectors(16), 4), *fixed, shared]
+    module = llvm.parse_assembly("\n".join([DECLARATIONS, *functions]))
     assert len(target.create_target_machine(opt=1).emit_object(module)) > 1000

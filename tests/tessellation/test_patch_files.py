@@ -154,3 +154,34 @@ def test_patch_refuses_what_is_no_net():
         Patch(bad)
     with pytest.raises(ValueError, match="read-only"):
         Patch(np.zeros((4, 4, 3))).points[0, 0, 0] = 1.0
+
+
+ALMOST = (
+    "1\n2 2\n" + "0 0 0\n" * 9,
+    "1\n2 2\n" + "0 0 0\n" * 8,
+    "1\n2 2\n" + "0 0 0\n" * 10,
+    "1\n2 2\n" + "0 0 0\n" * 8 + "0 0\n",
+    "1\n2 2\n" + "0 0 0\n" * 8 + "0 0 1e39\n",
+    "1\n2 2\n" + "0 0 0\n" * 8 + "0 0 .\n",
+    "1\n2 2\n" + "0 0 0\n" * 8 + "0 0 1-2\n",
+    "1\n2 2\n" + "0 0 0\n" * 8 + "+1. -.5e-3 1E+2\n",
+    "2\n2 2\n" + "0 0 0\n" * 9 + "2 2\n" + "1 2 3\n" * 9,
+    "2\n2 2\n" + "0 0 0\n" * 8 + "2 2\n" + "1 2 3\n" * 9,
+    "1\n3 3\n" + "0 0 0\n" * 9,
+    "1\n2 2\r\n" + "0\t0  0\r" * 9,
+    "1\n2 2\n" + "0 0 1e-45\n" * 9,
+)
+
+
+@pytest.mark.parametrize("text", ALMOST)
+def test_points_taken_at_once_are_those_taken_one_by_one(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def outcome() -> object:
+        try:
+            file = parse_bpt(text.encode(), "x")
+        except InputError as error:
+            return str(error)
+        return file.convention, file.notes, [patch.points.tolist() for patch in file.patches]
+
+    at_once = outcome()
+    monkeypatch.setattr("tessellation.bpt._Reader.flawless", lambda self, needed: None)
+    assert outcome() == at_once

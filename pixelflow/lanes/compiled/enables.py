@@ -19,7 +19,7 @@ NONE, SOME, ALL = 0, None, 0xFF
 def full_after(part: Part, full: frozenset[int]) -> frozenset[int]:
     """Return the rows that are 255 in every lane behind a part, given those before it."""
     steps, operands = part
-    if not full and _tells_nothing(steps):
+    if _changes_nothing(steps, None if full.isdisjoint(operands) else tuple([each in full for each in operands])):
         return full
     known = dict.fromkeys(full, ALL)
     values: list[int | None] = []
@@ -33,12 +33,20 @@ def full_after(part: Part, full: frozenset[int]) -> frozenset[int]:
 
 
 @lru_cache(maxsize=4096)
-def _tells_nothing(steps: Steps) -> bool:
-    """Return whether nothing is known of what steps store, where nothing is known of what they load."""
+def _changes_nothing(steps: Steps, full: tuple[bool, ...] | None) -> bool:
+    """Return whether steps store to no row that is full, and nothing that is known to be full.
+
+    ``full`` tells for each operand whether it is such a row, None where none is.
+    """
     values: list[int | None] = []
+    at = 0
     for step in steps:
-        values.append(_value(step, values, SOME))
-    return all(values[step[1]] is SOME for step in steps if step[0] == "store")
+        known = full is not None and at < len(full) and full[at]
+        values.append(_value(step, values, ALL if known and step[0] == "load" else SOME))
+        if step[0] == "store" and (known or values[step[1]] == ALL):
+            return False
+        at += OPERANDS.get(step[0], 0)
+    return True
 
 
 def _value(step: tuple, values: list[int | None], loaded: int | None) -> int | None:
@@ -71,13 +79,17 @@ def _both(a: int | None, b: int | None, strong: int, weak: int) -> int | None:
 def masks_read(parts: Sequence[Part], masks: Sequence[int]) -> list[int]:
     """Return which of the rows ``masks`` the parts read before they write them, in the order of ``masks``."""
     read: set[int] = set()
-    written: set[int] = set()
+    open_ = set(masks)
     for steps, operands in parts:
+        if open_.isdisjoint(operands):
+            continue
         for name, operand in _accesses(steps, operands):
-            if name == "store":
-                written.add(operand)
-            elif operand not in written:
-                read.add(operand)
+            if operand in open_:
+                open_.remove(operand)
+                if name == "load":
+                    read.add(operand)
+        if not open_:
+            break
     return [row for row in masks if row in read]
 
 

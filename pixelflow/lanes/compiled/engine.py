@@ -11,15 +11,17 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.lanes.compiled.dispatch import ELSEWHERE, GO, GUARD
 from pixelflow.lanes.compiled.enables import full_after, masks_read
-from pixelflow.lanes.compiled.native import ELSEWHERE, GO, GUARD, native
+from pixelflow.lanes.compiled.native import native
 from pixelflow.lanes.compiled.plain import carry_out
-from pixelflow.lanes.compiled.team import on_all_tiles, usable_threads
-from pixelflow.lanes.compiled.trace import COORDINATES, Block, Part, block_of, record
+from pixelflow.lanes.compiled.team import Work, usable_threads
+from pixelflow.lanes.compiled.trace import COORDINATES, Block, Form, Part, Steps, form_of, record, slots_of
 from pixelflow.lanes.engine import Engine, Meaning
 from pixelflow.lanes.shape import Shape
 
@@ -32,6 +34,9 @@ _TILE = 2048
 _BLOCK = 24
 """Parts that are fused into one loop: what one meaning leaves in registers the next one finds there."""
 
+Formed = tuple[Sequence[Part], Form, list[int], dict[int, int]]
+"""Parts of a block, and what `form_of` returns for them."""
+
 _WORTH_FETCHING = 64
 """Uses of a chain after which looking for its fused code on disk pays."""
 
@@ -41,8 +46,11 @@ _WORTH_COMPILING = 4096
 _WORTH_WAKING = 1000
 """Parts of a program from which on more than one thread works on it."""
 
+_WORTH_HIRING = 0.01
+"""Seconds of such programs after which there are other threads: their native code takes some milliseconds to make."""
 
-@dataclass(eq=False, slots=True)
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class CompiledAction:
     """What an action carries out, and its code."""
 
@@ -50,6 +58,8 @@ class CompiledAction:
     code: bytes
     uses: int | None = None
     """How often a chain was run; None for what is fused, or never will be."""
+    holds: Sequence[object] = ()
+    """What must be there as long as the code, because it names addresses in it."""
 
 
 class CompiledEngine(Engine):
@@ -77,13 +87,18 @@ class CompiledEngine(Engine):
         self._stride = self._tile + _ALIGNMENT
         memory = np.zeros(tiles * places * self._stride + _ALIGNMENT, np.uint8)
         first = -memory.ctypes.data % _ALIGNMENT
+        self._address = memory.ctypes.data + first
         self._memory = memory[first : first + tiles * places * self._stride].reshape(tiles, places, self._stride)
         self._masks = [self._place[name] for name in shape.masks]
         self._native = native(width)
         self.threads = usable_threads() if threads is None else threads
         """How many threads may work at once; may be changed at any time."""
-        self._long: list[array[int]] = []
-        """Programs of fused chains."""
+        self._small: dict[tuple[int, tuple[int, ...]], int] = {}
+        """Numbers of the functions of one part, by the identity of its steps, which stay, and its slots."""
+        self._under_way: int | None = None
+        """The number of the last run, where other threads may be at work on it."""
+        self._alone = 0.0
+        """Seconds that long runs have taken on one thread."""
         self._counts = False
         """Whether there are chains, whose uses are counted."""
         self._wanted: list[Block] = []
@@ -96,16 +111,31 @@ class CompiledEngine(Engine):
 
     def prepare(self, meaning: Meaning) -> CompiledAction:
         parts = record(meaning, self._place)
-        code = array("q")
+        words: list[int] = []
         for part in parts:
-            code.extend(self._code(*block_of([part], self._stride, frozenset())))
-        return CompiledAction(parts, code.tobytes())
+            slots, operands = slots_of(part, self._stride)
+            words.append(self._number(part[0], slots))
+            words += operands
+        return CompiledAction(parts, array("q", words).tobytes())
+
+    def _number(self, steps: Steps, slots: tuple[int, ...]) -> int:
+        """Return the number of the function of one part; where it has not been compiled yet, that is noted once."""
+        key = id(steps), slots
+        number = self._small.get(key)
+        if number is None:
+            block = ((steps, slots),), ()
+            number = self._small[key] = self._native.number(block)
+            if not self._native.addresses[number]:
+                self._wanted.append(block)
+        return number
 
     def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
         actions = tuple(actions)
         parts = [part for action in actions for part in action.parts]
         self._counts = True
-        return CompiledAction(parts, b"".join(action.code for action in actions), uses=0)
+        # Chains among them may have been fused already: their code names addresses.
+        holds = [action.holds for action in actions if action.holds]
+        return CompiledAction(parts, b"".join(action.code for action in actions), 0, holds)
 
     def _code(self, block: Block, operands: list[int]) -> array[int]:
         """Return the code of one block."""
@@ -118,25 +148,44 @@ class CompiledEngine(Engine):
         actions = tuple(actions)
         if self._counts:
             self._count(actions)
-        if not self._is_ready():
-            lanes = self._memory[:, :, : self._tile]
-            for part in (part for action in actions for part in self._parts(action)):
-                carry_out(part, lanes)
+        ready = self._is_ready()
+        self.settle()
+        if not ready:
+            for action in actions:
+                self._carry_out(action)
             return
         code = b"".join([action.code for action in actions]) + bytes(8)
-        dispatch, size, state = self._native.dispatch, self._memory.strides[0], self._memory.ctypes.data
-        table = self._native.addresses.buffer_info()[0]
-
-        def work(first: int, tiles: int) -> None:
-            dispatch(state + first * size, tiles, size, self._tile, code, table)
-
-        threads = self.threads if self.threads > 1 and self._is_long(actions) else 1
-        on_all_tiles(work, len(self._memory), threads)
+        tiles, table = len(self._memory), self._native.addresses.buffer_info()[0]
+        work = (self._address, tiles, self._memory.strides[0], self._tile, code, table)
+        if not (self.threads > 1 and tiles > 1 and self._is_long(actions)):
+            self._native.dispatch(*work)
+        elif self._alone < _WORTH_HIRING or not self._share(work, actions):
+            begin = perf_counter()
+            self._native.dispatch(*work)
+            self._alone += perf_counter() - begin
         self._native.spend(len(code) * len(self._memory))
+
+    def _share(self, work: Work, actions: Sequence[CompiledAction]) -> bool:
+        """Begin a run on several threads; return False where that cannot be."""
+        try:
+            self._under_way = self._native.team.start((self, actions), work, self.threads)
+        except RuntimeError as error:  # LLVM or the loader refuse
+            self.threads = 1
+            _tell(error, "one thread goes on")
+            return False
+        except BaseException:  # an interrupt, while others are at work
+            self._native.team.settle()
+            raise
+        return self._under_way is not None
+
+    def settle(self) -> None:
+        if self._under_way is not None:
+            self._native.team.wait(self._under_way)
+            self._under_way = None
 
     def _is_ready(self) -> bool:
         """Compile what is wanted; return whether there is native code of everything."""
-        if self._wanted and self._is_native:
+        if (self._wanted or not self._native.dispatch) and self._is_native:
             try:
                 self._native.compile(self._wanted)
             except Exception as error:  # whatever LLVM, the loader or the disk find wrong
@@ -146,6 +195,12 @@ class CompiledEngine(Engine):
                 _tell(error, "numpy carries out what follows")
         self._wanted.clear()
         return self._is_native
+
+    def _carry_out(self, action: CompiledAction) -> None:
+        """Carry out an action without native code."""
+        lanes = self._memory[:, :, : self._tile]
+        for part in self._parts(action):
+            carry_out(part, lanes)
 
     def _parts(self, action: CompiledAction) -> Sequence[Part]:
         """Return what an action carries out, for where there is no native code."""
@@ -183,12 +238,12 @@ class CompiledEngine(Engine):
         if not self._fuses:
             return
         wanted = len(self._wanted)
-        code = self._lines(action.parts)
         try:
+            code, *holds = self._fused_code(action)
             if get(self._wanted[wanted:]):
-                # Long code stays where it is, as long as the engine: a program names its address.
+                # Long code stays where it is: a program names its address.
                 code.append(0)
-                self._long.append(code)
+                action.holds = (code, *holds)
                 action.code, action.uses = array("q", [ELSEWHERE, code.buffer_info()[0]]).tobytes(), None
         except Exception as error:  # as above; the code of the parts one by one is there
             if not self.falls_back:
@@ -197,29 +252,39 @@ class CompiledEngine(Engine):
             _tell(error, "chains are interpreted")
         del self._wanted[wanted:]
 
+    def _fused_code(self, action: CompiledAction) -> tuple[array[int], *tuple[object, ...]]:
+        """Return fused code for a chain, and what it names addresses in; what it wants compiled is noted."""
+        return (self._lines(action.parts),)
+
     def _lines(self, parts: list[Part]) -> array[int]:
         """Return two lines of blocks: behind a guard the one for any masks, then the one for masks that are full."""
         masks = masks_read(parts, self._masks)[:2]
         if not masks:
-            return self._line(parts, frozenset())
+            return self._line(self._forms(parts), frozenset())
         places = [masks[0] * self._stride, masks[-1] * self._stride]
-        some, full = self._line(parts, frozenset()), self._line(parts, frozenset(masks))
+        forms = self._forms(parts)
+        some, full = self._line(forms, frozenset()), self._line(forms, frozenset(masks))
         some.extend([GO, len(full)])
         return array("q", [GUARD, *places, len(some)]) + some + full
 
-    def _line(self, parts: list[Part], full: frozenset[int]) -> array[int]:
+    def _line(self, forms: list[Formed], full: frozenset[int]) -> array[int]:
         """Return the blocks of a chain, each with what is known of the masks before it."""
         code = array("q")
-        for block in self._blocks(parts, full):
+        for block in self._blocks(forms, full):
             code.extend(self._code(*block))
         return code
 
-    def _blocks(self, parts: list[Part], full: frozenset[int]) -> Iterator[tuple[Block, list[int]]]:
+    def _forms(self, parts: list[Part]) -> list[Formed]:
+        """Return the parts of each block of a chain, and its form."""
+        chunks = (parts[at : at + _BLOCK] for at in range(0, len(parts), _BLOCK))
+        return [(some, *form_of(some, self._stride)) for some in chunks]
+
+    @staticmethod
+    def _blocks(forms: list[Formed], full: frozenset[int]) -> Iterator[tuple[Block, list[int]]]:
         """Yield the blocks of a chain and their operands."""
-        for at in range(0, len(parts), _BLOCK):
-            some = parts[at : at + _BLOCK]
-            yield block_of(some, self._stride, full)
-            for part in some:
+        for parts, form, operands, slot_of in forms:
+            yield (form, tuple(slot for row, slot in slot_of.items() if row in full)), operands
+            for part in parts:
                 full = full_after(part, full)
 
     def vector_operations(self, action: CompiledAction) -> int:
@@ -231,7 +296,7 @@ class CompiledEngine(Engine):
 
         counts: dict[Block, int] = {}
         total = 0
-        for block, _ in self._blocks(action.parts, frozenset(masks_read(action.parts, self._masks)[:2])):
+        for block, _ in self._blocks(self._forms(action.parts), frozenset(masks_read(action.parts, self._masks)[:2])):
             if block not in counts:
                 counts[block] = vector_operations(self._native.assembly(block))
             total += counts[block]
@@ -245,6 +310,11 @@ class CompiledEngine(Engine):
         return additions_per_second(self._native.tools)
 
     @property
+    def functions_wanted(self) -> int:
+        """How many native functions prepared actions need that have not been compiled yet."""
+        return len(self._wanted)
+
+    @property
     def tiles(self) -> int:
         """How many tiles hold the lanes."""
         return len(self._memory)
@@ -252,9 +322,10 @@ class CompiledEngine(Engine):
     # --- state ----------------------------------------------------------------------------------------------
 
     def _get(self, start: int, count: int) -> NDArray[np.uint8]:
+        self.settle()
         values = np.empty((count, len(self._memory), self._tile), np.uint8)
         values[...] = self._memory[:, start : start + count, : self._tile].transpose(1, 0, 2)
-        return values.reshape(count, -1)[:, : self.shape.lanes]
+        return values.reshape(count, len(self._memory) * self._tile)[:, : self.shape.lanes]
 
     def _set(self, start: int, values: NDArray[np.uint8]) -> None:
         padded = np.asarray(values, np.uint8)
@@ -262,6 +333,7 @@ class CompiledEngine(Engine):
             padded = np.zeros((len(values), len(self._memory) * self._tile), np.uint8)
             padded[:, : self.shape.lanes] = values
         tiles = padded.reshape(len(values), -1, self._tile).transpose(1, 0, 2)
+        self.settle()
         self._memory[:, start : start + len(values), : self._tile] = tiles
 
     def get_rows(self, start: int, count: int) -> NDArray[np.uint8]:

@@ -1,14 +1,15 @@
 """From the form of a block to LLVM IR: one function, looped over strips of lanes.
 
-Every function has the type ``code' f(tile, lanes, code)``: it carries its block out on the first ``lanes`` lanes of a
-tile of state, with the operands that stand at ``code``, and returns the address behind them. Rows are operands as byte
-offsets into the tile. Different operands are different rows, so a row is loaded once, kept in a register and stored
-once at the end of the block. All that is said about the processor is how wide its vectors are, and which of two
-instructions it has that LLVM does not find by itself.
+Every function has the type ``code' f(tile, lanes, code, table)``: it carries its block out on the first ``lanes``
+lanes of a tile of state, with the operands that stand at ``code``, and returns the address behind them. Rows are
+operands as byte offsets into the tile. Different operands are different rows, so a row is loaded once, kept in a
+register and stored once at the end of the block. All that is said about the processor is how wide its vectors are, and
+which of two instructions it has that LLVM does not find by itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import lcm
@@ -16,28 +17,32 @@ from math import lcm
 from pixelflow.lanes.compiled.operations import FULL, Bit, Operations, Value, Vectors, constant
 from pixelflow.lanes.compiled.trace import OPERANDS, Block, Steps
 
-__all__ = ["function"]
+__all__ = ["Body", "function"]
+
+_NAME = re.compile(r"%(?:v\d+|at)\b")
+"""What has a value of its own in every strip, unless it was made before the loop."""
 
 
-def function(name: str, block: Block, vectors: Vectors) -> str:
-    """Return the text of a function that carries out a block."""
+def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
+    """Return the text of a function that carries out a block, ``strips`` (a power of two) of lanes in each round."""
     form, full = block
     groups = {len(step[-1]) for steps, _ in form for step in steps if step[0] in ("route", "pattern")}
-    body = _Body(vectors, lcm(vectors.width, *groups))
+    body = Body(vectors, lcm(vectors.width, *groups))
     body.rows = dict.fromkeys(full, FULL)
     body.before = dict(body.rows)
     for steps, slots in form:
         body.part(steps, slots)
     body.write_back()
     slots = 1 + max((slot for _, used in form for slot in used), default=-1)
+    rounds = body.rounds(strips) if strips > 1 else []
     return "\n".join(
         [
-            f"define ptr @{name}(ptr %tile, i64 %lanes, ptr %code) {{",
+            f"define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{",
             "entry:",
             *body.head,
-            "  br label %strip",
+            *(rounds or ["  br label %strip"]),
             "strip:",
-            "  %at = phi i64 [0, %entry], [%next, %strip]",
+            f"  %at = phi i64 [0, %entry], {'[%whole, %rest], ' if rounds else ''}[%next, %strip]",
             *body.lines,
             f"  %next = add nuw nsw i64 %at, {body.strip}",
             "  %more = icmp ult i64 %next, %lanes",
@@ -51,7 +56,7 @@ def function(name: str, block: Block, vectors: Vectors) -> str:
 
 
 @dataclass(slots=True)
-class _Body(Operations):
+class Body(Operations):
     """The body of one function: parts, one after the other, on rows that are loaded once and stored once."""
 
     rows: dict[int, Value] = field(default_factory=dict)
@@ -98,10 +103,44 @@ class _Body(Operations):
         return self.rows[slot]
 
     def write_back(self) -> None:
-        """Store the rows that have changed."""
+        """Store the rows that have changed, always whole: a load waits long for a store that leaves bytes out."""
         for slot, value in self.rows.items():
             if self.before.get(slot) != value:
-                self.lines.append(f"  store {self.vector} {self.full(value)}, ptr {self._row(slot)}, align 16")
+                self.lines.append(f"  store volatile {self.vector} {self.full(value)}, ptr {self._row(slot)}, align 16")
+
+    def rounds(self, strips: int) -> list[str]:
+        """Return a loop that works on several strips at once, as long as there are so many; none where it cannot."""
+        size = strips * self.strip
+        if size & (size - 1):
+            return []
+        return [
+            f"  %whole = and i64 %lanes, {-size}",
+            "  %any = icmp ne i64 %whole, 0",
+            "  br i1 %any, label %round, label %strip",
+            "round:",
+            "  %at.0 = phi i64 [0, %entry], [%next.round, %round]",
+            *self._again(0),
+            *(
+                line
+                for strip in range(1, strips)
+                for line in (f"  %at.{strip} = add nuw nsw i64 %at.0, {strip * self.strip}", *self._again(strip))
+            ),
+            f"  %next.round = add nuw nsw i64 %at.0, {size}",
+            "  %again = icmp ult i64 %next.round, %whole",
+            "  br i1 %again, label %round, label %rest",
+            "rest:",
+            "  %left = icmp ult i64 %whole, %lanes",
+            "  br i1 %left, label %strip, label %end",
+        ]
+
+    def _again(self, strip: int) -> list[str]:
+        """Return the lines of the loop once more, with names of their own."""
+        before = {line.split()[0] for line in self.head}
+
+        def own(name: re.Match[str]) -> str:
+            return name[0] if name[0] in before else f"{name[0]}.{strip}"
+
+        return [_NAME.sub(own, line) for line in self.lines]
 
     # --- steps ----------------------------------------------------------------------------------------------
 

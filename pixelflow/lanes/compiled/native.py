@@ -9,34 +9,39 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from pixelflow.lanes.compiled.cache import Cache, folder
-from pixelflow.lanes.compiled.dispatch import Dispatch, dispatch, go, guard
+from pixelflow.lanes.compiled.dispatch import DISPATCH, ELSEWHERE, FIXED, GO, GUARD, WALK, Dispatch
 from pixelflow.lanes.compiled.lower import function
+from pixelflow.lanes.compiled.sharing import NAMES, TEXT, Functions
+from pixelflow.lanes.compiled.team import Team
 from pixelflow.lanes.compiled.toolchain import CAREFUL, HASTY, Toolchain, toolchain
 from pixelflow.lanes.compiled.trace import Block, Steps
+from pixelflow.records import record
 
-__all__ = ["ELSEWHERE", "GO", "GUARD", "Foreign", "Native", "native"]
-
-
-GO, GUARD, ELSEWHERE = 1, 2, 3
-"""Numbers of the functions that go on elsewhere: always, and where two rows are full; and what stands before the
-address of another program. 0 ends a program."""
+__all__ = ["ELSEWHERE", "GO", "GUARD", "WALK", "Foreign", "Native", "native"]
 
 _WORTH_CARE = 200_000_000
 """Bytes of program, times tiles, that are carried out in haste before care pays: about a million microinstructions of
 8,192 lanes, which take some tenths of a second longer for it."""
 
+_TABLE = 4096
+"""Functions that there is room for at first."""
 
-@dataclass(frozen=True, slots=True)
+_STRIPS = 4
+"""Strips of lanes that a block of one part works on in a round of its loop, where it is compiled with care."""
+
+
+@record
 class Foreign:
     """A function that somebody else has written down: ``body`` is all of its text between the braces.
 
-    It is called as a block's function is: ``ptr(ptr %tile, i64 %lanes, ptr %code)``, and returns the address behind its
-    operands. ``declared`` are the declarations that it needs.
+    It is called as a block's function is, ``ptr(ptr %tile, i64 %lanes, ptr %code, ptr %table)``, and returns the
+    address behind its operands. ``%table`` holds the addresses of functions by number; at `WALK` stands the loop over
+    a program, which is called in the same way with a program for its code. ``declared`` are the declarations that it
+    needs.
     """
 
     body: str
@@ -44,11 +49,11 @@ class Foreign:
 
     def text(self, name: str) -> str:
         """Return the whole function."""
-        return f"define ptr @{name}(ptr %tile, i64 %lanes, ptr %code) {{\n{self.body}\n}}"
+        return f"define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{\n{self.body}\n}}"
 
 
-What = Block | Foreign | str
-"""What a function follows from: a block, or a text, or the name of what is always there."""
+What = Block | Foreign | int | str
+"""What a function follows from: a block, a text, or the number or name of what is always there."""
 
 
 class Native:
@@ -57,47 +62,55 @@ class Native:
     def __init__(self, tools: Toolchain, kept: Cache) -> None:
         self.tools = tools
         self._kept = kept
-        self._number: dict[Block | Foreign, int] = {}
-        self._hasty: list[list[Block | Foreign]] = []
+        self._number: dict[What, int] = {number: number for number in FIXED}
+        self._hasty: list[list[What]] = []
         """What was compiled in haste, each time together."""
         self._spent = 0
-        self.addresses = array("Q", [0])
-        """Of each function by its number, 0 where it is not compiled yet."""
-        shared = {"go": go(), "guard": guard(tools.vectors.width), "dispatch": dispatch(ELSEWHERE)}
-        names = tuple(shared)
-        found = self._get(names, names, CAREFUL) or self._make(names, list(shared.values()), names, CAREFUL)
-        self.addresses.extend([*found[:-1], 0])
-        self.dispatch = Dispatch(found[-1])
-        """The native loop over a program."""
+        self.addresses = array("Q", bytes(8 * _TABLE))
+        """Of each function by its number, 0 where it is not compiled yet, or has not been asked for."""
+        self._outgrown: list[array[int]] = []
+        """Tables that were too small, which other threads may still read."""
+        self.dispatch = Dispatch()
+        """The native loop over tiles, once anything has been compiled."""
 
-    def number(self, block: Block | Foreign) -> int:
+    def number(self, block: What) -> int:
         """Return the number of a block's function, a new one where nobody has asked for it before."""
         number = self._number.get(block)
         if number is None:
-            number = self._number[block] = len(self.addresses)
-            self.addresses.append(0)
+            number = 1 + len(self._number)
+            if number == len(self.addresses):
+                self._outgrown.append(self.addresses)
+                self.addresses = self.addresses + array("Q", bytes(8 * len(self.addresses)))
+            self._number[block] = number
         return number
 
-    def fetch(self, wanted: Iterable[Block | Foreign]) -> bool:
+    def fetch(self, wanted: Iterable[What]) -> bool:
         """Fetch the blocks that are not there yet from disk; return whether all are there now."""
         missing = self._missing(wanted)
         return not missing or self._fetched(missing, CAREFUL) or self._fetched(missing, HASTY)
 
-    def _fetched(self, blocks: list[Block | Foreign], level: int) -> bool:
+    def _fetched(self, blocks: list[What], level: int) -> bool:
         found = self._get(_names(blocks), blocks, level)
         if found is not None:
             self._enter(blocks, found, level)
         return found is not None
 
-    def compile(self, wanted: Iterable[Block | Foreign]) -> bool:
+    def compile(self, wanted: Iterable[What]) -> bool:
         """Get the blocks that are not there yet: from disk, or compiled all together and then kept on disk.
 
         Raises what LLVM raises.
         """
-        missing = self._missing(wanted)
-        if not self.fetch(missing):
-            self._build(missing, HASTY if all(map(_is_small, missing)) else CAREFUL)
+        missing, fixed = self._missing(wanted), self._missing(FIXED)
+        if all(map(_is_small, missing)):
+            self._provide([*fixed, *missing], HASTY)
+        else:
+            self._provide(fixed, HASTY)
+            self._provide(missing, CAREFUL)
         return True
+
+    def _provide(self, missing: list[What], level: int) -> None:
+        if not self.fetch(missing):
+            self._build(missing, level)
 
     def spend(self, amount: int) -> None:
         """Count what was carried out, and compile with care what was compiled in haste when it was a lot."""
@@ -116,27 +129,37 @@ class Native:
                 except RuntimeError:
                     return
 
+    @cached_property
+    def team(self) -> Team:
+        """The threads that carry out long runs together; raises what LLVM raises."""
+        return Team(Functions(*(self._get(NAMES, NAMES, HASTY) or self._make(NAMES, [TEXT], NAMES, HASTY))))
+
     def assembly(self, block: Block) -> str:
         """Return the text of the native code of a block, compiled with care."""
-        return self.tools.assembly([self._text("block", block)])
+        return self.tools.assembly([function("block", block, self.tools.vectors)])
 
-    def _build(self, blocks: list[Block | Foreign], level: int) -> None:
+    def _build(self, blocks: list[What], level: int) -> None:
         names = _names(blocks)
-        texts = [self._text(name, block) for name, block in zip(names, blocks, strict=True)]
+        texts = [self._text(name, block, level) for name, block in zip(names, blocks, strict=True)]
         texts += {line: None for block in blocks if isinstance(block, Foreign) for line in block.declared}
         self._enter(blocks, self._make(names, texts, blocks, level), level)
 
-    def _text(self, name: str, block: Block | Foreign) -> str:
-        return block.text(name) if isinstance(block, Foreign) else function(name, block, self.tools.vectors)
+    def _text(self, name: str, what: What, level: int) -> str:
+        if isinstance(what, Foreign):
+            return what.text(name)
+        if isinstance(what, int):
+            return FIXED[what](name, self.tools.vectors.width)
+        return function(name, what, self.tools.vectors, _STRIPS if level == CAREFUL and _is_small(what) else 1)
 
-    def _missing(self, wanted: Iterable[Block | Foreign]) -> list[Block | Foreign]:
+    def _missing(self, wanted: Iterable[What]) -> list[What]:
         return [block for block in dict.fromkeys(wanted) if not self.addresses[self.number(block)]]
 
-    def _enter(self, blocks: list[Block | Foreign], addresses: Sequence[int], level: int) -> None:
+    def _enter(self, blocks: list[What], addresses: Sequence[int], level: int) -> None:
         if level == HASTY:
             self._hasty.append(blocks)
         for block, address in zip(blocks, addresses, strict=True):
             self.addresses[self.number(block)] = address
+        self.dispatch = Dispatch(self.addresses[DISPATCH])
 
     # --- object code: ``what`` is all that it follows from, besides the lowering and the processor ----------
 
@@ -156,20 +179,24 @@ class Native:
         return found
 
     def _key(self, what: Sequence[What], level: int) -> str:
-        what = [_told(each) for each in what]
+        texts: dict[int, str] = {}
+        """Of forms: blocks that differ only in the rows known to be full share theirs."""
+        what = [_told(each, texts) for each in what]
         return hashlib.sha256(f"{_lowering()} {self.tools.identity} {level} {what}".encode()).hexdigest()
 
 
-def _is_small(block: Block | Foreign) -> bool:
-    return not isinstance(block, Foreign) and len(block[0]) == 1
+def _is_small(what: What) -> bool:
+    return isinstance(what, int) or (isinstance(what, tuple) and len(what[0]) == 1)
 
 
-def _told(what: What) -> str:
+def _told(what: What, texts: dict[int, str]) -> str:
     """Return a text that is the same for the same function, and for no other."""
     if not isinstance(what, tuple):
         return repr(what)
     form, full = what
-    return f"{[(_hashed(steps), slots) for steps, slots in form]} {full}"
+    if id(form) not in texts:
+        texts[id(form)] = str([(_hashed(steps), slots) for steps, slots in form])
+    return f"{texts[id(form)]} {full}"
 
 
 @lru_cache(maxsize=4096)
@@ -177,15 +204,17 @@ def _hashed(steps: Steps) -> str:
     return hashlib.sha256(repr(steps).encode()).hexdigest()
 
 
-def _names(blocks: Sequence[Block | Foreign]) -> list[str]:
+def _names(blocks: Sequence[What]) -> list[str]:
     return [f"block{index}" for index in range(len(blocks))]
 
 
 @cache
 def _lowering() -> str:
-    """Return a hash of the files that decide what the IR of a block is."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    """Return a hash of the files that decide what the IR is, and how it becomes code."""
+    seen = hashlib.sha256()
+    for name in ("dispatch", "lower", "native", "operations", "sharing", "toolchain", "trace"):
+        seen.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return seen.hexdigest()
 
 
 @cache

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pixelflow.records import record
+
 __all__ = ["DECLARATIONS", "FULL", "ZERO", "Bit", "Operations", "Product", "Value", "Vectors", "constant"]
 
 ZERO = "zeroinitializer"
@@ -29,7 +31,7 @@ _HALF = 0x0204081020408000
 """The matrices over bits that turn a byte right by one and that shift it: the lowest row in the highest byte."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vectors:
     """What is known of a processor's vectors; without the special instructions the result is the same, a little later.
 
@@ -44,7 +46,7 @@ class Vectors:
     """Multiplying each of 64 bytes by a matrix over bits is one instruction."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bit:
     """A bit of every lane that no vector holds as 0 and 255 yet."""
 
@@ -54,7 +56,7 @@ class Bit:
     vector: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Product:
     """A word where a bit is set, 0 elsewhere, not computed yet."""
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.lanes.compiled.trace import OPERANDS, Part, Step
 
-__all__ = ["carry_out"]
+__all__ = ["carry_out", "value_of"]
 
 Rows = NDArray[np.uint8]
 """A row of state, or a value: uint8[tile, lane of the tile]; a bit is 0 or 255."""
@@ -17,38 +19,47 @@ def carry_out(part: Part, memory: NDArray[np.uint8]) -> None:
     """Carry out a part on ``memory``: uint8[tile, place, lane of the tile]."""
     steps, operands = part
     values: list = []
+    shape = memory[:, 0].shape
     used = 0
     for step in steps:
         count = OPERANDS.get(step[0], 0)
-        values.append(_step(step, operands[used : used + count], values, memory))
+        own = operands[used : used + count]
         used += count
+        match step:
+            case ("load",):
+                values.append(memory[:, own[0]].copy())
+            case "store", value:
+                memory[:, own[0]] = _low(values[value])
+                values.append(None)
+            case _:
+                values.append(value_of(step, own, values, shape))
 
 
-def _step(step: Step, operands, values: list, memory: NDArray[np.uint8]):
-    """Return the value of a step; of a sum all nine bits, of linear expressions all eight bytes."""
+def value_of(step: Step, operands: Sequence[int], values: Sequence, shape: tuple[int, int]) -> NDArray:
+    """Return the value of a step that is neither a load nor a store.
+
+    ``operands`` are its own, ``values`` those of the steps before it, ``shape`` the number of tiles and of the lanes of
+    each. A value is uint8[tile, lane of the tile], but of a sum all nine bits, of linear expressions all bytes. Values
+    may be of one tile and lane where they are the same in all, but for what a route moves.
+    """
     match step:
         case "constant", value:
-            return np.full(memory[:, 0].shape, value, np.uint8)
+            return np.full(shape, value, np.uint8)
         case ("byte",):
-            return np.full(memory[:, 0].shape, operands[0], np.uint8)
-        case ("load",):
-            return memory[:, operands[0]].copy()
-        case "store", value:
-            memory[:, operands[0]] = _low(values[value])
-            return None
+            return np.full(shape, operands[0], np.uint8)
         case "add", a, b, carry:
             return _low(values[a]).astype(np.uint16) + _low(values[b]) + (values[carry] & 1)
         case "carry", total:
             return _bit(values[total] > 0xFF)
-        case "affine", *coordinates, _:
-            x_low, x_high, y_low, y_high = (values[at].astype(np.uint64) for at in coordinates)
-            a, b, c = (np.uint64(each % (1 << 64)) for each in operands)
-            return a * (x_low | x_high << np.uint64(8)) + b * (y_low | y_high << np.uint64(8)) + c
+        case "affine", *coordinates, words:
+            word = np.dtype(f"u{next(size for size in (1, 2, 4, 8) if size >= words)}").type
+            x_low, x_high, y_low, y_high = (values[at].astype(word) for at in coordinates)
+            a, b, c = (word(each % (1 << 8 * word().nbytes)) for each in operands)
+            return a * (x_low | x_high << 8) + b * (y_low | y_high << 8) + c
         case "cut", value, index:
-            return (values[value] >> np.uint64(8 * index)).astype(np.uint8)
+            return (values[value] >> 8 * index).astype(np.uint8)
         case "pattern", bits:
-            lanes = memory.shape[2]
-            return np.broadcast_to(np.tile(_bit(np.array(bits)), lanes // len(bits)), memory[:, 0].shape)
+            return np.broadcast_to(np.tile(_bit(np.array(bits)), shape[1] // len(bits)), shape)
         case name, *inputs:
             return _operation(name, inputs, values)
 

@@ -1,16 +1,27 @@
-"""Native calls side by side: one call per thread and program, on tiles of its own.
+"""Threads that carry out runs together, each taking tiles as long as there are some (`sharing.py`).
 
-Tiles share nothing that is written, so the result does not depend on how many threads there are.
+Tiles share nothing that is written, so the result does not depend on how many threads there are. A worker that has
+nothing to do looks for the next run for a moment before it sleeps: waking it takes longer than many a run. Whoever
+began a run does not wait for the tiles that others have taken; it is free to begin the run of another engine.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from time import sleep
 
-__all__ = ["on_all_tiles", "usable_threads"]
+from pixelflow.lanes.compiled.sharing import MOST_TILES, MOST_WORKERS, RUNS, Box, Functions
+
+__all__ = ["Team", "usable_threads"]
+
+Work = tuple[int, int, int, int, bytes, int]
+"""What ``dispatch`` takes: state, tiles, bytes of a tile, lanes of a tile, program, addresses of the functions."""
+
+_LOOKS = 2_000
+"""Looks for a run before a worker sleeps: about a tenth of a millisecond."""
 
 
 def usable_threads() -> int:
@@ -21,17 +32,79 @@ def usable_threads() -> int:
         return os.cpu_count() or 1
 
 
-@cache
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="lanes")
+class Team:
+    """The workers of a process. While one thread begins a run, another one that wants to must do its own alone."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+        self._begin()
+        atexit.register(self.settle)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self.settle, after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self._box = Box()
+        self._wakers: list[threading.Lock] = []
+        self._busy = threading.Lock()
+        self._unfinished: dict[int, tuple[int, object]] = {}
+        """Of the last runs: how many tiles, and what must live until they are done."""
+
+    def start(self, owner: object, work: Work, threads: int) -> int | None:
+        """Begin to carry out a program as ``dispatch`` does, by up to ``threads`` threads at once; return its number.
+
+        When this returns, all tiles are done or others are at work on them: `wait` waits for those. ``owner`` is what
+        must live until then. Returns None, and has done nothing, where another thread begins a run at this moment or
+        there are too many tiles.
+        """
+        state, tiles, *others = work
+        busy = self._busy
+        if tiles > MOST_TILES or not busy.acquire(blocking=False):
+            return None
+        try:
+            workers = min(threads, tiles, MOST_WORKERS + 1) - 1
+            while len(self._wakers) < workers:
+                self._hire()
+            self._functions.help(self._box.address)  # where the last run was interrupted, tiles may be left
+            number = self._box.run + 1
+            self.wait(number - RUNS)
+            self._unfinished[number] = tiles, (owner, work)
+            asleep = self._functions.publish(self._box.address, number, tiles, state, *others, workers)
+            for worker in range(asleep.bit_length()):
+                if asleep >> worker & 1:
+                    self._wakers[worker].release()
+            self._functions.help(self._box.address)
+        finally:
+            busy.release()
+        return number
+
+    def wait(self, number: int) -> None:
+        """Return when all tiles of a run are done."""
+        found = self._unfinished.get(number)
+        if found is None or number > self._box.run:  # done, or interrupted before it began
+            return
+        longer = 0.0
+        while not self._functions.wait(self._box.address, number, found[0], _LOOKS):
+            self._functions.help(self._box.address)
+            # Whoever has the last tile may not get a processor: leave it this one.
+            sleep(longer)
+            longer = min(longer + 1e-5, 1e-3)
+        self._unfinished.pop(number, None)
+
+    def settle(self) -> None:
+        """Return when all runs are done."""
+        for number in list(self._unfinished):
+            self.wait(number)
+
+    def _hire(self) -> None:
+        waker = threading.Lock()
+        waker.acquire()
+        number = len(self._wakers)
+        self._wakers.append(waker)
+        work = (self._functions.serve, self._box, number, waker)
+        threading.Thread(target=_work, args=work, name=f"lanes {number}", daemon=True).start()
 
 
-def on_all_tiles(work: Callable[[int, int], None], tiles: int, threads: int) -> None:
-    """Call ``work(first tile, how many)`` so that all tiles are done, on up to ``threads`` threads at once."""
-    threads = min(threads, tiles)
-    ends = [tiles * (number + 1) // threads for number in range(threads)]
-    shares = [(begin, end - begin) for begin, end in zip([0, *ends], ends, strict=False)]
-    others = [_pool(threads - 1).submit(work, *share) for share in shares[1:]] if threads > 1 else []
-    work(*shares[0])
-    for other in others:
-        other.result()
+def _work(serve: Callable[[int, int, int], None], box: Box, number: int, waker: threading.Lock) -> None:
+    while True:
+        waker.acquire()
+        serve(box.address, number, _LOOKS)

@@ -10,10 +10,21 @@ A bit is a word of eight equal bits here, 0 or 255: logic is then the same for b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 
-__all__ = ["COORDINATES", "OPERANDS", "Block", "Form", "Part", "Steps", "Trace", "block_of", "record"]
+__all__ = [
+    "COORDINATES",
+    "OPERANDS",
+    "Block",
+    "Form",
+    "Part",
+    "Steps",
+    "Trace",
+    "block_of",
+    "record",
+    "rows_of",
+    "slots_of",
+]
 
 Step = tuple
 Steps = tuple[Step, ...]
@@ -25,43 +36,47 @@ COORDINATES = ("x low", "x high", "y low", "y high")
 _FIXED = frozenset({0, 1, 0x80, 0xFF})
 """Constants that code is made for; all others are operands."""
 
+_LOAD = ("load",)
+
 _LONGEST = 6
 """Stores of a shape; a longer meaning is cut into statements where that is possible."""
 
 
-@dataclass(slots=True)
 class Trace:
     """The algebra that records: ``steps`` without operands, ``operands`` in the order in which the steps use them."""
 
-    place_of: dict[str, int]
-    steps: list[Step] = field(default_factory=list)
-    operands: list[int] = field(default_factory=list)
+    __slots__ = ("operands", "place_of", "steps")
 
-    def _do(self, *step: object) -> int:
+    def __init__(self, place_of: dict[str, int]) -> None:
+        self.place_of = place_of
+        self.steps: list[Step] = []
+        self.operands: list[int] = []
+
+    def _do(self, step: Step) -> int:
         self.steps.append(step)
         return len(self.steps) - 1
-
-    def _at(self, place: int) -> int:
-        self.operands.append(place)
-        return self._do("load")
 
     # --- fetch ----------------------------------------------------------------------------------------------
 
     def word(self, value: int) -> int:
         value &= 0xFF
         if value in _FIXED:
-            return self._do("constant", value)
+            return self._do(("constant", value))
         self.operands.append(value)
-        return self._do("byte")
+        return self._do(("byte",))
 
     def bit(self, value: bool) -> int:
-        return self._do("constant", 0xFF if value else 0)
+        return self._do(("constant", 0xFF if value else 0))
 
     def load(self, row: int) -> int:
-        return self._at(row)
+        self.operands.append(row)
+        self.steps.append(_LOAD)
+        return len(self.steps) - 1
 
     def read(self, name: str) -> int:
-        return self._at(self.place_of[name])
+        self.operands.append(self.place_of[name])
+        self.steps.append(_LOAD)
+        return len(self.steps) - 1
 
     flag = read
 
@@ -70,43 +85,43 @@ class Trace:
             return [self.word(c >> 8 * index) for index in range(words)]
         coordinates = [self.read(name) for name in COORDINATES]
         self.operands += [_signed(a), _signed(b), _signed(c)]
-        value = self._do("affine", *coordinates, words)
-        return [self._do("cut", value, index) for index in range(words)]
+        value = self._do(("affine", *coordinates, words))
+        return [self._do(("cut", value, index)) for index in range(words)]
 
     # --- operation ------------------------------------------------------------------------------------------
 
     def add(self, a: int, b: int, carry: int) -> tuple[int, int]:
-        total = self._do("add", a, b, carry)
-        return total, self._do("carry", total)
+        total = self._do(("add", a, b, carry))
+        return total, self._do(("carry", total))
 
     def both(self, a: int, b: int) -> int:
-        return self._do("and", a, b)
+        return self._do(("and", a, b))
 
     def either(self, a: int, b: int) -> int:
-        return self._do("or", a, b)
+        return self._do(("or", a, b))
 
     def differ(self, a: int, b: int) -> int:
-        return self._do("xor", a, b)
+        return self._do(("xor", a, b))
 
     def complement(self, a: int) -> int:
-        return self._do("not", a)
+        return self._do(("not", a))
 
     def shift_left(self, a: int, into: int) -> tuple[int, int]:
-        return self._do("up", a, into), self._do("top", a)
+        return self._do(("up", a, into)), self._do(("top", a))
 
     def shift_right(self, a: int, into: int) -> tuple[int, int]:
-        return self._do("down", a, into), self._do("bottom", a)
+        return self._do(("down", a, into)), self._do(("bottom", a))
 
     # --- mask -----------------------------------------------------------------------------------------------
 
     def select(self, where: int, a: int, b: int) -> int:
-        return self._do("select", where, a, b)
+        return self._do(("select", where, a, b))
 
     def store(self, row: int, value: int, where: int | None = None) -> None:
         if where is not None:
-            value = self.select(where, value, self._at(row))
+            value = self.select(where, value, self.load(row))
         self.operands.append(row)
-        self._do("store", value)
+        self.steps.append(("store", value))
 
     def write(self, name: str, value: int, where: int | None = None) -> None:
         self.store(self.place_of[name], value, where)
@@ -116,10 +131,10 @@ class Trace:
     # --- route ----------------------------------------------------------------------------------------------
 
     def route(self, value: int, sources: Sequence[int]) -> int:
-        return self._do("route", value, tuple(sources))
+        return self._do(("route", value, tuple(sources)))
 
     def pattern(self, bits: Sequence[bool]) -> int:
-        return self._do("pattern", tuple(bool(bit) for bit in bits))
+        return self._do(("pattern", tuple(bool(bit) for bit in bits)))
 
 
 def _signed(value: int) -> int:
@@ -155,7 +170,15 @@ def record(meaning, place_of: dict[str, int]) -> list[Part]:
     """Return the shapes and operands that carry out a meaning, one after the other; mostly one."""
     trace = Trace(place_of)
     meaning(trace)
-    return statements(tuple(trace.steps), trace.operands)
+    found = tuple(trace.steps)
+    steps = _known.get(found)
+    if steps is None:
+        return [(_known.setdefault(part, part), operands) for part, operands in statements(found, trace.operands)]
+    return [(steps, trace.operands)]
+
+
+_known: dict[Steps, Steps] = {}
+"""Shapes that have been recorded: equal ones are the same object, which stays. None of them is ever cut."""
 
 
 def statements(steps: Steps, operands: list[int]) -> list[Part]:
@@ -202,17 +225,36 @@ def _renumbered(step: Step, number: dict[int, int]) -> Step:
     return (step[0], *(number[at] for at in step[1 : 1 + count]), *step[1 + count :])
 
 
-def block_of(parts: Sequence[Part], stride: int, full: frozenset[int]) -> tuple[Block, list[int]]:
-    """Return the block that parts make up, and the operand of each slot; rows as byte offsets, ``stride`` bytes apart.
+def slots_of(part: Part, stride: int) -> tuple[tuple[int, ...], list[int]]:
+    """Return the slots of a single part and the operand of each slot, as `form_of` does, in less time."""
+    steps, operands = part
+    slot_of: dict[int, int] = {}
+    located: list[int] = []
+    slots = []
+    for is_row, operand in zip(rows_of(steps), operands, strict=True):
+        if not is_row:
+            slots.append(len(located))
+            located.append(operand)
+        elif operand in slot_of:
+            slots.append(slot_of[operand])
+        else:
+            slot_of[operand] = len(located)
+            slots.append(len(located))
+            located.append(operand * stride)
+    return tuple(slots), located
 
-    ``full`` are the rows that hold 255 in every lane before the block.
+
+def form_of(parts: Sequence[Part], stride: int) -> tuple[Form, list[int], dict[int, int]]:
+    """Return the form of a block, the operand of each slot, and the slot of each row.
+
+    Operands that are rows become byte offsets, ``stride`` bytes apart.
     """
     slot_of: dict[int, int] = {}
     located: list[int] = []
     form = []
     for steps, operands in parts:
         slots = []
-        for is_row, operand in zip(_which_are_rows(steps), operands, strict=True):
+        for is_row, operand in zip(rows_of(steps), operands, strict=True):
             slot = slot_of.get(operand) if is_row else None
             if slot is None:
                 slot = len(located)
@@ -221,9 +263,19 @@ def block_of(parts: Sequence[Part], stride: int, full: frozenset[int]) -> tuple[
                     slot_of[operand] = slot
             slots.append(slot)
         form.append((steps, tuple(slots)))
-    return (tuple(form), tuple(slot for row, slot in slot_of.items() if row in full)), located
+    return tuple(form), located, slot_of
+
+
+def block_of(parts: Sequence[Part], stride: int, full: frozenset[int]) -> tuple[Block, list[int]]:
+    """Return the block that parts make up, and the operand of each slot, as `form_of` does.
+
+    ``full`` are the rows that hold 255 in every lane before the block.
+    """
+    form, located, slot_of = form_of(parts, stride)
+    return (form, tuple(slot for row, slot in slot_of.items() if row in full)), located
 
 
 @lru_cache(maxsize=4096)
-def _which_are_rows(steps: Steps) -> tuple[bool, ...]:
+def rows_of(steps: Steps) -> tuple[bool, ...]:
+    """Return which of a shape's operands are rows."""
     return tuple(step[0] in ROWS for step in steps for _ in range(OPERANDS.get(step[0], 0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pixelflow.observe.dashboard.state import (
     MapState,
@@ -18,6 +18,7 @@ from pixelflow.observe.dashboard.state import (
 )
 from pixelflow.observe.dashboard.watch import ENABLED, Watch, module_track
 from pixelflow.observe.views import ProgramView, StreamView
+from pixelflow.records import record
 
 __all__ = ["Facts", "Look", "SemaphoreUse", "snapshot"]
 
@@ -25,7 +26,7 @@ _AROUND = 12
 """Source lines kept before and after the instruction of a stream."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SemaphoreUse:
     """A semaphore of a program, and the streams whose code signals it and waits for it."""
 
@@ -34,7 +35,7 @@ class SemaphoreUse:
     taken_by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """What stays the same while a program runs."""
 
@@ -50,7 +51,7 @@ class Facts:
     banks_missing: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Look:
     """What a look at the machine itself has shown, at the moment of the frame."""
 
@@ -125,7 +126,7 @@ def snapshot(
 # --- streams -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Standing:
     """What a stream does at the cycle of a frame, and up to which cycle that is known."""
 
@@ -147,7 +148,7 @@ class _Standing:
         return cls(waiting, stream.cycle if waiting is None else max(stream.cycle, known))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Cycles:
     """Where the cycles of a stream up to that of a frame have gone, as in `StreamState`."""
 

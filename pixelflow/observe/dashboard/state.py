@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pixelflow.records import record
 
 __all__ = [
     "MapState",
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceRow:
     """A line of a program near the instruction where a stream is."""
 
@@ -27,7 +27,7 @@ class SourceRow:
     here: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StreamState:
     """One instruction stream at the cycle of the frame.
 
@@ -64,7 +64,7 @@ class StreamState:
         return sum(cycles for _, cycles in self.waits)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModuleState:
     """One module; None where the run does not model the quantity, or where nobody could tell it."""
 
@@ -81,7 +81,7 @@ class ModuleState:
     """For each bank the row that is open, None in it for a closed bank."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SemaphoreState:
     """One semaphore that the program uses."""
 
@@ -93,7 +93,7 @@ class SemaphoreState:
     """The stream that waits for it now."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MapState:
     """One flag or byte of every PE at its place in the plane: ``cells[y * width + x]``; a flag is 0 or 1."""
 
@@ -104,7 +104,7 @@ class MapState:
     flag: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Track:
     """How much of each interval something was busy: 0 to 1, or None for what was not simulated."""
 
@@ -112,7 +112,7 @@ class Track:
     shares: tuple[float | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Utilisation:
     """Tracks over time, in intervals of equal length."""
 
@@ -121,7 +121,7 @@ class Utilisation:
     tracks: tuple[Track, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StageState:
     """A stage that a stream has begun: its MARK, and the cycles from there to the next MARK or to now."""
 
@@ -131,7 +131,7 @@ class StageState:
     running: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class State:
     """Everything that a frame shows."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import IO
 
 from pixelflow.observe.trace.faults import Checked
@@ -15,11 +14,12 @@ from pixelflow.observe.trace.perfetto import write_perfetto
 from pixelflow.observe.trace.perfetto_reader import check_perfetto
 from pixelflow.observe.trace.vcd import write_vcd
 from pixelflow.observe.trace.vcd_reader import check_vcd
+from pixelflow.records import record
 
 __all__ = ["FORMATS", "Format", "format_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """One format. ``loses`` says what of a trace it cannot hold, ``package`` what must be installed to write it."""
 

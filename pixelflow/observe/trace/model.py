@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
 
 __all__ = [
@@ -48,7 +49,7 @@ class TrackKind(Enum):
         self.pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}" if "{}" in template else template)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Track:
     """One line of a trace: its kind, and of what: the stream's name, the module's number, the path's name."""
 
@@ -103,7 +104,7 @@ WAITS = (Category.WAIT, Category.STALL, Category.BLOCKED)
 """Categories whose spans are named by the reason: ``wait sem 2``, ``wait transfer``, ``blocked sem 0``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """What is known of a span besides its time; spans of the same instruction share one."""
 
@@ -198,7 +199,7 @@ class Flow(NamedTuple):
     target_row: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clock:
     """From cycles to the time units of a format and back; exact, in integers."""
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pixelflow.errors import nearest
 from pixelflow.observe.trace.model import Track, TrackKind
+from pixelflow.records import record
 
 __all__ = ["EVERYTHING", "Selection", "asks_for_wires", "known_tracks", "unknown_track"]
 
 _MOST_CYCLES = 1 << 63
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """Cycles from ``begin`` up to ``end`` (None: to the last one), of the tracks that ``only`` names (empty: all).
 

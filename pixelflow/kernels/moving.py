@@ -1,0 +1,209 @@
+"""Rows of lanes compared with bytes that are kept, and given such bytes, in native code.
+
+What is kept lies tile by tile, row by row, as the lanes do in the state. Where the same lanes of every 64 take part,
+only their bytes are kept, and vectors spread them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.kernels.folding import FoldedRow
+from pixelflow.kernels.planes import LANES
+from pixelflow.lanes.compiled.native import Foreign
+from pixelflow.records import record
+
+__all__ = ["Kept", "Tiles", "comparing", "keep_all", "keep_folded", "keep_some", "placing"]
+
+_VECTOR = f"<{LANES} x i8>"
+
+
+@record
+class Tiles:
+    """How lanes lie in the state: where it begins, bytes and lanes of a tile, bytes from row to row."""
+
+    address: int
+    size: int
+    lanes: int
+    stride: int
+
+
+@record(eq=False)
+class Kept:
+    """Bytes of consecutive rows from ``first`` on, as native code reads them: uint8[tile, row, byte].
+
+    Bytes that are the same for every 64 lanes are kept once: uint8[1, row, 64], and ``repeats`` is set.
+    """
+
+    first: int
+    values: NDArray[np.uint8]
+    lanes: tuple[int, ...] = tuple(range(LANES))
+    """Which of every 64 lanes they are for."""
+    repeats: bool = False
+
+    @property
+    def placing(self) -> Foreign:
+        """The native function that gives rows what is kept."""
+        return placing(self.lanes, repeats=self.repeats)
+
+    def operands(self, tiles: Tiles) -> list[int]:
+        """Return what native functions get."""
+        of_tile = 0 if self.repeats else self.values[0].nbytes
+        place = (self.first * tiles.stride, tiles.stride, self.values.shape[1])
+        return [tiles.address, tiles.size, self.values.ctypes.data, of_tile, self.values.shape[2], *place]
+
+    def carry_out(self, state: NDArray[np.uint8], differs: NDArray[np.uint8] | None) -> None:
+        """Do the same to the rows of a state, uint8[tile, row, lane], without native code."""
+        values = self.values.reshape(len(self.values), len(self.values[0]), -1, len(self.lanes))
+        for number, lane in enumerate(self.lanes):
+            if differs is None:
+                state[:, :, lane::LANES] = values[..., number]
+            else:
+                differs[0] |= bool((state[:, :, lane::LANES] != values[..., number]).any())
+
+
+def keep_all(first: int, rows: NDArray[np.uint8], tiles: Tiles) -> Kept:
+    """Keep rows of all lanes: uint8[row, lane]."""
+    values = rows.reshape(len(rows), -1, tiles.lanes).transpose(1, 0, 2)
+    return Kept(first, values.copy())
+
+
+def keep_some(first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_], tiles: Tiles) -> Kept | None:
+    """Keep rows of the lanes that are served; None where these are not the same of every 64, or none."""
+    groups = served.reshape(-1, LANES)
+    lanes = tuple(np.flatnonzero(groups[0]).tolist())
+    if not lanes or (groups != groups[0]).any():
+        return None
+    chosen = rows.reshape(len(rows), -1, tiles.lanes // LANES, LANES)[..., lanes]
+    values = chosen.reshape(len(rows), chosen.shape[1], -1).transpose(1, 0, 2)
+    return Kept(first, np.ascontiguousarray(values), lanes)
+
+
+def keep_folded(rows: Sequence[FoldedRow], tiles: Tiles) -> list[Kept] | None:
+    """Keep rows that a stretch leaves; None where one keeps lanes that are not the same of every 64."""
+    found: list[Kept] = []
+    alike: list[FoldedRow] = []
+    for row in (*sorted(rows, key=lambda row: row.place), None):
+        if alike and (row is None or row.place != alike[-1].place + 1 or _kind(row) != _kind(alike[0])):
+            repeats, served = _kind(alike[0])
+            values = np.array([each.values for each in alike])
+            if repeats and served is None:
+                found.append(Kept(alike[0].place, np.ascontiguousarray(values[None, :, :LANES]), repeats=True))
+            elif served is None:
+                found.append(keep_all(alike[0].place, values, tiles))
+            else:
+                kept = keep_some(alike[0].place, values, np.frombuffer(served, np.bool_), tiles)
+                if kept is None:
+                    return None
+                found.append(kept)
+            alike = []
+        if row is not None:
+            alike.append(row)
+    return found
+
+
+def _kind(row: FoldedRow) -> tuple[bool, bytes | None]:
+    """Return whether a row is the same for every 64 lanes, and which lanes are given it, None for all."""
+    groups = row.values.reshape(-1, LANES)
+    return bool((groups == groups[0]).all()), None if row.kept is None else (~row.kept).tobytes()
+
+
+_HEAD = """entry:
+{loads}
+  %tile.at = ptrtoint ptr %tile to i64
+  %distance = sub i64 %tile.at, %base
+  %number = udiv i64 %distance, %size
+  %inside = urem i64 %distance, %size
+  %strips = udiv i64 %inside, {lanes}
+  %passed = mul i64 %strips, {bytes}
+  %tiles.at = mul i64 %number, %each
+  %kept.at = add i64 %tiles.at, %passed
+  %first.from = getelementptr i8, ptr %kept, i64 %kept.at
+  %first.to = getelementptr i8, ptr %tile, i64 %first
+  br label %row
+row:
+  %r = phi i64 [0, %entry], [%r.next, %row.end]
+  %from = phi ptr [%first.from, %entry], [%from.next, %row.end]
+  %to = phi ptr [%first.to, %entry], [%to.next, %row.end]
+  br label %strip
+strip:
+  %at = phi i64 [0, %row], [%next, %strip]
+  %source = phi ptr [%from, %row], [%source.next, %strip]
+  %place = getelementptr i8, ptr %to, i64 %at
+"""
+
+_TAIL = """
+  %source.next = getelementptr i8, ptr %source, i64 {bytes}
+  %next = add nuw nsw i64 %at, {lanes}
+  %more = icmp ult i64 %next, %lanes
+  br i1 %more, label %strip, label %row.end
+row.end:
+  %from.next = getelementptr i8, ptr %from, i64 %row.bytes
+  %to.next = getelementptr i8, ptr %to, i64 %stride
+  %r.next = add nuw nsw i64 %r, 1
+  %rows.more = icmp ult i64 %r.next, %rows
+  br i1 %rows.more, label %row, label %end
+end:
+"""
+
+_OPERANDS = ("i64 base", "i64 size", "ptr kept", "i64 each", "i64 row.bytes", "i64 first", "i64 stride", "i64 rows")
+
+
+def _loads(operands: Sequence[str]) -> str:
+    lines = []
+    for slot, operand in enumerate(operands):
+        kind, name = operand.split()
+        lines.append(f"  %{name}.place = getelementptr i64, ptr %code, i64 {slot}")
+        lines.append(f"  %{name} = load {kind}, ptr %{name}.place")
+    return "\n".join([*lines, f"  %behind = getelementptr i64, ptr %code, i64 {len(operands)}"])
+
+
+def placing(lanes: tuple[int, ...], *, repeats: bool = False) -> Foreign:
+    """Return the function that gives rows what is kept for these of every 64 lanes; others stay as they are.
+
+    Operands: those of `Kept`. ``repeats`` takes the same bytes for every 64 lanes.
+    """
+    count = len(lanes)
+    number = {lane: index for index, lane in enumerate(lanes)}
+    order = ", ".join(f"i32 {number.get(lane, 0)}" for lane in range(LANES))
+    taken = ", ".join(f"i1 {int(lane in number)}" for lane in range(LANES))
+    some = f"<{count} x i8>"
+    body = f"""
+  %few = load {some}, ptr %source, align 1
+  %spread = shufflevector {some} %few, {some} poison, <{LANES} x i32> <{order}>
+  %old = load {_VECTOR}, ptr %place, align 16
+  %new = select <{LANES} x i1> <{taken}>, {_VECTOR} %spread, {_VECTOR} %old
+  store {_VECTOR} %new, ptr %place, align 16"""
+    sizes = {"bytes": 0 if repeats else count, "lanes": LANES}
+    head = _HEAD.format(loads=_loads(_OPERANDS), **sizes)
+    return Foreign(head + body + _TAIL.format(**sizes) + "  ret ptr %behind")
+
+
+def comparing() -> Foreign:
+    """Return the function that sets a byte to 1 where a row is not what is kept of it for all lanes.
+
+    Operands: those of `Kept`, the address of the byte.
+    """
+    body = f"""
+  %kept.bytes = load {_VECTOR}, ptr %source, align 1
+  %bytes = load {_VECTOR}, ptr %place, align 16
+  %other = icmp ne {_VECTOR} %kept.bytes, %bytes
+  %other.bits = bitcast <{LANES} x i1> %other to i{LANES}
+  %some = load i64, ptr %differs
+  %now = or i64 %some, %other.bits
+  store i64 %now, ptr %differs"""
+    loads = _loads([*_OPERANDS, "ptr flag"])
+    sizes = {"bytes": LANES, "lanes": LANES}
+    head = _HEAD.format(loads=f"{loads}\n  %differs = alloca i64\n  store i64 0, ptr %differs", **sizes)
+    end = """  %all = load i64, ptr %differs
+  %wrong = icmp ne i64 %all, 0
+  br i1 %wrong, label %tell, label %done
+tell:
+  store i8 1, ptr %flag
+  br label %done
+done:
+  ret ptr %behind"""
+    return Foreign(head + body + _TAIL.format(**sizes) + end)

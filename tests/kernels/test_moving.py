@@ -1,0 +1,146 @@
+"""Bytes that are kept and put into rows, or compared with them, in native code and without it, against plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pixelflow.kernels.engine import MacroEngine
+from pixelflow.kernels.folding import FoldedRow
+from pixelflow.kernels.moving import keep_folded
+from tests.kernels.stretches import machine
+
+FIRST = 100
+
+PATTERNS = {
+    "all lanes": np.ones(64, bool),
+    "one of 64": np.arange(64) == 17,
+    "the last of 64": np.arange(64) == 63,
+    "every fourth": np.arange(64) % 4 == 1,
+    "a quarter in one piece": np.arange(64) // 16 == 2,
+    "three of 64": np.isin(np.arange(64), (0, 31, 62)),
+    "all but one": np.arange(64) != 40,
+    "any": np.random.default_rng(1).random(64) < 0.4,
+}
+
+
+@pytest.fixture(params=["native", "numpy"])
+def make(request: pytest.FixtureRequest):
+    """Return what makes an engine in a random state, and its rows; without native code at last, where that is asked."""
+
+    def made(lanes: int) -> tuple[MacroEngine, np.ndarray]:
+        engine = machine(lanes)
+        rows = np.random.default_rng(lanes).integers(0, 256, (engine.shape.rows, lanes), dtype=np.uint8)
+        engine.set_rows(0, rows)
+        return engine, rows
+
+    made.native = request.param == "native"
+    return made
+
+
+def carried_out(make, engine: MacroEngine, action: object) -> None:
+    assert action is not None
+    engine._is_native = make.native
+    engine.run([action])
+    engine._is_native = True
+
+
+@pytest.mark.parametrize("lanes", [64, 2048, 8192])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_rows_are_given_what_is_kept_in_the_lanes_that_are_served(make, pattern: str, lanes: int) -> None:
+    engine, rows = make(lanes)
+    served = np.tile(PATTERNS[pattern], lanes // 64)
+    given = np.random.default_rng(2).integers(0, 256, (32, lanes), dtype=np.uint8)
+    action = engine.placing(FIRST, given, served)
+    rows[FIRST : FIRST + 32] = np.where(served, given, rows[FIRST : FIRST + 32])
+    given[:] = 0  # what is kept is a copy
+    for _ in range(2):
+        carried_out(make, engine, action)
+        assert (engine.get_rows(0, engine.shape.rows) == rows).all()
+
+
+def test_nothing_is_kept_of_lanes_that_are_not_the_same_of_every_64(make) -> None:
+    engine, rows = make(256)
+    served = np.tile(PATTERNS["any"], 4)
+    served[200] ^= True
+    assert engine.placing(FIRST, rows[:4], served) is None
+    assert engine.placing(FIRST, rows[:4], np.zeros(256, bool)) is None
+
+
+@pytest.mark.parametrize("lanes", [32, 96, 2080])
+def test_nothing_is_kept_where_a_tile_has_lanes_that_are_none(make, lanes: int) -> None:
+    engine, rows = make(lanes)
+    assert engine.placing(FIRST, rows[:4], np.ones(lanes, bool)) is None
+    assert engine.comparing(FIRST, rows[:4], np.zeros(1, np.uint8)) is None
+
+
+@pytest.mark.parametrize("lanes", [64, 2048, 8192])
+@pytest.mark.parametrize("count", [1, 4, 32])
+def test_a_row_that_differs_in_one_bit_of_one_lane_is_seen(make, count: int, lanes: int) -> None:
+    engine, rows = make(lanes)
+    differs = np.zeros(3, np.uint8)
+    given = rows[FIRST : FIRST + count].copy()
+    action = engine.comparing(FIRST, given, differs[1:2])
+    given[:] = 0  # what is kept is a copy
+    rng = np.random.default_rng(count)
+    places = [(0, 0), (count - 1, lanes - 1), *zip(rng.integers(0, count, 8), rng.integers(0, lanes, 8), strict=True)]
+    for row, lane in places:
+        carried_out(make, engine, action)
+        assert differs.tolist() == [0, 0, 0]
+        other = rows.copy()
+        other[FIRST + row, lane] ^= 1 << (row + lane) % 8
+        engine.set_rows(0, other)
+        carried_out(make, engine, action)
+        assert differs.tolist() == [0, 1, 0], (row, lane)
+        engine.set_rows(0, rows)
+        carried_out(make, engine, action)
+        assert differs[1] == 1, "it says so until it is set back"
+        differs[1] = 0
+    for around in (FIRST - 1, FIRST + count):
+        engine.set_rows(around, ~rows[around : around + 1])
+    carried_out(make, engine, action)
+    assert not differs.any(), "rows around do not count"
+
+
+def test_a_flag_is_compared_as_a_row_of_0_and_255(make) -> None:
+    engine, _ = make(2048)
+    marks = np.random.default_rng(3).random(2048) < 0.5
+    engine.set_bit("MR", marks)
+    differs = np.zeros(1, np.uint8)
+    action = engine.comparing("MR", np.where(marks, np.uint8(0xFF), np.uint8(0))[None], differs)
+    carried_out(make, engine, action)
+    assert not differs[0]
+    marks[1234] ^= True
+    engine.set_bit("MR", marks)
+    carried_out(make, engine, action)
+    assert differs[0]
+
+
+def test_rows_that_a_stretch_leaves(make) -> None:
+    """The same for every 64 lanes or not, in all lanes or some, one row after the other and apart."""
+    lanes = 4096
+    engine, rows = make(lanes)
+    rng = np.random.default_rng(4)
+    kinds = [(repeats, kept) for repeats in (True, False) for kept in (None, "one of 64", "any")]
+    found = []
+    for number, place in enumerate([20, 21, 22, 23, 25, 26, 40, 41, 43, 60, 61, 62]):
+        repeats, kept = kinds[number // 2 % len(kinds)] if number < 9 else (False, None)
+        values = rng.integers(0, 256, lanes, dtype=np.uint8)
+        if repeats:
+            values = np.tile(values[:64], lanes // 64)
+        stays = None if kept is None else np.tile(PATTERNS[kept], lanes // 64)
+        if stays is not None:
+            values[stays] = 0
+        found.append(FoldedRow(place, values, stays))
+        rows[place] = values if stays is None else np.where(stays, rows[place], values)
+    groups = keep_folded(found[::-1], engine._tiles)
+    assert sum(each.repeats for each in groups) and len(groups) < len(found)
+    for kept in groups:
+        carried_out(make, engine, engine._motion(kept.placing, kept))
+    assert (engine.get_rows(0, engine.shape.rows) == rows).all()
+
+
+def test_what_stays_must_be_the_same_of_every_64_lanes(make) -> None:
+    engine, rows = make(128)
+    stays = np.arange(128) == 70
+    assert keep_folded([FoldedRow(5, np.where(stays, 0, rows[5]), stays)], engine._tiles) is None
