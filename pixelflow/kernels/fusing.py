@@ -84,6 +84,12 @@ def pieces(items: Iterable[Item], full: frozenset[int]) -> Iterator[tuple[list[I
         yield some, before
 
 
+_NEAR = 8
+"""Rows apart that are found from the same place: one address for many of them."""
+
+Place = tuple[int, int]
+"""Where a slot is: the number of an operand, and for a row how many bytes behind the row that it names."""
+
 Form = tuple[tuple[Steps | Kernel, tuple[int, ...]], ...]
 """Parts and calls with the slot of each place: equal rows share a slot, everything else has one of its own."""
 
@@ -93,27 +99,33 @@ def fused(items: Sequence[Item], full: frozenset[int], stride: int, vectors: Vec
 
     ``full`` are the rows that hold 255 in every lane before, ``stride`` is the bytes from row to row.
     """
-    slot_of: dict[int, int] = {}
+    rows = sorted({place for item in items for row, place in zip(item.are_rows(), item.places(), strict=True) if row})
     operands: list[int] = []
+    places: list[Place] = []
+    for row, before in zip(rows, [None, *rows], strict=False):
+        if before is None or row - before > _NEAR:
+            first = row
+            operands.append(row * stride)
+        places.append((len(operands) - 1, (row - first) * stride))
+    slot_of = {row: slot for slot, row in enumerate(rows)}
     form = []
     for item in items:
         slots = []
         for is_row, place in zip(item.are_rows(), item.places(), strict=True):
-            slot = slot_of.get(place) if is_row else None
-            if slot is None:
-                slot = len(operands)
-                operands.append(place * stride if is_row else place)
-                if is_row:
-                    slot_of[place] = slot
-            slots.append(slot)
+            slots.append(slot_of[place] if is_row else len(places))
+            if not is_row:
+                places.append((len(operands), 0))
+                operands.append(place)
         form.append((item.call.kernel if item.call is not None else item.part[0], tuple(slots)))
     known = tuple(slot for row, slot in slot_of.items() if row in full)
-    return _function(tuple(form), known, len(operands), vectors), operands
+    return _function(tuple(form), known, tuple(places), vectors), operands
 
 
 @lru_cache(maxsize=256)
-def _function(form: Form, full: tuple[int, ...], slots: int, vectors: Vectors) -> Foreign:
+def _function(form: Form, full: tuple[int, ...], where: tuple[Place, ...], vectors: Vectors) -> Foreign:
     body = _Body(vectors, LANES)
+    body.where = where
+    slots = 1 + max(number for number, _ in where)
     body.rows = dict.fromkeys(full, FULL)
     body.before = dict(body.rows)
     for what, places in form:
@@ -183,12 +195,15 @@ class _Body(Body):
     """The body of a function that knows numbers besides rows."""
 
     text: _Lines = field(init=False)
+    where: tuple[Place, ...] = ()
     numbers: list[list[Vector]] = field(default_factory=list)
     """Each in four vectors of 16 lanes."""
     doubts: list[quick.Doubts] = field(default_factory=lambda: [quick.Doubts() for _ in range(4)])
     """Of each of the four vectors."""
     bytes_of: dict[int, int] = field(default_factory=dict)
     """How many bytes of a number are a float or a result."""
+    _here: dict[int, str] = field(default_factory=dict)
+    """Rows that operands name, in the lanes that are worked on."""
     _gathered: dict[tuple[Value, ...], int] = field(default_factory=dict)
     _coarse: set[int] = field(default_factory=set)
     """Numbers that are 0 or not small, or else there is doubt."""
@@ -206,9 +221,17 @@ class _Body(Body):
             self._spread[value.number] = rows
         return rows[value.index].name
 
+    def _operand(self, slot: int) -> str:
+        number = self.where[slot][0]
+        place = self._head("place", number, f"getelementptr i8, ptr %code, i64 {8 * number}")
+        return self._head("operand", number, f"load i64, ptr {place}")
+
     def _row(self, slot: int) -> str:
-        # Rows are so many here that their addresses do not stay in registers: offsets are enough.
-        return self.line(f"getelementptr i8, ptr %here, i64 {self._operand(slot)}")
+        number, behind = self.where[slot]
+        base = self._head("base", number, f"getelementptr i8, ptr %tile, i64 {self._operand(slot)}")
+        if number not in self._here:
+            self._here[number] = self.line(f"getelementptr i8, ptr {base}, i64 %at")
+        return self.line(f"getelementptr i8, ptr {self._here[number]}, i64 {behind}")
 
     def call(self, kernel: Kernel, places: Sequence[int]) -> None:
         """Write a call down; ``places`` are the slots of the mask, the result, the operands."""
