@@ -18,7 +18,7 @@ from pixelflow.errors import InternalError
 from pixelflow.kernels.folding import Following, folded
 from pixelflow.kernels.fusing import Item, fused, pieces
 from pixelflow.kernels.kernel import Kernel
-from pixelflow.kernels.moving import Kept, Tiles, comparing, keep_all, keep_folded, keep_some
+from pixelflow.kernels.moving import Kept, Tiles, comparing, keep_all, keep_folded, keep_shared, keep_some
 from pixelflow.lanes import Shape
 from pixelflow.lanes.compiled import CompiledEngine
 from pixelflow.lanes.compiled.enables import masks_read
@@ -151,6 +151,15 @@ class MacroEngine(CompiledEngine):
         ``rows`` is uint8[row, lane]. None where lanes are served that native code cannot go through quickly.
         """
         if not self._is_whole or (kept := keep_some(first, rows, served, self._tiles)) is None:
+            return None
+        return self._motion(kept.placing, kept)
+
+    def placing_shared(self, first: int, blocks: NDArray[np.uint8], source: NDArray[np.int64]) -> Motion | None:
+        """Return the action that gives every lane the bytes of a block, uint8[block, row], from row ``first`` on.
+
+        ``source`` names the block of each lane, -1 for lanes that get none. None as for `placing`.
+        """
+        if not self._is_whole or (kept := keep_shared(first, blocks, source, self._tiles)) is None:
             return None
         return self._motion(kept.placing, kept)
 

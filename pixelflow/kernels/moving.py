@@ -16,7 +16,7 @@ from pixelflow.kernels.planes import LANES
 from pixelflow.lanes.compiled.native import Foreign
 from pixelflow.records import record
 
-__all__ = ["Kept", "Tiles", "comparing", "keep_all", "keep_folded", "keep_some", "placing"]
+__all__ = ["Kept", "Tiles", "comparing", "keep_all", "keep_folded", "keep_shared", "keep_some", "placing"]
 
 _VECTOR = f"<{LANES} x i8>"
 
@@ -43,11 +43,19 @@ class Kept:
     lanes: tuple[int, ...] = tuple(range(LANES))
     """Which of every 64 lanes they are for."""
     repeats: bool = False
+    sources: tuple[int, ...] | None = None
+    """For each of these lanes which of the bytes it gets that are kept for 64; None where each has its own."""
+    blocks: NDArray[np.int64] | None = None
+    """Of which block the bytes of each tile are: int64[tile, byte]."""
 
     @property
     def placing(self) -> Foreign:
         """The native function that gives rows what is kept."""
-        return placing(self.lanes, repeats=self.repeats)
+        return placing(self.lanes, self.sources, repeats=self.repeats)
+
+    def renew(self, blocks: NDArray[np.uint8]) -> None:
+        """Keep other bytes of the same blocks: uint8[block, row]."""
+        self.values[...] = blocks[self.blocks].transpose(0, 2, 1)
 
     def operands(self, tiles: Tiles) -> list[int]:
         """Return what native functions get."""
@@ -57,8 +65,9 @@ class Kept:
 
     def carry_out(self, state: NDArray[np.uint8], differs: NDArray[np.uint8] | None) -> None:
         """Do the same to the rows of a state, uint8[tile, row, lane], without native code."""
-        values = self.values.reshape(len(self.values), len(self.values[0]), -1, len(self.lanes))
-        for number, lane in enumerate(self.lanes):
+        sources = range(len(self.lanes)) if self.sources is None else self.sources
+        values = self.values.reshape(len(self.values), len(self.values[0]), -1, 1 + max(sources))
+        for number, lane in zip(sources, self.lanes, strict=True):
             if differs is None:
                 state[:, :, lane::LANES] = values[..., number]
             else:
@@ -80,6 +89,25 @@ def keep_some(first: int, rows: NDArray[np.uint8], served: NDArray[np.bool_], ti
     chosen = rows.reshape(len(rows), -1, tiles.lanes // LANES, LANES)[..., lanes]
     values = chosen.reshape(len(rows), chosen.shape[1], -1).transpose(1, 0, 2)
     return Kept(first, np.ascontiguousarray(values), lanes)
+
+
+def keep_shared(first: int, blocks: NDArray[np.uint8], source: NDArray[np.int64], tiles: Tiles) -> Kept | None:
+    """Keep blocks, uint8[block, row], of which each lane gets the one that ``source`` says, none where that is -1.
+
+    None where not every 64 lanes share blocks in the same way, or where nobody gets one.
+    """
+    groups = source.reshape(-1, LANES)
+    lanes = tuple(np.flatnonzero(groups[0] >= 0).tolist())
+    if not lanes or ((groups >= 0) != (groups[0] >= 0)).any():
+        return None
+    chosen = groups[:, lanes]
+    firsts = [number for number, block in enumerate(chosen[0]) if block not in chosen[0, :number]]
+    shared = chosen[:, firsts]
+    sources = tuple(int(np.flatnonzero(shared[0] == block)[0]) for block in chosen[0])
+    if (shared[:, sources] != chosen).any():
+        return None
+    of_tile = shared.reshape(len(source) // tiles.lanes, -1)
+    return Kept(first, blocks[of_tile].transpose(0, 2, 1).copy(), lanes, sources=sources, blocks=of_tile)
 
 
 def keep_folded(rows: Sequence[FoldedRow], tiles: Tiles) -> list[Kept] | None:
@@ -161,13 +189,15 @@ def _loads(operands: Sequence[str]) -> str:
     return "\n".join([*lines, f"  %behind = getelementptr i64, ptr %code, i64 {len(operands)}"])
 
 
-def placing(lanes: tuple[int, ...], *, repeats: bool = False) -> Foreign:
+def placing(lanes: tuple[int, ...], sources: tuple[int, ...] | None = None, *, repeats: bool = False) -> Foreign:
     """Return the function that gives rows what is kept for these of every 64 lanes; others stay as they are.
 
-    Operands: those of `Kept`. ``repeats`` takes the same bytes for every 64 lanes.
+    Operands: those of `Kept`. ``sources`` tells which of the bytes that are kept for 64 lanes each of them gets, its
+    own without. ``repeats`` takes the same bytes for every 64 lanes.
     """
-    count = len(lanes)
-    number = {lane: index for index, lane in enumerate(lanes)}
+    sources = tuple(range(len(lanes))) if sources is None else sources
+    count = 1 + max(sources)
+    number = dict(zip(lanes, sources, strict=True))
     order = ", ".join(f"i32 {number.get(lane, 0)}" for lane in range(LANES))
     taken = ", ".join(f"i1 {int(lane in number)}" for lane in range(LANES))
     some = f"<{count} x i8>"

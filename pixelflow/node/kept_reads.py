@@ -47,14 +47,14 @@ class LastRound(NamedTuple):
 
 @dataclass(eq=False)
 class KeptRead:
-    """What a read was and brought: addresses, who took part, data by EMC and round, and bytes for the input ports."""
+    """What a read was and brought: addresses, who took part, data by EMC and round, and who gets which."""
 
     addresses: NDArray[np.int64]
     valid: NDArray[np.bool_]
     data: NDArray[np.uint8]
     lanes: NDArray[np.int64]
-    served: NDArray[np.uint8]
-    """For each of ``lanes`` the bytes of its port: uint8[n, 32]."""
+    source: NDArray[np.int64]
+    """For each of ``lanes`` the block that it gets (`blocks`)."""
     marks: NDArray[np.bool_] | None = None
     """Which PEs were marked, where the read is kept."""
     came_again: bool = False
@@ -72,6 +72,41 @@ class KeptRead:
     def last(self) -> LastRound:
         """What the corner turners hold behind the read."""
         return LastRound.of(self.addresses, self.valid, self.data)
+
+    @cached_property
+    def served(self) -> NDArray[np.uint8]:
+        """For each of ``lanes`` the bytes of its port: uint8[n, 32]."""
+        return self.blocks[self.source]
+
+    @property
+    def halves(self) -> int:
+        """Blocks of a round: one of the first 4 bytes of every SDRAM, and one of the other 4 where they give 8."""
+        return self.data.shape[3] // 4
+
+    @cached_property
+    def blocks(self) -> NDArray[np.uint8]:
+        """What PEs get, round by round, EMC by EMC: uint8[block, 32]."""
+        emcs, rounds, devices, _ = self.data.shape
+        words = self.data.reshape(emcs, rounds, devices, self.halves, 4)
+        return words.swapaxes(2, 3).reshape(-1, 4 * devices)
+
+    def data_of(self, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return other blocks as ``data`` has them."""
+        emcs, rounds, devices, size = self.data.shape
+        words = blocks.reshape(emcs, rounds, self.halves, devices, 4)
+        return words.swapaxes(2, 3).reshape(emcs, rounds, devices, size)
+
+    def is_for_whom(self, other: KeptRead) -> bool:
+        """Return whether the same PEs get the same blocks as from another read."""
+        return self.data.shape == other.data.shape and all(
+            np.array_equal(*each) for each in ((self.lanes, other.lanes), (self.source, other.source))
+        )
+
+    def source_of(self, total: int) -> NDArray[np.int64]:
+        """Return for all ``total`` PEs the block that they get, -1 for those that get none."""
+        found = np.full(total, -1)
+        found[self.lanes] = self.source
+        return found
 
     @cached_property
     def marks_row(self) -> NDArray[np.uint8]:

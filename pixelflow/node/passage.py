@@ -2,11 +2,13 @@
 
 A read of texture memory follows from marks and addresses. Where these follow from the program and from the places of
 the PEs alone, as they do where the LEE tells each PE its patch, nobody has to look whether they are the same: only the
-masks with which the run begins, registers of LEE and TASICs and the contents of texture memory can make a difference.
+masks with which the run begins and the registers of LEE and TASICs can make a difference. Other contents of texture
+memory are read at the same addresses.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,11 @@ from numpy.typing import NDArray
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
 from pixelflow.lanes.engine import Action
 from pixelflow.node import texture_state
+from pixelflow.node.kept_reads import LastRound
 from pixelflow.node.pe_array import PeArray
-from pixelflow.node.score import Begin, End, Lanes, Score, Settings
+from pixelflow.node.rereading import Rereading
+from pixelflow.node.score import Again, Begin, End, Lanes, Score, Settings
 from pixelflow.node.texture_unit import TextureUnit
-from pixelflow.records import record
 
 __all__ = ["Passage", "passage_of"]
 
@@ -28,7 +31,7 @@ _FULL = ("E", "L")
 _MOVED = "moved"
 
 
-@record(eq=False)
+@dataclass(slots=True, eq=False)
 class Passage:
     """A run as one program of the lanes, and what it makes of the texture unit."""
 
@@ -44,22 +47,36 @@ class Passage:
     """Of texture memory."""
     lee: int
     """Of the registers of the LEE."""
+    reads: tuple[Again, ...]
+    anew: Rereading | None
+    """How they are made anew, where that can be."""
 
     def carry_out(self, array: PeArray, unit: TextureUnit) -> bool:
-        """Make the run, where all is as it was; else do nothing. Return whether it was made."""
-        if (array.lee.version, unit.versions) != (self.lee, self.versions) or not texture_state.is_in(
-            unit, self.before
-        ):
+        """Make the run, where it asks for the same; else do nothing. Return whether it was made."""
+        if array.lee.version != self.lee or not texture_state.is_in(unit, self.before):
             return False
         array.run(self.look)
         array.settle()
         if self.differs[0]:
             self.differs[0] = 0
             return False
+        if unit.versions != self.versions and not self._read_anew(unit):
+            return False
         array.run(self.actions)
         texture_state.restore(unit, self.after)
         for way, count in self.moved.items():
             unit.moved[way] += count
+        return True
+
+    def _read_anew(self, unit: TextureUnit) -> bool:
+        """Have the ports get what stands in texture memory now; return whether that could be done."""
+        if self.anew is None:
+            return False
+        for again, blocks in zip(self.reads, self.anew.blocks(), strict=True):
+            again.place.kept.renew(blocks)
+        read = self.reads[-1].same.read
+        self.after["_held_data"] = LastRound.of(read.addresses, read.valid, read.data_of(blocks)).data
+        self.versions = unit.versions
         return True
 
 
@@ -69,7 +86,7 @@ def passage_of(score: Score, array: PeArray, unit: TextureUnit, before: dict[str
     ``before`` is the snapshot of the texture unit from before the replay.
     """
     engine = array.engine
-    follower, actions = engine.follow(_FULL), []
+    follower, actions, reads = engine.follow(_FULL), [], []
     for step in score.steps:
         match step:
             case Lanes(some):
@@ -81,9 +98,9 @@ def passage_of(score: Score, array: PeArray, unit: TextureUnit, before: dict[str
                     return None
                 if not follower.holds(OUTPUT_PORT, again.same.read.given):
                     return None
-                coming = again.place
+                reads.append(again)
             case End():
-                actions.append(coming)
+                actions.append(reads[-1].place)
                 follower.forget(INPUT_PORT, PORT_BYTES)
             case Settings():
                 return None
@@ -94,5 +111,12 @@ def passage_of(score: Score, array: PeArray, unit: TextureUnit, before: dict[str
         return None
     after = texture_state.snapshot(unit)
     moved = {way: count - before[_MOVED][way] for way, count in after.pop(_MOVED).items()}
-    kept = {name: value for name, value in before.items() if name != _MOVED}
-    return Passage(tuple(actions), look, differs, kept, after, moved, unit.versions, array.lee.version)
+    asked = {name: value for name, value in before.items() if name != _MOVED}
+    anew = None
+    # What the corner turners held before makes no difference where the last read fills them all.
+    if reads and isinstance(reads[-1].same.read.last.emcs, slice):
+        del asked["_held_data"]
+        if all(again.place.kept.blocks is not None for again in reads):
+            anew = unit.rereading([again.same.read for again in reads])
+    lee = array.lee.version
+    return Passage(tuple(actions), look, differs, asked, after, moved, unit.versions, lee, tuple(reads), anew)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["fuse", "run_repeatedly"]
 
-_WORTH_PASSING = 1000
-"""Repeated runs after which it pays to find out whether a run can be made in one piece."""
-
 
 def run_repeatedly(node: Node, program: Program, entry: str | None) -> Run:
     """Run a program as `Node.run` does, from its score where there is one; raises what that raises."""
@@ -44,12 +41,13 @@ def _again(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
     score.repeats += 1
     if score.passage is not None and score.passage.carry_out(array, unit):
         return None
-    if score.repeats != _WORTH_PASSING:
+    if score.repeats < score.look_at:
         return replay(score, array, unit)
     before = texture_state.snapshot(unit)
     done = replay(score, array, unit)
     if done is None:
         score.passage = passage_of(score, array, unit, before)
+        score.look_at *= 2
     return done
 
 
@@ -60,7 +58,7 @@ def fuse(array: PeArray, program: Program, entry: str | None) -> None:
         for step in score.steps:
             if isinstance(step, Lanes):
                 array.fuse(step.actions)
-        score.repeats = _WORTH_PASSING - 1
+        score.look_at = score.repeats + 1
 
 
 def _in_full(node: Node, program: Program, entry: str | None, score: Score, before: dict[str, int]) -> Run:

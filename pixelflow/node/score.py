@@ -28,6 +28,9 @@ from pixelflow.records import record
 
 __all__ = ["Begin", "End", "Lanes", "Score", "Settings", "Step", "Told", "begin", "replay", "tell"]
 
+_WORTH_PASSING = 1000
+"""Repeated runs after which it pays to find out whether a run can be made in one piece."""
+
 _LONGEST = 100_000
 """Actions that a score keeps; longer runs are not worth the memory."""
 
@@ -66,6 +69,21 @@ class Again:
     differs: NDArray[np.uint8]
     place: Action
 
+    def is_asked(self, array: PeArray) -> bool:
+        """Return whether PEs ask for the same, once ``compare`` has looked."""
+        array.settle()
+        if self.differs[0]:
+            self.differs[0] = 0
+            return False
+        return True
+
+    def renewed(self, same: SameRead | None) -> Again | None:
+        """Return this for a read by the same PEs that brings something else; None where it goes to other PEs."""
+        if same is None or self.place.kept.blocks is None or not self.same.read.is_for_whom(same.read):
+            return None
+        self.place.kept.renew(same.read.blocks)
+        return Again(same, self.compare, self.differs, self.place)
+
 
 @dataclass(slots=True)
 class Begin:
@@ -102,6 +120,8 @@ class Score:
     """Bytes that went each way in it."""
     repeats: int = 0
     """How often it has been done again."""
+    look_at: int = _WORTH_PASSING
+    """How often it must have been, to look (again) whether it can be done in one piece."""
     passage: Any = None
     """How it is done in one piece (`passage.py`), once that has been found out."""
 
@@ -200,7 +220,8 @@ def replay(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
                 if again is not None:
                     waiting += again.compare
                 carry_out()
-                if again is not None and _begins_again(again, transfer, array, unit):
+                alike = again is not None and again.is_asked(array)
+                if alike and unit.begin_again(transfer, again.same):
                     coming = again.place
                     continue
                 before, moved = deepcopy(unit.registers), dict(unit.moved)
@@ -209,7 +230,8 @@ def replay(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
                 except MachineFault:
                     unit.moved.update(moved)
                     return at  # it comes again, in its cycle
-                step.again = _again(array, unit.same_read(transfer, before))
+                same = unit.same_read(transfer, before, new=alike)
+                step.again = (alike and again.renewed(same)) or _again(array, same)
                 if now != commands:
                     step.commands = now
                     return at + 1
@@ -227,15 +249,6 @@ def replay(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
     return None
 
 
-def _begins_again(again: Again, transfer: Transfer, array: PeArray, unit: TextureUnit) -> bool:
-    """Begin a read again, where the PEs ask for the same and all else is the same."""
-    array.settle()
-    if again.differs[0]:
-        again.differs[0] = 0
-        return False
-    return unit.begin_again(transfer, again.same)
-
-
 def _again(array: PeArray, same: SameRead | None) -> Again | None:
     """Return how a read that has just begun can be begun again; None where the engine has no quick way for that."""
     if same is None:
@@ -245,5 +258,8 @@ def _again(array: PeArray, same: SameRead | None) -> Again | None:
     compare = [array.engine.comparing("MR", read.marks_row, differs)]
     if len(read.given):
         compare.append(array.engine.comparing(OUTPUT_PORT, read.given, differs))
-    place = array.engine.placing(INPUT_PORT, *read.ports(array.engine.shape.lanes))
+    lanes = array.engine.shape.lanes
+    place = array.engine.placing_shared(INPUT_PORT, read.blocks, read.source_of(lanes))
+    if place is None:
+        place = array.engine.placing(INPUT_PORT, *read.ports(lanes))
     return None if None in (place, *compare) else Again(same, tuple(compare), differs, place)

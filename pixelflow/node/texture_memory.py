@@ -7,6 +7,7 @@ thesis machine, whose modules have 16 MB each (the 8 MB of section 2.2.7 is an e
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from pixelflow.config import SdramConfig
 from pixelflow.errors import MachineFault
 from pixelflow.node.addresses import Physical
 
-__all__ = ["TextureMemory"]
+__all__ = ["FixedWords", "TextureMemory"]
 
 WORD_SIZES = (4, 8)
 """Bytes of one access (thesis table 2)."""
@@ -33,6 +34,8 @@ class TextureMemory:
         self._page_of = np.zeros(config.banks * config.rows, np.int32)
         self.version = 0
         """Grows whenever contents may have changed."""
+        self.mapped = 0
+        """Grows whenever other rows have pages than before."""
 
     @property
     def size(self) -> int:
@@ -107,12 +110,14 @@ class TextureMemory:
             grown = np.zeros((room, *self._pages.shape[1:]), np.uint8)
             grown[: self._used] = self._pages[: self._used]
             self._pages = grown
+        self.mapped += len(new)
         self._page_of[new] = np.arange(self._used, needed)
         self._used = needed
 
     def clear(self) -> None:
         """Forget everything that was written."""
         self.version += 1
+        self.mapped += 1
         self._pages[1:] = 0
         self._page_of[:] = 0
         self._used = 1
@@ -141,3 +146,36 @@ class TextureMemory:
         if lines.size:
             self._touch(lines)
             self._pages[self._page_of[lines]] = snapshot["bytes"]
+
+    # --- words that are read again and again -----------------------------------------------------------------------
+
+    def fixed(self, where: Physical) -> FixedWords:
+        """Return words of 4 bytes that will be read more than once; raises MachineFault as :meth:`read` does."""
+        return FixedWords(self, self._checked(where, 4))
+
+    def places(self, fields: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return where words of 4 bytes are among all that are held now, for `words`."""
+        device, bank, row, column = fields
+        page = self._page_of[bank * self.config.rows + row]
+        return (page * self.config.devices_per_module + device) * (self.config.columns // 4) + column // 4
+
+    @property
+    def words(self) -> NDArray[np.uint32]:
+        """All words of 4 bytes that are held."""
+        return self._pages.reshape(-1).view(np.uint32)
+
+
+class FixedWords:
+    """Words of one memory at places that stay the same."""
+
+    def __init__(self, memory: TextureMemory, fields: Sequence[NDArray[np.int64]]) -> None:
+        self._memory = memory
+        self._fields = fields
+        self._mapped = memory.mapped
+        self._places = memory.places(fields)
+
+    def read(self) -> NDArray[np.uint32]:
+        """Return what stands there now."""
+        if self._mapped != self._memory.mapped:
+            self._mapped, self._places = self._memory.mapped, self._memory.places(self._fields)
+        return self._memory.words[self._places]

@@ -23,27 +23,17 @@ from pixelflow.lanes.engine import Engine
 from pixelflow.node.address_generator import AddressGenerator
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.kept_reads import Asked, KeptRead, KeptReads, LastRound, SameRead
+from pixelflow.node.rereading import Rereading
 from pixelflow.node.sdram_use import needs_addresses
 from pixelflow.node.service_order import commands_of, in_groups, rounds_of, service_order
 from pixelflow.node.texture_access import TextureAccess
 from pixelflow.node.texture_memory import TextureMemory
-from pixelflow.node.transfer import Command, Destination, Direction, Load, Return, RoundAddresses, Transfer
+from pixelflow.node.transfer import WAYS, Command, Destination, Direction, Load, Return, RoundAddresses, Transfer
 
 __all__ = ["DEVICES", "WAYS", "TextureUnit"]
 
 DEVICES = PORT_BYTES // 4
 """SDRAMs of a module: 8, one for each 4-byte word of a port (thesis 2.2.7)."""
-
-WAYS = (
-    "texture memory to TASICs",
-    "TASICs to texture memory",
-    "TASICs to PEs",
-    "PEs to TASICs",
-    "PEs to PEs",
-    "PEs to GPs",
-    "GPs to TASICs",
-)
-"""The ways that data go; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
 
 _GIVEN = {Addressing.GENERATED: 0, Addressing.BASE: 3, Addressing.EXPLICIT: PORT_BYTES}
 """How many bytes of a port an address follows from; of other reads nothing is kept."""
@@ -235,6 +225,10 @@ class TextureUnit:
         """Whether no transfer has begun that has not ended."""
         return self._moving.lanes is None and not self._moving.returned
 
+    def rereading(self, reads: Sequence[KeptRead]) -> Rereading:
+        """Return how reads are made anew, of what is in texture memory then."""
+        return Rereading(reads, self._access, self._memories)
+
     @property
     def versions(self) -> tuple[int, ...]:
         """What tells contents of texture memory from other ones."""
@@ -246,13 +240,20 @@ class TextureUnit:
         generator = self.generator
         return (self.panel_minor, generator.counter, generator.step, generator.crossbar, self.destinations)
 
-    def same_read(self, transfer: Transfer, before: tuple[object, ...]) -> SameRead | None:
-        """Return what tells whether the read that has just begun comes again; None for one that has come once.
+    def same_read(self, transfer: Transfer, before: tuple[object, ...], *, new: bool) -> SameRead | None:
+        """Return what tells whether the read that has just begun comes again.
 
-        ``before`` is a copy of what `registers` gave before it began.
+        ``before`` is a copy of what `registers` gave before it began. None for a read that has come once, unless that
+        is only because its bytes are ``new``.
         """
         read = self._coming
-        if read is None or not read.came_again or transfer.returned is not None or self._scheduled:
+        if (
+            read is None
+            or not (new or read.came_again)
+            or read.marks is None
+            or transfer.returned is not None
+            or self._scheduled
+        ):
             return None
         rounds = rounds_of(transfer, read.marks, self._array)
         return SameRead(read, before, self.versions, max(rounds, default=0))
@@ -276,15 +277,11 @@ class TextureUnit:
         addresses = self._where(transfer, givers, valid)
         self._tell_addresses(transfer, addresses, valid)
         data = self._access.carry_out(transfer, addresses, valid)
-        if transfer.size == 4:
-            block = data.reshape(*data.shape[:2], 1, PORT_BYTES)
-            served = np.broadcast_to(block, (*groups.shape, PORT_BYTES))
-        else:
-            # The first PE gets the first 4 bytes of each device, the second the other 4.
-            halves = data.reshape(*data.shape[:3], 2, 4).swapaxes(2, 3)
-            served = halves.reshape(*groups.shape, PORT_BYTES)
-        taken = groups >= 0
-        return KeptRead(addresses, valid, data, groups[taken], served[taken])
+        # Of 8 bytes the first PE gets the first 4 of each device, the second the other 4.
+        halves = transfer.size // 4
+        emc, index, turn = np.nonzero(groups >= 0)
+        source = (emc * groups.shape[1] + index) * halves + turn % halves
+        return KeptRead(addresses, valid, data, groups[emc, index, turn], source)
 
     def _begin_write(self, transfer: Transfer) -> None:
         givers, groups = self._groups(transfer, "MW")

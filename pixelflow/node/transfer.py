@@ -8,7 +8,18 @@ from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.isa.tas import Addressing
 from pixelflow.records import record
 
-__all__ = ["Command", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer"]
+__all__ = ["WAYS", "Command", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer"]
+
+WAYS = (
+    "texture memory to TASICs",
+    "TASICs to texture memory",
+    "TASICs to PEs",
+    "PEs to TASICs",
+    "PEs to PEs",
+    "PEs to GPs",
+    "GPs to TASICs",
+)
+"""The ways that data go; a read that sends repeatedly gives the PEs more than it takes from texture memory."""
 
 BASE_BYTES = 4
 """Bytes of a base address in a port (24 bits are used)."""

@@ -16,6 +16,7 @@ from pixelflow.isa import Program
 from pixelflow.lanes.compiled.toolchain import Toolchain
 from pixelflow.node import Node, score
 from pixelflow.node.prepared import prepared
+from pixelflow.node.texture_unit import TextureUnit
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program
 
 
@@ -102,7 +103,7 @@ def test_reads_that_come_again_are_not_made_again(monkeypatch: pytest.MonkeyPatc
     pair = Pair(2)
     for number in range(4):
         pair.run(reading(), fuse=number == 2)
-    made = counted(monkeypatch, score, "_begins_again")
+    made = counted(monkeypatch, score.Again, "is_asked")
     pair.run(reading())
     assert made == [True, True]
     pair.run(reading(), "one address", 3)
@@ -267,3 +268,15 @@ def test_random_programs(seed: int) -> None:
 def test_random_programs_in_full(block: int) -> None:
     for seed in range(100 + 20 * block, 120 + 20 * block):
         anything(seed, "rows")
+
+
+def test_other_contents_are_read_by_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What native code gives the ports is renewed, and used when the contents stay as they are."""
+    pair = Pair(2)
+    for number in range(4):
+        pair.run(reading(), fuse=number == 2)
+    made = counted(monkeypatch, TextureUnit, "begin_again")
+    for seed in range(3):
+        pair.run(reading(), "texture", seed)
+        assert pair.run(reading())
+    assert made == [False, False, True, True] * 3
