@@ -18,7 +18,7 @@ from larrabee_bridge.program import VectorProgram
 from pixelflow.config.param import leaves, param
 from pixelflow.units import Standing
 
-__all__ = ["Core", "CoreConfig", "Costs", "invented"]
+__all__ = ["Core", "CoreConfig", "Costs", "changed", "invented"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,11 @@ def invented(config: CoreConfig) -> list[str]:
     unused = set() if config.caches else {"ways", "l2_cycles", "memory_cycles"}
     found = [key for key, known, _, _ in leaves(config) if known.standing is Standing.INVENTED]
     return [key for key in found if key not in unused | {"caches"}]
+
+
+def changed(config: CoreConfig) -> list[str]:
+    """Return key and value of what is not as the model has it by itself."""
+    return [f"{key} {str(value).lower()}" for key, _, value, default in leaves(config) if value != default]
 
 
 @dataclass(frozen=True)

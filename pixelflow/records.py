@@ -7,8 +7,9 @@ others are closures over the names of the fields.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform
 
@@ -18,23 +19,33 @@ _Class = TypeVar("_Class", bound=type)
 _set = object.__setattr__
 
 
-@dataclass_transform(frozen_default=True)
+class _Absent:
+    """Stands in a signature for a value that is made anew where none is given."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(Field, field))
 def record(
     cls: _Class | None = None, /, *, eq: bool = True, repr: bool = True, kw_only: bool = False
 ) -> _Class | Callable[[_Class], _Class]:
     """Return the class as a frozen dataclass with slots; methods that it has itself stay.
 
-    ``field``, ``fields``, ``replace`` and ``match`` do with it what they do with every dataclass. Another dataclass
-    that derives from it, or that it derives from, must be one of these too. Fields of type ``InitVar`` are not for it.
+    ``field``, ``fields``, ``replace`` and ``match`` do with it what they do with every dataclass; frozen dataclasses
+    can derive from it. Fields of type ``InitVar`` are not for it.
     """
     if cls is None:
         return lambda made: record(made, eq=eq, repr=repr, kw_only=kw_only)
     if cls.__doc__ is None:
         cls.__doc__ = f"{cls.__name__}."  # dataclass would spell out a signature, which takes longer than all this
     own = {name for name, value in vars(cls).items() if value is not None}  # None is the hash of a class with __eq__
-    made = dataclass(cls, init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
+    derived = any(is_dataclass(base) for base in cls.__bases__)
+    made = dataclass(cls, init=False, repr=False, eq=False, slots=True, kw_only=kw_only, frozen=derived)
+    known = made.__dataclass_params__
+    known.init, known.repr, known.eq, known.frozen = True, repr, eq, True
     parts = fields(made)
-    methods = {"__init__": _constructor(made, parts), **_guards(made, parts), **_state(parts)}
+    methods = {"__init__": _constructor(made, parts), **_guards(made, parts), **_state()}
     if repr:
         methods["__repr__"] = _text(parts)
     if eq:
@@ -47,7 +58,7 @@ def record(
 
 def _constructor(cls: type, parts: Sequence[Field]) -> Callable[..., None]:
     """Compile the constructor: it takes the fields by position or name, and ends with ``__post_init__``."""
-    known: dict[str, Any] = {"_set": _set, "_absent": MISSING}
+    known: dict[str, Any] = {"_set": _set, "_absent": _Absent()}
     positional, named, body = [], [], []
     for part in parts:
         name, default = part.name, f"_default_{part.name}"
@@ -68,7 +79,7 @@ def _constructor(cls: type, parts: Sequence[Field]) -> Callable[..., None]:
     if hasattr(cls, "__post_init__"):
         body.append("    self.__post_init__()\n")
     parameters = ", ".join(["self", *positional, *(["*", *named] if named else [])])
-    made = _compiled("__init__", f"def __init__({parameters}):\n{''.join(body) or '    pass'}", known)
+    made = _compiled(cls, "__init__", f"def __init__({parameters}):\n{''.join(body) or '    pass'}", known)
     made.__annotations__ = {part.name: part.type for part in parts if part.init} | {"return": None}
     return made
 
@@ -89,16 +100,15 @@ def _guards(cls: type, parts: Sequence[Field]) -> dict[str, Callable[..., None]]
     return {"__setattr__": __setattr__, "__delattr__": __delattr__}
 
 
-def _state(parts: Sequence[Field]) -> dict[str, Callable[..., Any]]:
+def _state() -> dict[str, Callable[..., Any]]:
     """Return what copies and pickles need, because a frozen object cannot be filled by assignments."""
-    names = tuple(part.name for part in parts)
 
     def __getstate__(self: Any) -> list[Any]:
-        return [getattr(self, name) for name in names]
+        return [getattr(self, part.name) for part in fields(self)]
 
     def __setstate__(self: Any, state: list[Any]) -> None:
-        for name, value in zip(names, state, strict=True):
-            _set(self, name, value)
+        for part, value in zip(fields(self), state, strict=True):
+            _set(self, part.name, value)
 
     return {"__getstate__": __getstate__, "__setstate__": __setstate__}
 
@@ -133,16 +143,21 @@ def _later(cls: type, name: str, text: str) -> Callable[..., Any]:
     """Return a method that is compiled when it is first called: of most classes it never is."""
 
     def method(*operands: Any) -> Any:
-        made = _named(_compiled(name, text, {}), cls, name)
+        made = _named(_compiled(cls, name, text, {}), cls, name)
         setattr(cls, name, made)
         return made(*operands)
 
     return method
 
 
-def _compiled(name: str, text: str, known: dict[str, Any]) -> Callable[..., Any]:
-    exec(text, known)
-    return known[name]
+def _compiled(cls: type, name: str, text: str, known: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function of a text that sees the names of the module of the class, as its annotations do."""
+    inside = text.replace("\n", "\n    ")
+    module, made = sys.modules.get(cls.__module__), {}
+    exec(
+        f"def make({', '.join(known)}):\n    {inside}\n    return {name}", {} if module is None else vars(module), made
+    )
+    return made["make"](**known)
 
 
 def _named(method: Callable[..., Any], cls: type, name: str) -> Callable[..., Any]:

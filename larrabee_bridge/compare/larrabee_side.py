@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from larrabee_bridge.compare.sides import Side
-from larrabee_bridge.core import CoreConfig, invented
+from larrabee_bridge.core import CoreConfig, changed, invented
 from larrabee_bridge.front_end import FrontEndResult, Reason
 from larrabee_bridge.isa import LANES
 from larrabee_bridge.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
@@ -104,6 +104,7 @@ def _traffic(run: LarrabeeRun) -> dict[str, int]:
 def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str, str], ...]:
     size, room = run.back_end.tile_bytes, run.back_end.accounts.config.l2_bytes
     pairs, quads = sum(raster.pairs for raster in run.rasters), int(run.back_end.quads.sum())
+    set_here = changed(run.back_end.accounts.config)
     rest = (
         "light, texture coordinates; clearing of lists of tiles"
         if fronts
@@ -123,6 +124,7 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
         ),
         ("not counted", f"{rest}; waits for memory and for texels"),
         ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
+        *([("values set", ", ".join(set_here))] if set_here else []),
         ("no source gives", f"{', '.join(invented(run.back_end.accounts.config))}; every access hits the L1 cache"),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from larrabee_bridge.compare.sides import Side
 from larrabee_bridge.spans import spans_of
-from pixelflow.config import THESIS, NodeConfig
+from pixelflow.config import THESIS, NodeConfig, leaves
 from pixelflow.drawing import Frame, ScreenTriangles
 from pixelflow.isa.encoding import WORD_BITS
 from pixelflow.observe.stats import Collector, RunStatistics
@@ -75,7 +75,8 @@ def draw_on_pixelflow(
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
     if composed:
-        facts.append(("formula", "the image composition network's time, within the picture's"))
+        rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
+        facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
     return Side(
         machine="PixelFlow",
         parts=nodes,

@@ -83,19 +83,19 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen.of(args)
     measure, show = {
         "engine": (
-            partial(bench_engines.engines, note=screen.note, bound=args.bound),
+            partial(bench_engines.engines, bound=args.bound),
             _show_markdown if args.markdown else bench_engines.show_engines,
         ),
-        "nodes": (partial(bench_nodes.nodes, count=args.nodes or _NODES, note=screen.note), bench_nodes.show_nodes),
+        "nodes": (partial(bench_nodes.nodes, count=args.nodes or _NODES), bench_nodes.show_nodes),
         "pass": (bench_pass.passes, bench_pass.show_passes),
         "timing": (bench_streams.timing, bench_streams.show_timing),
         "transfers": (bench_streams.transfers, bench_streams.show_transfers),
         "trace": (bench_trace.traces, bench_trace.show_traces),
-        "tessellation": (partial(tessellation, note=screen.note), show_tessellation),
-        "startup": (partial(startup, note=screen.note), show_startup),
+        "tessellation": (tessellation, show_tessellation),
+        "startup": (startup, show_startup),
         "larrabee": (bench_larrabee.rasterizing, bench_larrabee.show_rasterizing),
     }[args.what]
-    found = measure(args.rounds)
+    found = measure(args.rounds, note=screen.note)
     if screen.json:
         screen.object("pixelflow.bench/2", rounds=args.rounds, **{args.what: found})
     else:

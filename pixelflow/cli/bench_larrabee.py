@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter, process_time
 from typing import Any
 
-from pixelflow.cli.bench_streams import spread
+from pixelflow.cli.bench_streams import spread, told_rounds
 from pixelflow.cli.screen import Column, Screen, number
 
 __all__ = ["rasterizing", "show_rasterizing"]
@@ -18,7 +19,7 @@ _TILE = 64
 _SEED = 2008
 
 
-def rasterizing(rounds: int) -> dict[str, Any]:
+def rasterizing(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     """Return times of binning and rasterizing 100,000 triangles, and what the model counted."""
     from larrabee_bridge.binning import bin_triangles
     from larrabee_bridge.rasterizer import rasterize
@@ -26,7 +27,7 @@ def rasterizing(rounds: int) -> dict[str, Any]:
     triangles = _triangles()
     times: dict[str, list[float]] = {"binning": [], "rasterizing": [], "total": [], "total_of_the_process": []}
     rasterize(triangles.part([0]), *_SCREEN, tile=_TILE)  # its programs are assembled once
-    for _ in range(rounds):
+    for _ in told_rounds(rounds, note):
         started, busy = perf_counter(), process_time()
         bins = bin_triangles(triangles, *_SCREEN, _TILE)
         binned = perf_counter()

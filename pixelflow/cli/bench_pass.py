@@ -6,10 +6,11 @@ The control points are random and never change from one release to the next with
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from pixelflow.cli.bench_streams import milliseconds, spread
+from pixelflow.cli.bench_streams import milliseconds, spread, told_rounds
 from pixelflow.cli.screen import Column, Screen, number
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def nets() -> NDArray:
     return np.random.default_rng(1995).random((PATCHES, 4, 4, 3), np.float32)
 
 
-def passes(rounds: int) -> list[dict[str, Any]]:
+def passes(rounds: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
     """Return the wall times of a pass in full, without data and without time, interleaved; medians of ratios.
 
     Each is a pass that the node has run before; a function-only run knows its steps then. The engine is the one that a
@@ -46,6 +47,7 @@ def passes(rounds: int) -> list[dict[str, Any]]:
 
     found = []
     for schedule, library in _LIBRARIES.items():
+        note(f"{schedule}: the pass before those that are measured")
         session = Session(THESIS, choose(AUTO).engine, library_named(library), Method(schedule=schedule))
         marked = {session.add(Patch(net)): 4 for net in nets()}
         first, node = session.plan(marked)[0], session.node
@@ -53,7 +55,7 @@ def passes(rounds: int) -> list[dict[str, Any]]:
         program = session.program(session.plan(marked)[0])
         times: dict[str, list[float]] = {way: [] for way in _WAYS}
         runs = {way: node.run(program, **told) for way, told in _WAYS.items()}  # decoded before it is measured
-        for _ in range(rounds):
+        for _ in told_rounds(rounds, note, schedule):
             for way, told in _WAYS.items():
                 started = perf_counter()
                 runs[way] = node.run(program, **told)

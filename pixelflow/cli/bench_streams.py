@@ -7,6 +7,7 @@ never changes from one release to the next without a new name, so that figures s
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "show_transfers",
     "spread",
     "timing",
+    "told_rounds",
     "transfers",
 ]
 
@@ -78,12 +80,19 @@ end
 _KINDS = ("TAS_MemRdBlock4 1", "TAS_MemRdRepeat4 16, 1", "TAS_MemWrBlock4 2", "TAS_LoopBack")
 
 
+def told_rounds(rounds: int, note: Callable[[str], None], what: str = "") -> Iterator[int]:
+    """Yield the number of each round, from 0 on; say before each which it is, and of ``what``."""
+    for done in range(rounds):
+        note(f"{what}{': ' * bool(what)}round {done + 1} of {rounds}")
+        yield done
+
+
 def spread(times: list[float]) -> dict[str, float]:
     """Return the median of times in seconds, with the least and the greatest."""
     return {"median": statistics.median(times), "min": min(times), "max": max(times)}
 
 
-def timing(rounds: int) -> dict[str, Any]:
+def timing(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     """Return the wall times of a pass with and without data, interleaved, and the median of same-round ratios.
 
     The engine is the one that a command takes unless it is told another.
@@ -97,7 +106,7 @@ def timing(rounds: int) -> dict[str, Any]:
     node = Node(THESIS, AUTO)
     times: dict[bool, list[float]] = {True: [], False: []}
     runs = {function: node.run(program, function=function) for function in times}  # decoded before it is measured
-    for _ in range(rounds):
+    for _ in told_rounds(rounds, note):
         for function, seen in times.items():
             started = perf_counter()
             runs[function] = node.run(program, function=function)
@@ -111,7 +120,7 @@ def timing(rounds: int) -> dict[str, Any]:
     }
 
 
-def transfers(rounds: int) -> list[dict[str, Any]]:
+def transfers(rounds: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
     """Return the wall time of a transfer of each kind, to or from all PEs, against what it takes on the machine."""
     from microcode import assemble
     from pixelflow.config import THESIS
@@ -124,7 +133,7 @@ def transfers(rounds: int) -> list[dict[str, Any]]:
         program = assemble(_TRANSFERS.format(kind))
         run = node.run(program)
         times = []
-        for _ in range(rounds):
+        for _ in told_rounds(rounds, note, kind):
             started = perf_counter()
             run = node.run(program)
             times.append((perf_counter() - started) / 4)

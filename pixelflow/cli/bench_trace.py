@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from pixelflow.cli.bench_streams import PASS, PASS_NAME, milliseconds, spread
+from pixelflow.cli.bench_streams import PASS, PASS_NAME, milliseconds, spread, told_rounds
 from pixelflow.cli.screen import Column, Screen, number
 
 __all__ = ["show_traces", "traces"]
@@ -15,7 +16,7 @@ __all__ = ["show_traces", "traces"]
 _SPANS = 200_000
 
 
-def traces(rounds: int) -> dict[str, Any]:
+def traces(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     """Return wall times to build and to write a trace of at least 200,000 spans, and its sizes in bytes."""
     from microcode import assemble
     from pixelflow.cli.trace_files import known_of
@@ -28,13 +29,14 @@ def traces(rounds: int) -> dict[str, Any]:
     node = Node(THESIS)
     trace = Trace(Clock(THESIS.clock_mhz))
     Tracer(trace).attach(node.bus, known_of(THESIS))
+    note(f"building a trace of {_SPANS:,} spans")
     started = perf_counter()
     while trace.events < _SPANS:
         node.run(program, function=False)
     built = perf_counter() - started
     times: dict[str, list[float]] = {name: [] for name in FORMATS}
     written: dict[str, bytes] = {}
-    for _ in range(rounds):
+    for _ in told_rounds(rounds, note):
         for name, format in FORMATS.items():
             stream = io.BytesIO()
             started = perf_counter()

@@ -12,9 +12,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import UsageError, add_config_options, add_engine_option, count
+from pixelflow.cli.core_values import add_core_option, core_of
 from pixelflow.cli.machine import config_object, configuration, engine_of
 from pixelflow.cli.output import check_writable, refuse_clashes
 from pixelflow.cli.pictures import check_picture, nodes_of, write_picture
+from pixelflow.cli.progress import Progress
 from pixelflow.cli.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.screen import Screen
 from pixelflow.errors import ExpectationError
@@ -45,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE.png", help="write the picture")
     add("--figure", metavar="FILE", help="draw the comparison, .png or .svg (needs matplotlib: extra plot)")
     add("--dash", action="store_true", help="show bars instead of tables")
+    add_core_option(parser)
     add_engine_option(parser)
     add_config_options(parser)
 
@@ -55,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     effective = configuration(args, screen)
     _check_outputs(args)
     args.engine = engine_of(args, screen)
-    found, bezier = _compare(args, screen, effective)
+    with Progress(screen, counts=False) as progress:
+        found, bezier = _compare(args, screen, effective, progress)
     if args.output:
         write_picture(args.output, found.sides[0].picture)
     if args.figure:
@@ -85,23 +89,29 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _compare(
-    args: argparse.Namespace, screen: Screen, effective: Effective
+    args: argparse.Namespace, screen: Screen, effective: Effective, progress: Progress
 ) -> tuple[Comparison, BezierComparison | None]:
     from larrabee_bridge.compare import Comparison, draw_on_larrabee, draw_on_pixelflow, tessellate_on_both
     from pixelflow.drawing import draw_frame
     from tessellation import load
+    from tessellation.rendering import require_region
     from tessellation.scenes import load_scene
 
-    scene = load_scene(args.scene, scene_source(args, screen, effective))
+    core = core_of(args)
+    require_region(effective.config)
+    scene = load_scene(args.scene, scene_source(args, screen, effective, progress, plain=True))
     frame = scene.frame
     first = draw_on_pixelflow(
-        frame, nodes=args.nodes, config=effective.config, engine=args.engine, progress=screen.note
+        frame, nodes=args.nodes, config=effective.config, engine=args.engine, progress=progress.tell
     )
-    second = draw_on_larrabee(frame, cores=args.cores, tile=args.tile, core_mhz=args.core_mhz, progress=screen.note)
+    second = draw_on_larrabee(
+        frame, cores=args.cores, tile=args.tile, core_mhz=args.core_mhz, config=core, progress=progress.tell
+    )
     bezier = None
     if is_patches(args.scene):
+        progress.tell("the tessellation on both machines")
         patches = load(args.scene).patches
-        bezier = tessellate_on_both(patches, args.samples or 8, config=effective.config, engine=args.engine)
+        bezier = tessellate_on_both(patches, args.samples or 8, config=effective.config, core=core, engine=args.engine)
     dropped = sum(draw.triangles.dropped for draw in frame.draws)
     return Comparison(scene.name, scene.triangles, dropped, draw_frame(frame), (first, second)), bezier
 

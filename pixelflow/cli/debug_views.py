@@ -165,7 +165,8 @@ def show_outcome(screen: Screen, session: Session, hits: tuple[Hit | Changed, ..
             line(screen, f"stop {hit.stop.number}: {_met(session.program, hit)}")
     stopped = session.replay.stopped
     if stopped is not None:
-        screen.text(printable_lines(str(stopped)))
+        for told in printable_lines(str(stopped)).splitlines():
+            (screen.text if len(told) <= screen.width else screen.paragraph)(told)  # tables stay as they are
 
 
 def printable_lines(text: str) -> str:

@@ -135,8 +135,8 @@ def _took_part(key: str, value: object, executed: Iterable[Declaration], paths: 
         # That the HALT at the end is free is no guess worth telling.
         control = {each for each in executed if each.unit is Unit.SEQUENCER and each is not MARK}
         return bool(control - {HALT}) or (bool(control) and bool(value))
-    if key in _LIMITS:
-        return False  # limits: a run that ended stayed below them
+    if key in _LIMITS or section == "composition":
+        return False  # limits: a run that ended stayed below them; nodes are joined by those that draw (`render`)
     if section == "gni":
         loads = {path for path in paths if path.startswith("from_gni")}
         return bool(loads if key in _LOADS else paths - loads if key in _RESULTS else paths)

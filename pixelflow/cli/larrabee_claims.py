@@ -24,6 +24,9 @@ _SMALL_SIZE = (256, 192)
 """Pixels of the screen of single meshes, and of what takes long to execute."""
 _TABLE_WIDTH = 110
 """Columns below which each claim becomes a block of lines."""
+_PLACE = 7
+_SHARES = {"claim": 24, "published": 16, "measured here": 26, "conditions": 24}
+"""Columns of a place and of each text in the narrowest table; texts of wider ones are divided alike."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
             progress.step()
     if screen.json:
         _object(screen, rows)
-    elif not screen.quiet:
+    elif screen.quiet:
+        _rows(screen, rows)
+    else:
         _report(screen, rows)
     wrong = [row.claim.name for row in rows if row.measured is not None and row.measured.equal(row.claim) is False]
     if wrong:
@@ -154,10 +159,7 @@ def _report(screen: Screen, rows: list[Row]) -> None:
     title = "Seiler et al., Larrabee: A Many-Core x86 Architecture for Visual Computing, SIGGRAPH 2008"
     screen.paragraph(f"Claims of {title}, in our words. R reproducible, M mechanical, P by proxy, N not reproducible.")
     screen.text()
-    if screen.width >= _TABLE_WIDTH:
-        _table(screen, rows)
-    else:
-        _blocks(screen, rows)
+    _rows(screen, rows)
     notes = [row.claim for row in rows if row.claim.note]
     if notes:
         screen.text()
@@ -169,16 +171,26 @@ def _report(screen: Screen, rows: list[Row]) -> None:
     screen.paragraph(closing())
 
 
+def _rows(screen: Screen, rows: list[Row]) -> None:
+    """Show the claims beside what is measured, which is all that ``--quiet`` leaves."""
+    if screen.width >= _TABLE_WIDTH:
+        _table(screen, rows)
+    else:
+        _blocks(screen, rows)
+
+
 def _letters(kinds: Iterable[Kind]) -> str:
     return "/".join(kind.letter for kind in kinds)
 
 
 def _table(screen: Screen, rows: list[Row]) -> None:
+    spare = screen.width - _TABLE_WIDTH
+    place = min(_PLACE + spare, max(_PLACE, *(len(row.claim.where) for row in rows)))
+    texts = sum(_SHARES.values()) + spare - (place - _PLACE)
     columns = [
-        Column("where", least=7),
+        Column("where", least=place),
         Column("", fixed=True),
-        *(Column(name, least=least) for name, least in (("claim", 24), ("published", 16), ("measured here", 26))),
-        Column("conditions", least=24),
+        *(Column(name, least=texts * share // sum(_SHARES.values())) for name, share in _SHARES.items()),
     ]
     cells = [
         [

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.arguments import UsageError, count
+from pixelflow.cli.core_values import core_config
 from pixelflow.cli.output import STANDARD_STREAM
 from pixelflow.cli.programs import add_parameter_option, read_program
 from pixelflow.cli.screen import Column, Screen, counted, number
 from pixelflow.config import leaves
-from pixelflow.config.param import leaf_faults
-from pixelflow.errors import Fault, InputError, nearest
 
 if TYPE_CHECKING:
     from larrabee_bridge.core import Core, CoreConfig
@@ -46,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from larrabee_bridge.vector_unit import VectorUnit
 
     screen = Screen.of(args)
-    config = _config(args.overrides)
+    config = core_config("-D", args.overrides)
     if config.caches and args.per_core is None:
         raise UsageError("-D caches=true", "caches belong to cores that threads share", "add --per-core 4")
     program = read_program(_path(args.program), args.parameters, TARGET)
@@ -79,30 +78,6 @@ def _path(given: str) -> str:
         return given
     shipped = resources.files("larrabee_bridge").joinpath("programs", given)
     return str(shipped) if shipped.is_file() else given
-
-
-def _config(overrides: list[str]) -> CoreConfig:
-    """Return the core model with the values of ``-D``; raises InputError with every fault."""
-    from larrabee_bridge.core import CoreConfig
-
-    known = {key: (param, default) for key, param, _, default in leaves(CoreConfig())}
-    values: dict[str, Any] = {}
-    faults = []
-    for text in overrides:
-        key, equals, written = text.partition("=")
-        if not equals:
-            raise UsageError(f"-D {text}", "a value is missing", "write: -D KEY=VALUE")
-        if key not in known:
-            near = nearest(key, known)
-            hint = f"did you mean {near}?" if near else "keys: " + ", ".join(known)
-            faults.append(Fault(f"unknown key {key}", hint=hint))
-            continue
-        value = {"true": True, "false": False}.get(written, int(written) if written.lstrip("-").isdigit() else written)
-        faults += leaf_faults(key, known[key][0], value, known[key][1])
-        values[key] = value
-    if faults:
-        raise InputError(faults)
-    return CoreConfig(**values)
 
 
 def _registers(names: str) -> list[str]:

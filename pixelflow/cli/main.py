@@ -23,9 +23,10 @@ exit codes:
   130 interrupted   141 the reader of a pipe went away
 """
 
-_YOUNG_OBJECTS = 200_000
+_YOUNG_OBJECTS = 2_000
 """Containers that may be made before Python looks for cycles among them. A tessellation makes some 110,000 that live
-as long as it does: looking at 700 at a time, and once more at all of them at the end, is a tenth of a short run."""
+as long as it does, and looking at 700 at a time takes longer. Not more: what a run leaves is a cycle with all bytes of
+its PEs, and a sweep leaves one for each point."""
 
 _DEFAULTS = {"json": False, "quiet": False, "verbose": False, "color": "auto", "width": None, "progress": True}
 

@@ -20,24 +20,28 @@ _Item = TypeVar("_Item")
 
 _OTHER_COLUMNS = 44
 """What bar, count and times take of a line."""
+_UNCOUNTED_COLUMNS = 24
+"""What bar and time take where nothing is counted."""
 
 
 class Progress:
     """A line that counts the steps of some work; a context manager, after which the line is gone.
 
-    ``total`` is the number of steps, None where it is not known: then there is no end estimate.
+    ``total`` is the number of steps, None where it is not known: then there is no end estimate. Without ``counts``
+    there are no steps: it says what is being done and for how long.
     """
 
-    def __init__(self, screen: Screen, total: int | None = None) -> None:
+    def __init__(self, screen: Screen, total: int | None = None, *, counts: bool = True) -> None:
         self._screen = screen
         self._total = total
+        self._counts = counts
         self._resources = contextlib.ExitStack()
         self._display: Any = None
         self._task: Any = None
 
     def __enter__(self) -> Progress:
         if _wanted(self._screen):
-            self._display = self._resources.enter_context(_display(self._screen))
+            self._display = self._resources.enter_context(_display(self._screen, counts=self._counts))
             self._task = self._display.add_task("", total=self._total)
         return self
 
@@ -55,16 +59,22 @@ class Progress:
         if self._display is not None:
             from pixelflow.observe.dashboard.cells import cut
 
-            room = max(1, self._display.console.width - _OTHER_COLUMNS)
+            others = _OTHER_COLUMNS if self._counts else _UNCOUNTED_COLUMNS
+            room = max(1, self._display.console.width - others)
             self._display.update(self._task, description=cut(text, room))
 
     def part(self, number: int, total: int, text: object) -> None:
         """Say that one of ``total`` steps begins; where nobody sees the line, its text is a note."""
+        if self._display is not None:
+            self._display.update(self._task, completed=number - 1, total=total)
+        self.tell(text)
+
+    def tell(self, text: object) -> None:
+        """Say what begins now; where nobody sees the line, the text is a note."""
         if self._display is None:
             self._screen.note(text)
-            return
-        self._display.update(self._task, completed=number - 1, total=total)
-        self.doing(str(text))
+        else:
+            self.doing(str(text))
 
     def step(self, count: int = 1) -> None:
         """Note that steps are done."""
@@ -85,7 +95,7 @@ def _wanted(screen: Screen) -> bool:
     return terminal and screen.progress and not screen.quiet
 
 
-def _display(screen: Screen) -> Any:
+def _display(screen: Screen, *, counts: bool) -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Display
@@ -94,10 +104,9 @@ def _display(screen: Screen) -> Any:
     return Display(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=12),
-        MofNCompleteColumn(),
+        *([MofNCompleteColumn()] if counts else []),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        *([TextColumn("left"), TimeRemainingColumn()] if counts else []),
         console=console,
         transient=True,
         redirect_stdout=False,

@@ -9,12 +9,15 @@ the same triangles drawn in 64-bit integers.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import UsageError, add_config_options, add_engine_option, count
+from pixelflow.cli.core_values import add_core_option
 from pixelflow.cli.machine import configuration, engine_of
 from pixelflow.cli.observing import Watching, add_observer_options
 from pixelflow.cli.pictures import check_picture, nodes_of, write_picture
+from pixelflow.cli.progress import Progress
 from pixelflow.cli.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.screen import Screen
 from pixelflow.errors import ExpectationError
@@ -47,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
              "also tessellates (default: host)")  # fmt: skip
     add("--cores", type=count, metavar="N", help="Larrabee's cores, 1 to 64 (default: 1)")
     add("--tile", type=int, choices=(32, 64, 128), help="side of Larrabee's tiles (default: 64)")
+    add_core_option(parser)
     add_engine_option(parser)
     add_observer_options(parser, passes=True)
     add_config_options(parser)
@@ -75,7 +79,7 @@ def _check(args: argparse.Namespace) -> None:
         others = {"--nodes": args.nodes is not None}
         whose = "PixelFlow's; this is Larrabee"
     else:
-        others = {"--cores": args.cores is not None, "--tile": args.tile is not None}
+        others = {"--cores": args.cores is not None, "--tile": args.tile is not None, "--core": bool(args.core)}
         whose = "Larrabee's; add --machine larrabee"
     for option, given in others.items():
         if given:
@@ -93,27 +97,41 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective) -> bool:
-    from pixelflow.cli.render_report import show_object, show_report
+    from pixelflow.cli.render_report import note_network_in_vain, show_object, show_report
     from pixelflow.drawing import draw
 
-    with Watching(args, screen, effective, args.scene) as watching:
-        drawn = _draw(args, screen, effective, watching)
-    same = draw(drawn.triangles, *drawn.size, drawn.background).equals(drawn.picture)
+    with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
+        with Watching(args, screen, effective, args.scene) as watching:
+            drawn = _draw(args, screen, effective, watching, progress)
+        same = draw(drawn.triangles, *drawn.size, drawn.background).equals(drawn.picture)
     write_picture(args.output, drawn.picture)
     if screen.json:
         show_object(screen, args, effective, drawn, same=same)
     elif not screen.quiet:
         show_report(screen, args, effective, drawn, same=same)
+    if drawn.composition is None:
+        note_network_in_vain(screen, effective)
     return same
 
 
-def _draw(args: argparse.Namespace, screen: Screen, effective: Effective, watching: Watching) -> Drawn:
+def _draw(
+    args: argparse.Namespace, screen: Screen, effective: Effective, watching: Watching, progress: Progress
+) -> Drawn:
     from pixelflow.cli.render_report import Drawn
-    from tessellation.rendering import compose, composition_time, plain_triangles, render, shares, works_of
+    from tessellation.rendering import (
+        compose,
+        composition_time,
+        plain_triangles,
+        render,
+        require_region,
+        shares,
+        works_of,
+    )
     from tessellation.scenes import BACKGROUND, SIZE, load_scene
 
     nodes_wanted, projected = args.nodes or 1, None
-    how = scene_source(args, screen, effective, watching.attach)
+    require_region(effective.config)
+    how = scene_source(args, screen, effective, progress, watching.attach, plain=True)
     if args.projection == "emc":
         triangles, tessellations, projected = _projected(args, how)
         size, background = args.size or SIZE, BACKGROUND
@@ -129,7 +147,7 @@ def _draw(args: argparse.Namespace, screen: Screen, effective: Effective, watchi
             composed=nodes_wanted > 1,
             config=effective.config,
             engine=args.engine,
-            progress=screen.note,
+            progress=progress.tell,
             watch=watching.attach,
         )
         for share in shares(triangles, nodes_wanted)
@@ -150,7 +168,7 @@ def _projected(args: argparse.Namespace, how):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
     file = load(args.scene)
     for note in file.notes:
-        how.progress(f"note: {file.name}: {note}")
+        how.note(f"note: {file.name}: {note}")
     width, height = args.size or SIZE
     view = View(width=width, height=height)
     machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.arguments import UsageError
+from pixelflow.cli.core_values import core_of
 from pixelflow.cli.machine import config_object
 from pixelflow.cli.pictures import write_picture
+from pixelflow.cli.progress import Progress
 from pixelflow.cli.scene_options import scene_source
 from pixelflow.cli.screen import Column, Screen, counted, number
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from larrabee_bridge.compare import FromVertices, Side
+    from larrabee_bridge.core import CoreConfig
     from larrabee_bridge.kernels.bezier import Tessellated
     from pixelflow.config import Effective
     from pixelflow.drawing import Frame
@@ -60,11 +63,13 @@ def draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective
     from larrabee_bridge.compare import draw_on_larrabee
     from pixelflow.drawing import draw_frame
 
-    drawn = _drawn(args, screen, effective)
-    fronts = drawn.vertices.fronts if drawn.vertices else ()
-    how = {"cores": args.cores or 1, "tile": args.tile or 64, "progress": screen.note}
-    side = draw_on_larrabee(drawn.frame, fronts=fronts, **how)
-    same = draw_frame(drawn.frame).equals(side.picture)
+    with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
+        core = core_of(args)
+        drawn = _drawn(args, screen, effective, core, progress)
+        fronts = drawn.vertices.fronts if drawn.vertices else ()
+        how = {"cores": args.cores or 1, "tile": args.tile or 64, "config": core, "progress": progress.tell}
+        side = draw_on_larrabee(drawn.frame, fronts=fronts, **how)
+        same = draw_frame(drawn.frame).equals(side.picture)
     write_picture(args.output, side.picture)
     if screen.json:
         _object(screen, args, effective, drawn, side, same=same)
@@ -73,7 +78,9 @@ def draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective
     return same
 
 
-def _drawn(args: argparse.Namespace, screen: Screen, effective: Effective) -> _Drawn:
+def _drawn(
+    args: argparse.Namespace, screen: Screen, effective: Effective, core: CoreConfig, progress: Progress
+) -> _Drawn:
     from larrabee_bridge.compare import mesh_on_larrabee, project_on_larrabee
     from pixelflow.cli.observing import Watching
     from tessellation.scenes import load_scene
@@ -81,19 +88,19 @@ def _drawn(args: argparse.Namespace, screen: Screen, effective: Effective) -> _D
     runs: list[Tessellated] = []
 
     def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
-        screen.note(f"larrabee: {len(patches)} patches of {samples}x{samples} samples")
-        mesh, found = mesh_on_larrabee(patches, samples)
+        progress.tell(f"larrabee: {len(patches)} patches of {samples}x{samples} samples")
+        mesh, found = mesh_on_larrabee(patches, samples, config=core)
         runs.extend(found)
         return mesh
 
     with Watching(args, screen, effective, args.scene) as watching:
-        how = scene_source(args, screen, effective, watching.attach)
+        how = scene_source(args, screen, effective, progress, watching.attach)
         scene = load_scene(args.scene, replace(how, mesher=mesher) if args.projection == "vpu" else how)
     if args.projection != "vpu":
         return _Drawn(scene.frame, scene)
     if not scene.bodies:
         raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
-    vertices = project_on_larrabee(scene.frame, scene.bodies, scene.view, tile=args.tile or 64)
+    vertices = project_on_larrabee(scene.frame, scene.bodies, scene.view, tile=args.tile or 64, config=core)
     return _Drawn(vertices.frame, scene, vertices, runs)
 
 

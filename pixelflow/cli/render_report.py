@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.machine import config_object
 from pixelflow.cli.screen import Column, Screen, counted, number
+from pixelflow.config import leaves
 from pixelflow.records import record
 
 if TYPE_CHECKING:
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from tessellation import Tessellation
     from tessellation.rendering import CompositionTime, Projected, Rendering
 
-__all__ = ["Drawn", "show_object", "show_report"]
+__all__ = ["Drawn", "note_network_in_vain", "show_object", "show_report"]
+
+_NETWORK = "composition."
 
 
 @record
@@ -76,7 +80,7 @@ def show_report(screen: Screen, args: argparse.Namespace, effective: Effective, 
         ("not counted", f"work of the GPs: {'camera, ' * (not drawn.projected)}light, regions, instructions"),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         *_projection_facts(drawn.projected),
-        *_composition_facts(drawn),
+        *_composition_facts(drawn, effective),
         ("wrote", args.output),
     ]
     for name, text in facts:
@@ -103,15 +107,31 @@ def _projection_facts(projected: Projected | None) -> list[tuple[str, str]]:
     ]
 
 
-def _composition_facts(drawn: Drawn) -> list[tuple[str, str]]:
+def _composition_facts(drawn: Drawn, effective: Effective) -> list[tuple[str, str]]:
     if drawn.composition is None:
         return []
     time = drawn.composition
     more = time.cycles - drawn.cycles
     return [
-        ("composition", f"{more:,} cycles more than the slowest node (formula of invented rates)"),
+        ("composition", f"{more:,} cycles more than the slowest node (formula)"),
+        ("", "; ".join(_rates(effective))),
         ("", f"{time.region_cycles:,} cycles a region on the wires, {time.latency_cycles} through the nodes"),
     ]
+
+
+def note_network_in_vain(screen: Screen, effective: Effective) -> None:
+    """Say which values of the image composition network somebody set for a node that sends nothing."""
+    for key, origin in effective.set_by.items():
+        if key.startswith(_NETWORK) and not origin.startswith("preset "):
+            screen.note(f"note: {key} (set by {origin}) made no difference: one node alone has nothing to compose")
+
+
+def _rates(effective: Effective) -> Iterator[str]:
+    """Yield what the formula of the composition was given, and who says so."""
+    for key, about, value, _ in leaves(effective.config.composition, _NETWORK):
+        origin = effective.set_by[key]
+        whose = about.standing.value if origin.startswith("preset ") else f"set by {origin}"
+        yield f"{key.removeprefix(_NETWORK)} {str(value).lower()}, {whose}"
 
 
 def _by_stage(drawn: Drawn) -> dict[str, int]:
@@ -149,7 +169,7 @@ def show_object(screen: Screen, args: argparse.Namespace, effective: Effective, 
         cycles=drawn.cycles,
         seconds_at_clock=config.seconds(drawn.cycles),
         composition_cycles=drawn.composition.cycles - drawn.cycles if drawn.composition else None,
-        composition=_composition_object(drawn.composition),
+        composition=_composition_object(drawn.composition, effective),
         tessellation_cycles=drawn.tessellation_cycles,
         projection=_projection_object(drawn.projected),
         equals_reference=same,
@@ -169,11 +189,12 @@ def _projection_object(projected: Projected | None) -> dict[str, object] | None:
     }
 
 
-def _composition_object(time: CompositionTime | None) -> dict[str, object] | None:
+def _composition_object(time: CompositionTime | None, effective: Effective) -> dict[str, object] | None:
     if time is None:
         return None
     return {
-        "standing": "formula of invented rates",
+        "standing": "formula",
+        "rates": list(_rates(effective)),
         "region_cycles": time.region_cycles,
         "latency_cycles": time.latency_cycles,
         "frame_cycles": time.cycles,

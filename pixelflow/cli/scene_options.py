@@ -12,6 +12,7 @@ from pixelflow.cli.pictures import picture_size
 from pixelflow.cli.screen import Screen
 
 if TYPE_CHECKING:
+    from pixelflow.cli.progress import Progress
     from pixelflow.config import Effective
     from tessellation.scenes import SceneSource
 
@@ -43,9 +44,18 @@ def is_patches(scene: str) -> bool:
 
 
 def scene_source(
-    args: argparse.Namespace, screen: Screen, effective: Effective, watch: Callable | None = None
+    args: argparse.Namespace,
+    screen: Screen,
+    effective: Effective,
+    progress: Progress,
+    watch: Callable | None = None,
+    *,
+    plain: bool = False,
 ) -> SceneSource:
-    """Return how the scene of ``args`` is made; raises UsageError for an option that does not go with it."""
+    """Return how the scene of ``args`` is made; raises UsageError for an option that does not go with it.
+
+    A ``plain`` one is for PixelFlow, which refuses other scenes.
+    """
     from tessellation.scenes import SCENES, SceneSource
 
     described = args.scene in SCENES or PurePath(args.scene).suffix.lower() == ".toml"
@@ -59,6 +69,8 @@ def scene_source(
         flat=args.flat,
         config=effective.config,
         engine=args.engine,
-        progress=screen.note,
+        progress=progress.tell,
+        note=screen.note,
         watch=watch,
+        plain=plain,
     )

@@ -128,7 +128,8 @@ class Screen:
             self._records(columns, rows)
             return
         widths = _widths(columns, rows, self.width)
-        one_line_each = widths == _widest(columns, rows) and not any("\n" in cell for row in rows for cell in row)
+        cells = [column.name for column in columns] + [cell for row in rows for cell in row]
+        one_line_each = widths == _widest(columns, rows) and not any("\n" in cell for cell in cells)
         if not self.color and one_line_each and all(widths):
             self.text("\n".join(_aligned(columns, rows, widths)))
             return

@@ -24,7 +24,8 @@ def refuse_timed_options(args: argparse.Namespace) -> None:
     if args.timing_only:
         raise UsageError("--function-only", "--timing-only leaves out all that it does", "leave out one of the two")
     for name in _TIMED:
-        if getattr(args, name) not in (None, False, []):
+        given = getattr(args, name)
+        if given is not None and given is not False and given != []:  # 0 is a count that was given
             option = f"--{name.replace('_', '-')}"
             raise UsageError(option, "no time is simulated", f"leave out {option} or --function-only")
 

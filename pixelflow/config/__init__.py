@@ -13,6 +13,7 @@ from pixelflow.config.presets import PRESETS, THESIS, TINY
 from pixelflow.config.schema import json_schema
 from pixelflow.config.tree import (
     ArrayConfig,
+    CompositionConfig,
     GniConfig,
     IgcConfig,
     LeeConfig,
@@ -26,6 +27,7 @@ __all__ = [
     "THESIS",
     "TINY",
     "ArrayConfig",
+    "CompositionConfig",
     "Effective",
     "GniConfig",
     "IgcConfig",

@@ -18,6 +18,7 @@ from pixelflow.units import Standing
 
 __all__ = [
     "ArrayConfig",
+    "CompositionConfig",
     "GniConfig",
     "IgcConfig",
     "LeeConfig",
@@ -50,6 +51,7 @@ _GNI_PORT = "pixelflow/node/gni_port_box.py"
 _SDRAM = "pixelflow/node/sdram.py"
 _TASIC = "pixelflow/node/tasic_box.py"
 _TEXTURE = "pixelflow/node/texture_memory.py"
+_COMPOSITION = "tessellation/rendering/composition_time.py"
 
 
 # The tables below stay aligned: one value, then what is known about it.
@@ -229,6 +231,22 @@ class GniConfig:
         source="one comes in while one waits; not printed", standing=INVENTED, read_by=_GNI_PORT)
 
 
+@record(kw_only=True)
+class CompositionConfig:
+    """Image composition network: the way of merged pixels from a node to the next one."""
+
+    emc_bytes_per_cycle: int = param(2, "wires from an EMC to the same EMC of the next node", unit="bytes",
+        low=1, high=64, source="not printed; twice what an EMC has to its TASIC, 6.4 GB/s of a node at 100 MHz",
+        standing=INVENTED, read_by=_COMPOSITION)
+    node_cycles: int = param(2, "a byte's arrival at a node to its departure", unit="cycles", low=0, high=1024,
+        source="not printed; one to compare and one to hand on", standing=INVENTED, read_by=_COMPOSITION)
+    regions_held: int = param(1, "regions in image composition memory, the one being sent among them", unit="regions",
+        low=1, high=10, source="room for 10 of 6 bytes; no way to hold more than one is printed",
+        standing=INVENTED, read_by=_COMPOSITION)
+    overlap: bool = param(True, "a node draws the next region while one is sent", unit="",
+        source="thesis 3.6, footnote: memory of its own for it", standing=DERIVED, read_by=_COMPOSITION)
+
+
 @record(kw_only=True, repr=False)
 class NodeConfig(Shown):
     """One PixelFlow node.
@@ -244,6 +262,7 @@ class NodeConfig(Shown):
     tasic: TasicConfig = section(TasicConfig)
     sdram: SdramConfig = section(SdramConfig)
     gni: GniConfig = section(GniConfig)
+    composition: CompositionConfig = section(CompositionConfig)
     # fmt: on
 
     def __post_init__(self) -> None:

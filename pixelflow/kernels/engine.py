@@ -276,11 +276,11 @@ class MacroEngine(CompiledEngine):
         names = range(self._place[COORDINATES[0]], self._place[COORDINATES[-1]] + 1)
         known = {place: self._get(place, 1)[0] for place in names}
         if any(not np.array_equal(known[place], self.known.get(place)) for place in names):
-            self.known = known
             for action in self._folded:
                 action.code = b"".join(item.code for item in self.items(action))
                 action.uses, action.holds = 0, ()
             self._folded.clear()
+            self.known = known  # last: after an interrupt, this is done again
 
     def items(self, action: CompiledAction) -> Iterator[Item]:
         """Yield the parts and calls of an action."""

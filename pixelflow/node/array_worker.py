@@ -57,7 +57,10 @@ class ArrayWorker:
         if issue == UNLATCH:
             self._pending.append(self._array.unlatch)
         elif self._on_lanes[issue]:
-            self._pending.append(self._prepared.action(issue, stream.parameters))
+            try:
+                self._pending.append(self._prepared.action(issue, stream.parameters))
+            except MachineFault as error:
+                raise self._placed(issue, error) from None
         else:
             self._other(issue)
         if self._enables is not None and self._enables.may_change(issue):
@@ -102,7 +105,14 @@ class ArrayWorker:
             raise MachineFault(f"{self._program.where(issue)}: {instruction.text()}: not an instruction of the EMCs")
         self.flush()
         if self._score is None or self._score.settings(instruction):
-            self._array.configure(instruction)
+            try:
+                self._array.configure(instruction)
+            except MachineFault as error:
+                raise self._placed(issue, error) from None
+
+    def _placed(self, issue: Issue, error: MachineFault) -> MachineFault:
+        """Return a fault with the place of its instruction in the program."""
+        return MachineFault(f"{self._program.where(issue)}: {error}")
 
     def flush(self) -> None:
         """Carry out what still waits, in order."""

@@ -128,7 +128,12 @@ class Score:
     @property
     def complete(self) -> bool:
         """Whether the run can be repeated from the steps."""
-        return self.run is not None and self.size <= _LONGEST
+        return self.run is not None and not self.is_long
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there is more to keep than is worth the memory."""
+        return self.size > _LONGEST
 
     def finish(self, array: PeArray) -> None:
         """Make the steps ready to be done again."""

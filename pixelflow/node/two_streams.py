@@ -66,11 +66,18 @@ class _Ports:
         issue, begins = self.touched_by, self.touched_from
         while begins + program.cycles[issue] <= cycle:
             begins, issue = begins + program.cycles[issue], issue + 1
-        if sharing(program.instructions[issue]) is True:
+        if self._touches(program, issue):
             raise self._conflict(program, issue, "taken in this cycle", cycle)
-        while sharing(program.instructions[issue]) is not True:
+        while not self._touches(program, issue):
             begins, issue = begins + program.cycles[issue], issue + 1
         self.next_touch, self.next_by = begins, issue
+
+    def _touches(self, program: Program, issue: Issue) -> bool:
+        """Whether an instruction that began in or after ``touched_from`` uses a port or sets a mark.
+
+        Where that depends on parameters, the first did, and those that followed it at once do not.
+        """
+        return issue == self.touched_by or sharing(program.instructions[issue]) is True
 
     def end(self, program: Program, cycle: int) -> None:
         if self.next_touch is not None and self.next_touch <= cycle:

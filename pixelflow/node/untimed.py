@@ -26,7 +26,7 @@ from pixelflow.node.analysis import analysis_of
 from pixelflow.node.array_worker import ArrayWorker
 from pixelflow.node.igc import BLOCKED, SIGNALLED, Issue, Stream
 from pixelflow.node.ledger import Ledger, signal_flows
-from pixelflow.node.score import Lanes, Score, Settings, Told, tell
+from pixelflow.node.score import Lanes, Score, Settings, Step, Told, tell
 from pixelflow.node.semaphores import Semaphores
 from pixelflow.node.streams import STREAMS, deadlock
 from pixelflow.node.texture_unit import TextureUnit
@@ -151,10 +151,23 @@ class _Steps(Score):
     places: list[Issue] = field(default_factory=list)
     """Where each of the texture instructions stands."""
 
+    def settings(self, instruction: Instruction) -> bool:
+        """Note an instruction of the LEE, which is to be carried out."""
+        self._keep(Settings(instruction))
+        return True
+
     def note(self, instruction: Instruction, issue: Issue) -> None:
         """Note a texture instruction; the transfer that it asks for follows from what the TASICs were told before."""
-        self.steps.append(Told(instruction, None))
-        self.places.append(issue)
+        if self._keep(Told(instruction, None)):
+            self.places.append(issue)
+
+    def _keep(self, step: Step) -> bool:
+        """Keep a step unless there are too many; return whether it was kept."""
+        self.size += 1
+        if self.is_long:
+            return False
+        self.steps.append(step)
+        return True
 
     def again(self, node: Node, program: Program) -> None:
         """Carry out all steps; raises MachineFault where a texture instruction does."""

@@ -32,7 +32,7 @@ class Box(ABC, Generic[SpecT, StateT]):
     outputs: tuple[str, ...] = ()
 
     def __init__(self, name: str, spec: SpecT, state: StateT) -> None:
-        if not is_dataclass(spec) or type(spec).__setattr__ is object.__setattr__:
+        if not is_dataclass(spec) or not type(spec).__dataclass_params__.frozen:
             raise InternalError(f"box {name}: its spec must be a frozen dataclass, not {type(spec).__name__}")
         if not is_dataclass(state) or isinstance(state, type):
             raise InternalError(f"box {name}: its state must be a dataclass, not {type(state).__name__}")

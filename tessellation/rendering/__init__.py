@@ -2,7 +2,6 @@
 
 from tessellation.rendering.composition import compose, shares
 from tessellation.rendering.composition_time import (
-    CompositionConfig,
     CompositionTime,
     RegionWork,
     composition_time,
@@ -14,7 +13,7 @@ from tessellation.rendering.plain import plain_triangles
 from tessellation.rendering.projected import Difference, Projected, project_samples
 from tessellation.rendering.projection import Projection, ProjectionStage
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
-from tessellation.rendering.renderer import RegionRun, Rendering, render
+from tessellation.rendering.renderer import RegionRun, Rendering, render, require_region
 from tessellation.rendering.scene import Standpoint, lit_corners, lit_triangles
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "REGION_HEIGHT",
     "REGION_WIDTH",
     "SENT_BYTES",
-    "CompositionConfig",
     "CompositionTime",
     "Difference",
     "Model",
@@ -44,6 +42,7 @@ __all__ = [
     "read_model",
     "regions",
     "render",
+    "require_region",
     "shares",
     "works_of",
 ]

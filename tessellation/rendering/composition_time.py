@@ -1,7 +1,8 @@
 """How long the merging of nodes takes: the image composition network as a pipeline. A formula; nothing is executed.
 
 The thesis says that regions are merged by depth and that a PE has 64 bytes for it (2.2.2, and the footnote to 3.6); it
-gives no width, rate or latency, so those here are invented, and the result is a *formula* of executed drawing times.
+gives no width, rate or latency, so those of the configuration (``composition.*``) are invented, and the result is a
+*formula* of executed drawing times.
 
 The nodes stand in a row, and behind the last one is the frame buffer. An EMC has its own wires to the same EMC of the
 next node. It sends the bytes of its pixels one after the other, depths with the highest byte first, so that each node
@@ -12,63 +13,15 @@ come in. A node takes part in a region once it has drawn it and copied it to ima
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from pixelflow import config as values
-from pixelflow.config import THESIS, NodeConfig, leaves
+from pixelflow.config import THESIS, CompositionConfig, NodeConfig
 from pixelflow.errors import Fault, InputError
 from pixelflow.node import Run
 from pixelflow.records import record
-from pixelflow.units import Standing
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
 from tessellation.rendering.renderer import Rendering
 
-__all__ = ["CompositionConfig", "CompositionTime", "RegionWork", "composition_time", "region_cycles", "works_of"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompositionConfig:
-    """What the model of the image composition network is given."""
-
-    emc_bytes_per_cycle: int = values.param(
-        2,
-        "wires from an EMC to the same EMC of the next node: 64 bytes a cycle and node, 6.4 GB/s at 100 MHz",
-        unit="bytes",
-        source="the thesis gives none; twice what an EMC has to its TASIC",
-        standing=Standing.INVENTED,
-        low=1,
-        high=64,
-    )
-    node_cycles: int = values.param(
-        2,
-        "from a byte's arrival at a node to its departure",
-        unit="cycles",
-        source="the thesis gives none; one to compare and one to hand on",
-        standing=Standing.INVENTED,
-        low=0,
-        high=1024,
-    )
-    regions_held: int = values.param(
-        1,
-        "regions that image composition memory holds, the one that is being sent among them",
-        unit="regions",
-        source="its 64 bytes have room for 10 of 6 bytes; the thesis says of no way to hold more than one",
-        standing=Standing.INVENTED,
-        low=1,
-        high=10,
-    )
-    overlap: bool = values.param(
-        True,
-        "a node draws the next region while one is sent",
-        unit="",
-        source="thesis 3.6, footnote: a PE has image composition memory besides main memory",
-        standing=Standing.DERIVED,
-    )
-
-    def __post_init__(self) -> None:
-        for name, known, value, _ in leaves(self):
-            if known.low is not None and not known.low <= value <= known.high:
-                raise InputError(Fault(f"{name}: {value} is out of range", hint=f"allowed: {known.range_text()}"))
+__all__ = ["CompositionTime", "RegionWork", "composition_time", "region_cycles", "works_of"]
 
 
 @record
@@ -122,9 +75,10 @@ def composition_time(
 
     A copy waits until there is room: with one region held, until the one before has left the node. Without overlap
     drawing waits for that. A region begins its way when the one before is off the first wire and when no node is late
-    for its first byte. Raises InputError where nodes have not as many regions.
+    for its first byte. ``network`` replaces that of the configuration. Raises InputError where nodes have not as many
+    regions.
     """
-    network = CompositionConfig() if network is None else network
+    network = config.composition if network is None else network
     if not works or len({len(regions) for regions in works}) != 1:
         raise InputError(Fault("composition needs nodes that draw the same regions"))
     sending = region_cycles(config, network, pixel_bytes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pixelflow.drawing import Frame, ScreenTriangles
+from collections.abc import Iterable
+
+from pixelflow.drawing import Frame, ScreenTriangles, State
 from pixelflow.errors import Fault, InputError
 
-__all__ = ["plain_triangles"]
+__all__ = ["plain_triangles", "require_plain"]
 
 
 def plain_triangles(frame: Frame) -> ScreenTriangles:
@@ -14,10 +16,18 @@ def plain_triangles(frame: Frame) -> ScreenTriangles:
     Raises InputError, naming the draws, for a frame that the PEs' program does not draw: it keeps the nearest depth and
     a colour, once a pixel.
     """
-    if frame.plain:
-        return ScreenTriangles.joined([draw.triangles for draw in frame.draws])
-    others = [draw.name for draw in frame.draws if not draw.state.plain]
+    require_plain(((draw.name, draw.state) for draw in frame.draws), frame.samples)
+    return ScreenTriangles.joined([draw.triangles for draw in frame.draws])
+
+
+def require_plain(draws: Iterable[tuple[str, State]], samples: int) -> None:
+    """Raise InputError, as `plain_triangles` does, for draws of those names and states at ``samples`` a pixel.
+
+    For callers that know how something is to look before they make its triangles.
+    """
+    others = [name for name, state in draws if not state.plain]
     wanted = [f"{', '.join(others)}: blending, textures, stencil or other tests"] if others else []
-    wanted += [f"{frame.samples} samples a pixel"] if frame.samples != 1 else []
-    hint = "PixelFlow draws the nearest of opaque, plain triangles at one sample; add --machine larrabee to render it"
-    raise InputError(Fault(f"not drawn on PixelFlow here: {'; '.join(wanted)}", hint=hint))
+    wanted += [f"{samples} samples a pixel"] if samples != 1 else []
+    if wanted:
+        hint = "PixelFlow draws the nearest of opaque, plain triangles at one sample; --machine larrabee renders others"
+        raise InputError(Fault(f"not drawn on PixelFlow here: {'; '.join(wanted)}", hint=hint))

@@ -16,7 +16,7 @@ from pixelflow.records import record
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
-__all__ = ["RegionRun", "Rendering", "render"]
+__all__ = ["RegionRun", "Rendering", "render", "require_region"]
 
 
 @record(eq=False)
@@ -74,10 +74,7 @@ def render(
     each row of regions. ``watch`` is called with the node before it runs. Raises InputError for a node that does not
     have a PE for each pixel of a region.
     """
-    if config.lanes != REGION_WIDTH * REGION_HEIGHT:
-        raise InputError(
-            Fault(f"a region of {REGION_WIDTH}x{REGION_HEIGHT} pixels needs as many PEs, the node has {config.lanes}")
-        )
+    require_region(config)
     data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
     node = Node(config, engine)
     picture = Picture.empty(width, height)
@@ -93,6 +90,14 @@ def render(
         _collect(node, pixels, region, picture)
         done.append(RegionRun(region.left, region.top, len(region.triangles), run))
     return Rendering(picture, tuple(done))
+
+
+def require_region(config: NodeConfig) -> None:
+    """Raise InputError for a node that does not have a PE for each pixel of a region."""
+    if config.lanes != REGION_WIDTH * REGION_HEIGHT:
+        raise InputError(
+            Fault(f"a region of {REGION_WIDTH}x{REGION_HEIGHT} pixels needs as many PEs, the node has {config.lanes}")
+        )
 
 
 def _collect(node: Node, pixels: tuple[np.ndarray, np.ndarray], region: Region, picture: Picture) -> None:

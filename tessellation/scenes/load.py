@@ -9,16 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.drawing import Blend, DepthTest, Frame, State, Texture
+from pixelflow.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.records import record
-from tessellation.bpt import BUILT_IN, load
+from tessellation.bpt import BUILT_IN, PatchFile, load
 from tessellation.camera import View
 from tessellation.mesh import Mesh
 from tessellation.patch import Patch
-from tessellation.rendering.models import MESH_SUFFIXES, read_model
+from tessellation.rendering.models import MESH_SUFFIXES, Model, read_model
+from tessellation.rendering.plain import require_plain
 from tessellation.scenes.families import layers, sized, volumes
-from tessellation.scenes.file import MOST_TRIANGLES, Placed, SceneFile, colour_of, read_scene
+from tessellation.scenes.file import MOST_TRIANGLES, Generated, Placed, SceneFile, colour_of, read_scene
 from tessellation.scenes.names import MESHES, SCENES
 from tessellation.scenes.world import Body, draws_of
 from tessellation.tessellator import Tessellation, tessellate
@@ -66,10 +67,14 @@ class SceneSource:
     flat: bool = False
     config: NodeConfig = THESIS
     engine: str = "rows"
-    progress: Callable[[str], None] | None = None
+    progress: Callable[[object], None] | None = None
+    note: Callable[[str], None] | None = None
+    """Is told what a user should know of the files."""
     watch: Callable | None = None
     mesher: Callable[[Sequence[Patch], int], Mesh] | None = None
     """Makes a mesh of patches, at so many samples along u and along v, instead of a node."""
+    plain: bool = False
+    """Whether the scene is for a machine that draws plain frames alone: another one is refused before any work."""
 
 
 def load_scene(name: str, how: SceneSource | None = None) -> Scene:
@@ -125,43 +130,85 @@ def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
 
 def _build(name: str, described: SceneFile, how: SceneSource) -> Scene:
     width, height = how.size or described.size
+    samples = how.samples or described.samples
     view = replace(described.view, width=width, height=height)
+    sources, states = _read(described, how)
+    generated = [draw for each in described.generated for draw in _generated(each, width, height)]
+    if how.plain:
+        looks = [(placed.name, state) for placed, state in zip(described.bodies, states, strict=True)]
+        require_plain([*looks, *((draw.name, draw.state) for draw in generated)], samples)
     bodies, tessellations = [], []
-    triangles = sum(generated.triangles for generated in described.generated)
-    for placed in described.bodies:
-        model, tessellation = _model(placed, described, how)
+    triangles = sum(each.triangles for each in described.generated)
+    for placed, source, state in zip(described.bodies, sources, states, strict=True):
+        model, tessellation = _model(placed, source, state, how)
         tessellations += [tessellation] if tessellation else []
         triangles += len(model.corners) * max(1, len(placed.places))
         if triangles > MOST_TRIANGLES:
             raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
         bodies += [model.placed(place, placed.size, turn) for place, turn in placed.places] or [model]
-    draws = draws_of(bodies, view) if bodies else []
-    for generated in described.generated:
-        found = _FAMILIES[generated.family](width, height, **generated.told)
-        draws += found if isinstance(found, list) else [found]
-    frame = Frame(width, height, described.background, tuple(draws), how.samples or described.samples)
+    draws = [*(draws_of(bodies, view) if bodies else []), *generated]
+    frame = Frame(width, height, described.background, tuple(draws), samples)
     return Scene(Path(name).stem, frame, tuple(tessellations), tuple(bodies), view)
 
 
-def _model(placed: Placed, described: SceneFile, how: SceneSource) -> tuple[Body, Tessellation | None]:
+def _generated(generated: Generated, width: int, height: int) -> list[Draw]:
+    found = _FAMILIES[generated.family](width, height, **generated.told)
+    return found if isinstance(found, list) else [found]
+
+
+def _read(described: SceneFile, how: SceneSource) -> tuple[list[Model | PatchFile], list[State]]:
+    """Return, body by body, what its file holds, each read once, and how it looks.
+
+    Raises InputError with the faults of all files, those that are missing among them.
+    """
+    faults: dict[Fault, None] = {}  # in their order, each once
+    found: dict[tuple[str, bool], Model | PatchFile] = {}
+    states: list[State] = []
+    for placed in described.bodies:
+        try:
+            if _key(placed) not in found:
+                found[_key(placed)] = _source(placed, described, how)
+        except InputError as error:
+            faults |= dict.fromkeys(error.faults)
+        try:
+            states.append(_state(placed, described))
+        except InputError as error:
+            faults |= dict.fromkeys(error.faults)
+    if faults:
+        raise InputError(faults)
+    return [found[_key(placed)] for placed in described.bodies], states
+
+
+def _key(placed: Placed) -> tuple[str, bool]:
+    """Return what says which file a body is of, and as what it is read."""
+    return placed.source, placed.samples is None
+
+
+def _source(placed: Placed, described: SceneFile, how: SceneSource) -> Model | PatchFile:
+    if placed.samples is None:
+        return read_model(str(MESHES.get(placed.source) or _beside(described, placed.source)))
+    file = load(placed.source if placed.source in BUILT_IN else str(_beside(described, placed.source)))
+    if how.note is not None:
+        for note in file.notes:
+            how.note(f"note: {file.name}: {note}")
+    return file
+
+
+def _model(
+    placed: Placed, source: Model | PatchFile, state: State, how: SceneSource
+) -> tuple[Body, Tessellation | None]:
     """Return a body as its mesh or its patches are, and what tessellating them took."""
     tessellation = None
-    if placed.samples is None:
-        path = MESHES.get(placed.source) or _beside(described, placed.source)
-        model = read_model(str(path))
+    if isinstance(source, Model):
+        model, corners = source, source.corners
     else:
-        known = placed.source if placed.source in BUILT_IN else str(_beside(described, placed.source))
-        file = load(known)
-        if how.progress is not None:
-            for note in file.notes:
-                how.progress(f"note: {file.name}: {note}")
         if how.mesher is not None:
-            model = how.mesher(file.patches, placed.samples)
+            model = how.mesher(source.patches, placed.samples)
         else:
             machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
-            tessellation = tessellate(file.patches, placed.samples, **machine)
+            tessellation = tessellate(source.patches, placed.samples, **machine)
             model = tessellation.mesh(weld=True)
-    corners = model.corners if placed.samples is None else model.triangles
+        corners = model.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
     rest = placed.rest
     body = Body(
@@ -171,7 +218,7 @@ def _model(placed: Placed, described: SceneFile, how: SceneSource) -> tuple[Body
         np.asarray(corners, np.int64),
         colour_of(rest),
         rest.get("flat", False),
-        _state(placed, described),
+        state,
         rest.get("repeats", 4.0),
     )
     return body, tessellation
@@ -218,6 +265,8 @@ def _texture(name: str, described: SceneFile) -> Texture:
         ) from None
     except InputError as error:
         raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None
+    except FileNotFoundError:
+        raise InputError(Fault("there is no such file", Place(str(path)))) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to
         raise InputError(Fault(f"not a picture that can be read: {error}"[:300], Place(str(path)))) from None
 

@@ -35,3 +35,10 @@ def test_what_comes_later_is_public_and_from_its_file(name: str, table: str) -> 
 def test_a_star_import_brings_all_of_them(name: str) -> None:
     code = f"import {name} as face\nfrom {name} import *\nassert set(face.__all__) <= set(globals())"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_they_are_listed_before_somebody_asks(name: str) -> None:
+    """As completion in a notebook does, which looks at `dir`."""
+    code = f"import {name} as face\nassert set(face.__all__) <= set(dir(face)) and '__name__' in dir(face)"
+    subprocess.run([sys.executable, "-c", code], check=True)

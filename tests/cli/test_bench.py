@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from pixelflow.cli import bench_larrabee
 from pixelflow.cli.main import main
 from pixelflow.lanes import AUTO, choose
 
@@ -21,6 +22,21 @@ def test_the_cost_of_a_pass_names_its_engine(capsys: pytest.CaptureFixture[str])
 def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) -> None:
     result = pixelflow("bench", *words, "--rounds", "1")
     assert result.code == 2 and "is for `bench" in result.err
+
+
+@pytest.mark.parametrize(
+    ("what", "first", "last"),
+    [
+        ("timing", "round 1 of 2", "round 2 of 2"),
+        ("transfers", "TAS_MemRdBlock4 1: round 1 of 2", "round 2 of 2"),
+        ("larrabee", "round 1 of 2", "round 2 of 2"),
+    ],
+)
+def test_rounds_are_told_on_standard_error(pixelflow, monkeypatch, what: str, first: str, last: str) -> None:
+    monkeypatch.setattr(bench_larrabee, "_TRIANGLES", 100)
+    told = pixelflow("bench", what, "--rounds", "2").err.splitlines()
+    assert told[0] == first and told[-1].endswith(last)
+    assert pixelflow("bench", what, "--rounds", "1", "-q").err == ""
 
 
 def test_fresh_processes_are_timed_beside_the_shortest(pixelflow) -> None:

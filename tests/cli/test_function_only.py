@@ -73,6 +73,7 @@ def test_initial_memory_and_maps(pixelflow, folder: Path) -> None:
     ("options", "option"),
     [
         (["--expect-cycles", "9"], "--expect-cycles"),
+        (["--expect-cycles", "0"], "--expect-cycles"),
         (["--profile"], "--profile"),
         (["--save-at", "3", "s.npz"], "--save-at"),
         (["--load", "s.npz"], "--load"),

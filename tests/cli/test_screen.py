@@ -57,6 +57,7 @@ def test_lines_fit_the_width(capsys: pytest.CaptureFixture[str]) -> None:
 CELLS = st.sampled_from(
     ["", "a", "two words", "1,234", "漢字", "a\tb", "trailing  ", "·", "a text that takes some room"]
 )
+HEADS = ("c0", "two\nlines", "漢字", "c3")
 
 
 @given(
@@ -65,7 +66,7 @@ CELLS = st.sampled_from(
     st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), max_size=4),
 )
 def test_a_table_is_the_same_with_colours_and_without(width: int, kinds: list, rows: list) -> None:
-    columns = [Column(f"c{at}", numbers=numbers, fixed=fixed) for at, (numbers, fixed) in enumerate(kinds)]
+    columns = [Column(HEADS[at], numbers=numbers, fixed=fixed) for at, (numbers, fixed) in enumerate(kinds)]
     shown = []
     for color in (False, True):
         parts: list[str] = []

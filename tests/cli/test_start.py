@@ -145,6 +145,30 @@ def test_what_ends_a_command(pixelflow, monkeypatch: pytest.MonkeyPatch, error: 
     assert "Traceback" not in result.err
 
 
+MANY = """\
+import gc, sys
+from pixelflow.cli import main as main_file
+main_file.main = lambda: 0
+main_file.process()
+gc.unfreeze()
+import microcode
+from pixelflow.config import TINY
+from pixelflow.node import Node
+from pixelflow.node.pe_array import PeArray
+program = microcode.assemble("SIGNAL 0\\nWAIT 1\\nstream tigc\\nWAIT 0\\nSIGNAL 1\\n")
+for _ in range(200):
+    Node(TINY, "rows").run(program)
+print(sum(isinstance(each, PeArray) for each in gc.get_objects()))
+"""
+
+
+def test_arrays_that_nobody_needs_do_not_pile_up() -> None:
+    """As in a sweep: each run of two streams is a cycle of objects, which hold all bytes of the PEs."""
+    result = command("-c", MANY)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) < 100
+
+
 def test_a_reader_that_goes_away() -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "pixelflow.cli.main", "isa", "--md"],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 
 import numpy as np
 import pytest
 
+from pixelflow.kernels.engine import MacroEngine
 from pixelflow.lanes import Shape
 from pixelflow.lanes.compiled import sharing
 from pixelflow.lanes.engine import Engine
@@ -116,23 +118,170 @@ def test_new_functions_while_others_work(make, monkeypatch) -> None:
         assert np.array_equal(rows[row - 2], np.where(row >> np.minimum(lane, 6) & (lane < 7), 255, 0))
 
 
-def test_an_interrupt_leaves_nobody_at_work(make, monkeypatch) -> None:
-    """Ctrl-C while workers are called: the run is done all the same, the next one is right."""
+@pytest.mark.parametrize("what", [KeyboardInterrupt, RuntimeError])
+def test_an_interrupt_while_workers_are_called(make, monkeypatch, what: type[BaseException]) -> None:
+    """Ctrl-C, or what else a signal's handler raises: the run is done all the same, once; the next one is right."""
     engine, actions = counter(make)
     team = team_after_a_run(make, engine, actions)
     publish = team._functions.publish
 
     def interrupted(*arguments):
         publish(*arguments)
-        raise KeyboardInterrupt
+        raise what
 
     monkeypatch.setattr(team._functions, "publish", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(what):
         engine.run(actions)
     monkeypatch.setattr(team._functions, "publish", publish)
     assert (engine.get_rows(0, 1) == 464 % 256).all()
     engine.run(actions)
     assert (engine.get_rows(0, 1) == 3 * 232 % 256).all()
+
+
+def test_workers_that_nobody_woke_are_woken_for_the_next_run(make) -> None:
+    """An interrupt may come between the look at who sleeps and the call that wakes them."""
+    engine, actions = counter(make)
+    publish, box = team_after_a_run(make, engine, actions)._functions.publish, sharing.Box()
+    for run in (1, 2):
+        assert publish(box.address, run, 0, 0, 0, 0, bytes(8), 0, 2) == 0b11
+
+
+def test_waiting_for_a_run_whose_place_others_have_taken(make, monkeypatch) -> None:
+    """While one thread waits, another one sees that the run is done, and begins as many as there are places."""
+    engine, actions = counter(make)
+    other, others = counter(make, lanes=2 * 2048)
+    engine.run(actions)
+    team = make.native().team
+    wait, looks = team._functions.wait, []
+
+    def look(address: int, number: int, tiles: int, times: int) -> int:
+        looks.append(number)
+        assert looks.count(1) < 100, "this is waited for in vain"
+        if len(looks) == 1:
+            for _ in range(sharing.RUNS):
+                other.run(others)
+            other.settle()
+            return 0
+        return wait(address, number, tiles, times)
+
+    monkeypatch.setattr(team._functions, "wait", look)
+    engine.settle()
+    assert (engine.get_rows(0, 1) == 232).all()
+    assert (other.get_rows(0, 1) == sharing.RUNS * 232 % 256).all()
+
+
+def test_a_look_of_another_thread_does_not_make_a_run_forgotten(make, monkeypatch) -> None:
+    """While that looks at the state, the next run begins: the one after that must wait for it."""
+    engine, actions = counter(make)
+    engine.run(actions)
+    team = make.native().team
+    wait, begun = team._functions.wait, []
+
+    def look(*arguments) -> int:
+        found = wait(*arguments)
+        if found and not begun:
+            begun.append(True)
+            engine.run(actions)
+        return found
+
+    monkeypatch.setattr(team._functions, "wait", look)
+    engine.settle()
+    assert list(team._unfinished) == [2]
+    engine.settle()
+    assert not team._unfinished
+    assert (engine.get_rows(0, 1) == 464 % 256).all()
+
+
+def test_code_that_is_replaced_stays_until_nobody_is_in_it(make) -> None:
+    """A chain holds the fused code of one that is gone; then it is fused itself, while others may be in that code."""
+    engine, actions = counter(make)
+    inner = engine.chain(actions)
+    engine.fuse(inner)
+    chain = engine.chain([inner])
+    unfinished: list[int] = []
+    team_after = make.native().team
+    kept = weakref.ref(inner.holds[0], lambda _: unfinished.append(len(team_after._unfinished)))
+    del inner
+    engine.run([chain])
+    assert kept() is not None
+    assert list(team_after._unfinished) == [1]
+    engine.fuse(chain)
+    assert kept() is None
+    assert unfinished == [0]
+    engine.run([chain])
+    assert (engine.get_rows(0, 1) == 464 % 256).all()
+
+
+def test_coordinates_that_an_interrupt_came_into(make, monkeypatch) -> None:
+    """Code that follows from the coordinates is made anew when they are set again, to the same ones."""
+    engine = MacroEngine(Shape(2048, 32, 2, (), (), ("E", "L")), threads=1)
+    engine.set_bit("E", np.ones(2048, bool))
+    engine.set_bit("L", np.ones(2048, bool))
+    x = np.arange(2048)
+    engine.set_coordinates(x, x)
+    chain = engine.chain([engine.prepare(lambda pe: pe.store(0, pe.affine(1, 0, 0, 1)[0]))] * 100)
+    engine.fuse(chain)
+    assert chain in engine._folded
+    items = engine.items
+
+    def interrupted(action):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine, "items", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        engine.set_coordinates(x + 3, x)
+    monkeypatch.setattr(engine, "items", items)
+    engine.set_coordinates(x + 3, x)
+    engine.run([chain])
+    assert np.array_equal(engine.get_rows(0, 1)[0], (x + 3) % 256)
+
+
+def test_threads_that_ask_at_the_same_time_get_numbers_of_their_own(make) -> None:
+    """Whenever one of them looks at what it asks for, the other one asks too."""
+    native, numbers, asking = make.native(), {}, []
+
+    class Asked:
+        def __hash__(self) -> int:
+            other = f"asked by the other, {len(asking)}"
+            asking.append(threading.Thread(target=lambda: numbers.update({other: native.number(other)})))
+            asking[-1].start()
+            asking[-1].join(0.05)
+            return 1
+
+    numbers["asked"] = native.number(Asked())
+    for each in asking:
+        each.join()
+    assert len(set(numbers.values())) == 1 + len(asking)
+
+
+def test_a_system_without_more_threads(make, monkeypatch) -> None:
+    engine, actions = counter(make)
+    start = threading.Thread.start
+
+    def refuse(self) -> None:
+        if self.name.startswith("lanes 1"):
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    engine.run(actions)
+    assert (engine.get_rows(0, 1) == 232).all()
+    assert len(make.native().team._wakers) == 1
+    monkeypatch.setattr(threading.Thread, "start", start)
+    engine.run(actions)
+    assert (engine.get_rows(0, 1) == 464 % 256).all()
+    assert len(make.native().team._wakers) == 2
+
+
+def test_nobody_shares_when_python_ends(make) -> None:
+    engine, actions = counter(make)
+    team = team_after_a_run(make, engine, actions)
+    engine.run(actions)
+    team.close()
+    assert not team._unfinished
+    engine.run(actions)
+    assert (engine.get_rows(0, 1) == 3 * 232 % 256).all()
+    assert team._box.run == 2
 
 
 def test_an_interrupt_before_anything_began(make, monkeypatch) -> None:

@@ -92,13 +92,15 @@ def test_read_by_is_true() -> None:
     """A value that claims a reader is read in a run; one without is not, so the tool may say so."""
     from microcode import assemble
     from pixelflow.node import Node
+    from tessellation.rendering import RegionWork, composition_time
 
     program = assemble(PROGRAM)
     seen: set[str] = set()
-    sections = {name: getattr(TINY, name) for name in ("array", "lee", "igc", "tasic", "sdram", "gni")}
+    sections = {name: getattr(TINY, name) for name in ("array", "lee", "igc", "tasic", "sdram", "gni", "composition")}
     config = NodeConfig(**{name: watched(section, f"{name}.", seen) for name, section in sections.items()})
     seen.clear()  # the checks of the tree itself have read everything
-    Node(config).run(program)
+    run = Node(config).run(program)
+    composition_time([[RegionWork(run.cycles, 0)]], config)
     claimed = {key for key, about, _, _ in LEAVES if about.read_by is not None}
     assert claimed - {"clock_mhz"} == seen
 

@@ -93,7 +93,8 @@ def test_control_c_ends_a_long_command_and_nothing_else(terminal) -> None:
 
 def test_a_fault_leaves_the_debugger_usable(terminal) -> None:
     child = terminal("LD R, #1\nLD R, #2\nRET\n")
-    assert "RET without CALL" in _answer(child, "continue")
+    answer = " ".join(_answer(child, "continue").split())  # the path may be so long that the line is folded
+    assert "RET without CALL" in answer
     assert "cycle 1\r\n" in _answer(child, "back")
     child.sendeof()
     child.expect(pexpect.EOF)

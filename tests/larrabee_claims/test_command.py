@@ -52,6 +52,28 @@ def test_it_fits_the_screen(capsys, width: int) -> None:
     assert all(claim.where in shown for claim in CLAIMS if claim.reason and "N" in {k.letter for k in claim.kinds})
 
 
+@pytest.mark.parametrize("width", [80, 160])
+def test_quiet_leaves_the_claims_and_what_is_measured(capsys, width: int) -> None:
+    words = ["larrabee", "claims", "--only", "ray-triangle", "--width", str(width)]
+    assert main([*words, "-q"]) == 0
+    quiet = capsys.readouterr()
+    assert main(words) == 0
+    whole = capsys.readouterr()
+    assert "41 vector" in " ".join(quiet.out.split()) and "Nothing here validates" not in quiet.out
+    assert quiet.out in whole.out and quiet.err == "" and len(quiet.out) < len(whole.out)
+
+
+def test_a_wider_table_widens_all_its_texts(capsys) -> None:
+    def widths(width: int) -> list[int]:
+        assert main(["larrabee", "claims", "--quick", "--class", "R", "-q", "--width", str(width)]) == 0
+        head = capsys.readouterr().out.splitlines()[0]
+        starts = [head.index(name) for name in ("claim", "published", "measured here", "conditions")]
+        return [end - start for start, end in zip(starts, [*starts[1:], width], strict=True)]
+
+    narrow, wide = widths(110), widths(180)
+    assert all(1.4 < after / before < 2.0 for before, after in zip(narrow, wide, strict=True))
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -113,6 +113,19 @@ def test_a_figure_is_the_same_each_time(scene: str) -> None:
     assert text.startswith("<?xml") and "the same pixels on both" in text
 
 
+def test_values_of_the_core_model_are_set_and_said(scene: str, capsys: pytest.CaptureFixture) -> None:
+    cycles = []
+    for more in ([], ["--core", "vector_latency=12", "--core", "dual_issue=false"]):
+        words = ["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", *more]
+        assert main([*words, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        cycles.append(found["cycles"])
+        assert found["equals_reference"]
+        assert main(words) == 0
+        assert ("vector_latency 12, dual_issue false" in capsys.readouterr().out) is bool(more)
+    assert cycles[1] > cycles[0]  # later results, and one instruction a cycle
+
+
 WRONG = [
     (["compare", "scene.toml", "--cores", "65"], 2, "1 to 64"),
     (["compare", "scene.toml", "--core-mhz", "0"], 2, "1 to 100000 MHz"),
@@ -137,6 +150,11 @@ WRONG = [
         "EMCs are PixelFlow's",
     ),
     (["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", "--projection", "vpu"], 2, "has no vertices"),
+    (["render", "scene.toml", "-o", "a.png", "--core", "vector_latency=6"], 2, "add --machine larrabee"),
+    (["compare", "scene.toml", "--core", "4"], 2, "write: --core KEY=VALUE"),
+    (["compare", "scene.toml", "--core", "caches=true"], 2, "no picture depends on it"),
+    (["compare", "scene.toml", "--core", "vector_latncy=6"], 3, "did you mean vector_latency?"),
+    (["compare", "scene.toml", "--core", "vector_latency=0"], 3, "vector_latency: 0 is out of range"),
     (["render", "scene.toml", "-o", "a.png", "--machine", "larabee"], 2, "did you mean larrabee?"),
 ]
 

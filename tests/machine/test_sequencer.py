@@ -116,8 +116,9 @@ end
         ("CALL f\nroutine f()\nEPUSH\nend\n", "routine f returns with 1 enables still on the stack"),
         ("routine f()\nCALL f\nend\nCALL f\n", "more than 4 started routines inside each other"),
         ("proc f()\nCALL f\nend\nCALL f\n", "more than 16 calls inside calls"),
-        ("CALL f, [380]\nproc f(a)\nLD R, a[4]\nend\n", r"LD R, \[384\]: bytes 384..384 are outside the PE \(0..383\)"),
-        ("CALL f, [2]\nproc f(a)\nLD R, a[-3]\nend\n", r"LD R, \[-1\]: bytes -1..-1 are outside the PE"),
+        ("CALL f, [380]\nproc f(a)\nLD R, a[4]\nend\n", r"3: LD R, \[384\]: bytes 384..384 are outside the PE"),
+        ("CALL f, [2]\nproc f(a)\nLD R, a[-3]\nend\n", r"3: LD R, \[-1\]: bytes -1..-1 are outside the PE"),
+        ("ADD R, #1\nEMC_SetLEE 7, 0, 0, 0, 0\n", "2: EMC_SetLEE: there is no EMC 0 of module 7"),
     ],
 )
 def test_machine_faults_say_where_and_what(node: Node, text: str, message: str) -> None:

@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, replace
+from typing import get_type_hints
 
 import pytest
 
@@ -86,6 +87,14 @@ class Deeper(Kept):
     c: int = 3
 
 
+@record
+class Typed:
+    """One with annotations that must be looked up."""
+
+    place: Kept
+    names: list[str] = field(default_factory=list)
+
+
 @pytest.mark.parametrize(("made", "standard", "arguments"), PAIRS, ids=NAMES)
 def test_it_looks_like_the_standard_one(made, standard, arguments) -> None:
     values, named = arguments
@@ -98,6 +107,7 @@ def test_it_looks_like_the_standard_one(made, standard, arguments) -> None:
     taken = [list(inspect.signature(each).parameters.items()) for each in (made, standard)]
     assert [name for name, _ in taken[0]] == [name for name, _ in taken[1]]
     assert [each.kind for _, each in taken[0]] == [each.kind for _, each in taken[1]]
+    assert [repr(each.default) for _, each in taken[0]] == [repr(each.default) for _, each in taken[1]]
     assert not hasattr(ours, "__dict__")
 
 
@@ -115,6 +125,16 @@ def test_fields_that_are_not_compared_make_no_difference() -> None:
     for point in (RECORDS[0], STANDARD[0]):
         assert point(1, names=[1]) == point(1, names=[2]) and hash(point(1)) == hash(point(1, names=[3]))
         assert point(1) != point(1, 3) and point(1) != (1, 2)
+
+
+def test_annotations_are_found_where_the_class_is() -> None:
+    """What reads types at run time asks the constructor for them, in the names of the module."""
+    assert get_type_hints(Typed.__init__) == {"place": Kept, "names": list[str], "return": type(None)}
+    assert get_type_hints(Typed) == {"place": Kept, "names": list[str]}
+
+
+def test_type_checkers_know_what_field_means() -> None:
+    assert field in record.__dataclass_transform__["field_specifiers"]
 
 
 def test_nothing_can_be_assigned_or_deleted() -> None:
@@ -156,6 +176,29 @@ def test_one_that_derives_from_another_has_the_fields_of_both() -> None:
     assert repr(Deeper(1)) == "Deeper(a=1, b='b', c=3)"
     with pytest.raises(FrozenInstanceError):
         Deeper(1).a = 2
+
+
+@pytest.mark.parametrize("decorate", [record, dataclass(frozen=True), dataclass(frozen=True, slots=True)])
+def test_frozen_classes_of_the_standard_library_derive_from_it(decorate) -> None:
+    @decorate
+    class Event(Kept):
+        d: int = 4
+
+    one = Event(1, d=6)
+    assert one == Event(1, "b", 6) != Event(1) and hash(one) == hash(Event(1, d=6))
+    assert replace(one, a=2) == Event(2, d=6) and copy.deepcopy(one) == one
+    for name in ("a", "d"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(one, name, 1)
+
+
+def test_it_says_of_itself_what_the_standard_one_says() -> None:
+    with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+        dataclass(type("Loose", (Kept,), {"__annotations__": {"d": int}}))
+    names = ("init", "repr", "eq", "frozen")
+    for made, standard in zip(RECORDS, STANDARD, strict=True):
+        said = [[getattr(each.__dataclass_params__, name) for name in names] for each in (made, standard)]
+        assert said[0] == said[1]
 
 
 def test_an_object_that_holds_itself_can_be_shown() -> None:

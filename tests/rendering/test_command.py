@@ -96,6 +96,68 @@ def test_usage(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("command", ["render", "compare"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["glass"], "teapot, glass bunny, glass nut: blending, textures, stencil or other tests; 4 samples a pixel"),
+        (["tea", "--preset", "tiny"], "a region of 128x64 pixels needs as many PEs, the node has 256"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_patches_are_tessellated(
+    tmp_path: Path, monkeypatch, capsys, command: str, words: list[str], message: str
+) -> None:
+    pytest.importorskip("trimesh")
+    from tessellation.scenes import load
+
+    monkeypatch.setattr(load, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
+    assert main([command, *words, "-o", str(tmp_path / "x.png")]) == 3
+    assert message in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["render", "enneper", "-o", "x.png"],
+        ["render", "enneper", "-o", "x.png", "--machine", "larrabee"],
+        ["compare", "enneper"],
+    ],
+    ids=" ".join,
+)
+def test_a_terminal_sees_what_is_being_done_in_one_line(tmp_path: Path, monkeypatch, capsys, words: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    words = [*words, "--samples", "4", "--size", "64x48"]
+    assert main(words) == 0
+    line = capsys.readouterr().err
+    assert "\r\x1b[2K" in line and "pass 1 of 1: 4 patches" in line and "left" not in line
+    assert main([*words, "--no-progress"]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == "pass 1 of 1: 4 patches of 4x4 control points"
+    assert main([*words, "-q"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_rates_of_the_image_composition_network_are_set_as_other_values_are(
+    tmp_path: Path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["render", "enneper", "--samples", "4", "--size", "128x64", "-o", "x.png"]
+    Path("slow.toml").write_text("[composition]\nemc_bytes_per_cycle = 1\n")
+    found = []
+    for more in ([], ["--config", "slow.toml", "-D", "composition.node_cycles=7"]):
+        assert main([*words, "--nodes", "3", *more, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["composition"])
+    assert [each["region_cycles"] for each in found] == [256 * 6 // 2, 256 * 6]
+    assert [each["latency_cycles"] for each in found] == [2 * 2, 2 * 7]
+    assert found[0]["rates"][:2] == ["emc_bytes_per_cycle 2, invented", "node_cycles 2, invented"]
+    assert found[1]["rates"][:2] == ["emc_bytes_per_cycle 1, set by slow.toml:2", "node_cycles 7, set by -D"]
+    assert main([*words, "--nodes", "3", "-D", "composition.node_cycels=7"]) == 3
+    assert "did you mean composition.node_cycles?" in capsys.readouterr().err
+    assert main([*words, "-D", "composition.node_cycles=7"]) == 0
+    assert "composition.node_cycles (set by -D) made no difference" in capsys.readouterr().err
+
+
 def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, capsys) -> None:
     import pixelflow.drawing as drawing
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.config import THESIS, TINY
+from pixelflow.config import THESIS, TINY, CompositionConfig, NodeConfig
 from pixelflow.drawing import FAR, Picture, draw, snap
 from pixelflow.errors import InputError
-from tessellation.rendering import CompositionConfig, RegionWork, compose, composition_time, render, shares, works_of
+from tessellation.rendering import RegionWork, compose, composition_time, render, shares, works_of
 from tessellation.rendering.composition_time import region_cycles
 
 NETWORK = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5)
@@ -111,8 +111,8 @@ def test_nodes_that_draw_other_regions_are_refused(given: list) -> None:
 
 
 def test_values_out_of_range_are_refused() -> None:
-    with pytest.raises(InputError, match="emc_bytes_per_cycle: 0"):
-        CompositionConfig(emc_bytes_per_cycle=0)
+    with pytest.raises(InputError, match=r"composition\.emc_bytes_per_cycle: 0"):
+        NodeConfig(composition=CompositionConfig(emc_bytes_per_cycle=0))
 
 
 def triangles(count: int = 40):
@@ -165,4 +165,6 @@ def test_the_command_says_that_it_is_a_formula(tmp_path: Path, capsys: pytest.Ca
     assert time["frame_cycles"] == max(first, second - 2) + 2 + 768
     assert found["composition_cycles"] == time["frame_cycles"] - found["cycles"]
     assert main(words) == 0
-    assert "more than the slowest node (formula of invented rates)" in " ".join(capsys.readouterr().out.split())
+    assert "more than the slowest node (formula) emc_bytes_per_cycle 2, invented;" in " ".join(
+        capsys.readouterr().out.split()
+    )

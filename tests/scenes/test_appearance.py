@@ -55,6 +55,19 @@ def refused(make) -> str:
     return str(caught.value)
 
 
+def test_all_files_that_are_missing_or_damaged_are_told_at_once(load, tmp_path: Path, monkeypatch) -> None:
+    from tessellation.scenes import load as loading
+
+    monkeypatch.setattr(loading, "tessellate", lambda *_, **__: pytest.fail("it was tessellated before"))
+    (tmp_path / "models" / "broken.bpt").write_text("one\n")
+    text = '[[body]]\npatches = "enneper"\n[[body]]\nmesh = "none.obj"\ntexture = "no.png"\n'
+    text += '[[body]]\npatches = "models/broken.bpt"\n' + 2 * '[[body]]\nmesh = "none.ply"\n' + BODY
+    told = refused(lambda: load(text))
+    files = ("none.obj: error: there is no such file", "no.png: error: there is no such file", "broken.bpt:1")
+    assert all(file in told for file in files) and told.count("none.ply") == 1
+    assert [told.index(file) for file in files] == sorted(told.index(file) for file in files)
+
+
 def test_paths_start_from_the_folder_of_the_scene_file(load, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")

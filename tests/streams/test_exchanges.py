@@ -164,6 +164,17 @@ def test_an_instruction_that_is_still_using_a_port_conflicts(function: bool) -> 
         Node(SMALL).run(microcode.assemble(text), function=function)
 
 
+@pytest.mark.parametrize("later", ["", "LD R, #1\n" * 40 + "LD R, [320]\n"], ids=["last", "others"])
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+@pytest.mark.parametrize("function", [True, False])
+def test_a_port_behind_a_parameter_is_taken_too(function: bool, seed: int | None, later: str) -> None:
+    """The transfer begins in cycle 2, the very cycle of the LD, whichever of the two is looked at first."""
+    text = f"LD S, #1\nCALL f, [352]\n{later}routine f(d)\nLD R, d\nend\n"
+    text += "stream tigc\nTAS_SetStep 1\nTAS_SetStep 1\nTAS_MemRdBlock4 2\n"
+    with pytest.raises(MachineFault, match=r"port conflict in cycle 2: LD R, \[P0\] at "):
+        Node(SMALL).run(microcode.assemble(text), function=function, shuffle_seed=seed)
+
+
 def test_the_ledger_of_a_transfer() -> None:
     text = "EMC_MarkWrite\nEMC_MarkRead\nSIGNAL 0\nWAIT 1\n"
     text += "stream tigc\nWAIT 0\nTAS_MemWrBlock4 2\nTAS_MemRdBlock4 2\nSIGNAL 1\n"

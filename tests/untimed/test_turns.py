@@ -15,6 +15,7 @@ import microcode
 from pixelflow.config import TINY
 from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.node import Node, UntimedRun
+from pixelflow.node.untimed import Untimed
 from pixelflow.observe import Executed
 from tests.streams import graphs
 from tests.untimed.states import SMALL, run_both
@@ -93,6 +94,17 @@ def test_what_is_kept_of_a_program_goes_with_it() -> None:
     del program, run
     gc.collect()
     assert len(node.array.prepared) == 0
+
+
+def test_of_a_long_run_little_is_kept() -> None:
+    node = Node(TINY)
+    long = microcode.assemble("stream tigc\nloop 120\nloop 1000\nTAS_AddCounter 1\nend\nend\n")
+    runner = Untimed(node, long, None, None)
+    runner.run()
+    assert sum(runner.streams[1].executed) > 120_000 and runner.steps.is_long
+    assert len(runner.steps.steps) == len(runner.steps.places) <= 100_000
+    first, second = (node.run(long, timing=False) for _ in range(2))
+    assert first == second and node.texture.generator.counter == 3 * 120_000 % 65536
 
 
 # --- where it stops ------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from pixelflow.lanes.compiled.dispatch import ELSEWHERE, GO, GUARD
 from pixelflow.lanes.compiled.enables import full_after, masks_read
 from pixelflow.lanes.compiled.native import native
 from pixelflow.lanes.compiled.plain import carry_out
-from pixelflow.lanes.compiled.team import Work, usable_threads
+from pixelflow.lanes.compiled.team import Team, Work, usable_threads
 from pixelflow.lanes.compiled.trace import COORDINATES, Block, Form, Part, Steps, form_of, record, slots_of
 from pixelflow.lanes.engine import Engine, Meaning
 from pixelflow.lanes.shape import Shape
@@ -95,8 +95,8 @@ class CompiledEngine(Engine):
         """How many threads may work at once; may be changed at any time."""
         self._small: dict[tuple[int, tuple[int, ...]], int] = {}
         """Numbers of the functions of one part, by the identity of its steps, which stay, and its slots."""
-        self._under_way: int | None = None
-        """The number of the last run, where other threads may be at work on it."""
+        self._team: Team | None = None
+        """Who may be at work on the last run, once there has been one for several threads."""
         self._alone = 0.0
         """Seconds that long runs have taken on one thread."""
         self._counts = False
@@ -168,20 +168,16 @@ class CompiledEngine(Engine):
     def _share(self, work: Work, actions: Sequence[CompiledAction]) -> bool:
         """Begin a run on several threads; return False where that cannot be."""
         try:
-            self._under_way = self._native.team.start((self, actions), work, self.threads)
+            self._team = self._native.team
         except RuntimeError as error:  # LLVM or the loader refuse
             self.threads = 1
             _tell(error, "one thread goes on")
             return False
-        except BaseException:  # an interrupt, while others are at work
-            self._native.team.settle()
-            raise
-        return self._under_way is not None
+        return self._team.start(self, work, actions, self.threads)
 
     def settle(self) -> None:
-        if self._under_way is not None:
-            self._native.team.wait(self._under_way)
-            self._under_way = None
+        if self._team is not None:
+            self._team.settle(self)
 
     def _is_ready(self) -> bool:
         """Compile what is wanted; return whether there is native code of everything."""
@@ -243,8 +239,9 @@ class CompiledEngine(Engine):
             if get(self._wanted[wanted:]):
                 # Long code stays where it is: a program names its address.
                 code.append(0)
-                action.holds = (code, *holds)
-                action.code, action.uses = array("q", [ELSEWHERE, code.buffer_info()[0]]).tobytes(), None
+                short = array("q", [ELSEWHERE, code.buffer_info()[0]]).tobytes()
+                self.settle()  # others may be in the code that this one takes the place of
+                action.code, action.uses, action.holds = short, None, (code, *holds)
         except Exception as error:  # as above; the code of the parts one by one is there
             if not self.falls_back:
                 raise

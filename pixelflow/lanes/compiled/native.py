@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from threading import RLock
 
 from pixelflow.lanes.compiled.cache import Cache, folder
 from pixelflow.lanes.compiled.dispatch import DISPATCH, ELSEWHERE, FIXED, GO, GUARD, WALK, Dispatch
@@ -66,6 +67,8 @@ class Native:
         self._hasty: list[list[What]] = []
         """What was compiled in haste, each time together."""
         self._spent = 0
+        self._entering = RLock()
+        """Held by whoever gives a number or enters an address: engines may be used in several threads."""
         self.addresses = array("Q", bytes(8 * _TABLE))
         """Of each function by its number, 0 where it is not compiled yet, or has not been asked for."""
         self._outgrown: list[array[int]] = []
@@ -76,13 +79,17 @@ class Native:
     def number(self, block: What) -> int:
         """Return the number of a block's function, a new one where nobody has asked for it before."""
         number = self._number.get(block)
-        if number is None:
-            number = 1 + len(self._number)
-            if number == len(self.addresses):
-                self._outgrown.append(self.addresses)
-                self.addresses = self.addresses + array("Q", bytes(8 * len(self.addresses)))
-            self._number[block] = number
-        return number
+        return self._new_number(block) if number is None else number
+
+    def _new_number(self, block: What) -> int:
+        with self._entering:
+            if block not in self._number:
+                number = 1 + len(self._number)
+                if number == len(self.addresses):
+                    self._outgrown.append(self.addresses)
+                    self.addresses = self.addresses + array("Q", bytes(8 * len(self.addresses)))
+                self._number[block] = number
+            return self._number[block]
 
     def fetch(self, wanted: Iterable[What]) -> bool:
         """Fetch the blocks that are not there yet from disk; return whether all are there now."""
@@ -132,7 +139,8 @@ class Native:
     @cached_property
     def team(self) -> Team:
         """The threads that carry out long runs together; raises what LLVM raises."""
-        return Team(Functions(*(self._get(NAMES, NAMES, HASTY) or self._make(NAMES, [TEXT], NAMES, HASTY))))
+        functions = Functions(*(self._get(NAMES, NAMES, HASTY) or self._make(NAMES, [TEXT], NAMES, HASTY)))
+        return vars(self).setdefault("team", Team(functions))  # one, whoever else asks at the same time
 
     def assembly(self, block: Block) -> str:
         """Return the text of the native code of a block, compiled with care."""
@@ -157,8 +165,9 @@ class Native:
     def _enter(self, blocks: list[What], addresses: Sequence[int], level: int) -> None:
         if level == HASTY:
             self._hasty.append(blocks)
-        for block, address in zip(blocks, addresses, strict=True):
-            self.addresses[self.number(block)] = address
+        with self._entering:
+            for block, address in zip(blocks, addresses, strict=True):
+                self.addresses[self.number(block)] = address
         self.dispatch = Dispatch(self.addresses[DISPATCH])
 
     # --- object code: ``what`` is all that it follows from, besides the lowering and the processor ----------

@@ -133,7 +133,7 @@ worker:
   %offset = mul i64 %number, {_LINE}
   %from = getelementptr i8, ptr %box, i64 {_AWAKE}
   %awake.at = getelementptr i8, ptr %from, i64 %offset
-  %awake = atomicrmw xchg ptr %awake.at, i64 1 seq_cst
+  %awake = load atomic i64, ptr %awake.at seq_cst, align 8
   %sleeps = xor i64 %awake, 1
   %bit = shl i64 %sleeps, %number
   %asleep.next = or i64 %asleep, %bit
@@ -188,9 +188,12 @@ entry:
   %offset = mul i64 %number, {_LINE}
   %from = getelementptr i8, ptr %box, i64 {_AWAKE}
   %awake.at = getelementptr i8, ptr %from, i64 %offset
+  br label %stay
+stay:
+  store atomic i64 1, ptr %awake.at seq_cst, align 8
   br label %poll
 poll:
-  %look = phi i64 [%looks, %entry], [%looks, %poll], [%look.next, %again], [%looks, %last.look]
+  %look = phi i64 [%looks, %stay], [%looks, %poll], [%look.next, %again]
   %took = call i1 @take(ptr %box, i64 %number)
   br i1 %took, label %poll, label %again
 again:
@@ -201,11 +204,7 @@ again:
 leave:
   store atomic i64 0, ptr %awake.at seq_cst, align 8
   %took.last = call i1 @take(ptr %box, i64 %number)
-  br i1 %took.last, label %last.look, label %end
-last.look:
-  %woken = atomicrmw xchg ptr %awake.at, i64 1 seq_cst
-  %stays = icmp eq i64 %woken, 0
-  br i1 %stays, label %poll, label %end
+  br i1 %took.last, label %stay, label %end
 end:
   ret void
 }}

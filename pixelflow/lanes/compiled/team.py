@@ -38,7 +38,7 @@ class Team:
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
         self._begin()
-        atexit.register(self.settle)
+        atexit.register(self.close)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self.settle, after_in_child=self._begin)
 
@@ -46,62 +46,68 @@ class Team:
         self._box = Box()
         self._wakers: list[threading.Lock] = []
         self._busy = threading.Lock()
-        self._unfinished: dict[int, tuple[int, object]] = {}
-        """Of the last runs: how many tiles, and what must live until they are done."""
+        self._unfinished: dict[int, tuple[int, object, object]] = {}
+        """Of the last runs: how many tiles, whose they are, and what must live until they are done."""
 
-    def start(self, owner: object, work: Work, threads: int) -> int | None:
-        """Begin to carry out a program as ``dispatch`` does, by up to ``threads`` threads at once; return its number.
+    def start(self, owner: object, work: Work, kept: object, threads: int) -> bool:
+        """Begin to carry out a program as ``dispatch`` does, by up to ``threads`` threads at once.
 
-        When this returns, all tiles are done or others are at work on them: `wait` waits for those. ``owner`` is what
-        must live until then. Returns None, and has done nothing, where another thread begins a run at this moment or
-        there are too many tiles.
+        When this returns, or raises because of an interrupt, tiles may not be done: `settle` waits for those of an
+        owner. ``kept`` must live until then. Returns False, and has done nothing, where another thread begins a run at
+        this moment or there are too many tiles.
         """
         state, tiles, *others = work
-        busy = self._busy
-        if tiles > MOST_TILES or not busy.acquire(blocking=False):
-            return None
-        try:
-            workers = min(threads, tiles, MOST_WORKERS + 1) - 1
-            while len(self._wakers) < workers:
-                self._hire()
+        if tiles > MOST_TILES or self._busy.locked():
+            return False
+        with self._busy:
+            workers = self._hired(min(threads, tiles, MOST_WORKERS + 1) - 1)
             self._functions.help(self._box.address)  # where the last run was interrupted, tiles may be left
             number = self._box.run + 1
-            self.wait(number - RUNS)
-            self._unfinished[number] = tiles, (owner, work)
+            self._wait(number - RUNS)
+            self._unfinished[number] = tiles, owner, (work, kept)
             asleep = self._functions.publish(self._box.address, number, tiles, state, *others, workers)
             for worker in range(asleep.bit_length()):
-                if asleep >> worker & 1:
+                # One that was told to wake, and has not done so yet, will look at the ticket after that.
+                if asleep >> worker & 1 and self._wakers[worker].locked():
                     self._wakers[worker].release()
             self._functions.help(self._box.address)
-        finally:
-            busy.release()
-        return number
+        return True
 
-    def wait(self, number: int) -> None:
-        """Return when all tiles of a run are done."""
-        found = self._unfinished.get(number)
-        if found is None or number > self._box.run:  # done, or interrupted before it began
-            return
+    def settle(self, owner: object = None) -> None:
+        """Return when all runs are done, or all of an owner."""
+        for number, (_, whose, _) in self._unfinished.copy().items():
+            if owner is None or whose is owner:
+                self._wait(number)
+
+    def close(self) -> None:
+        """Let nobody share any more, and return when all runs are done: what they work on goes when Python ends."""
+        self._busy.acquire()
+        self.settle()
+
+    def _wait(self, number: int) -> None:
+        """Return when all tiles of a run are done. It may be forgotten meanwhile, and another one be in its place."""
         longer = 0.0
-        while not self._functions.wait(self._box.address, number, found[0], _LOOKS):
+        while (found := self._unfinished.get(number)) and number <= self._box.run:  # else interrupted before it began
+            if self._functions.wait(self._box.address, number, found[0], _LOOKS):
+                self._unfinished.pop(number, None)
+                return
             self._functions.help(self._box.address)
             # Whoever has the last tile may not get a processor: leave it this one.
             sleep(longer)
             longer = min(longer + 1e-5, 1e-3)
-        self._unfinished.pop(number, None)
 
-    def settle(self) -> None:
-        """Return when all runs are done."""
-        for number in list(self._unfinished):
-            self.wait(number)
-
-    def _hire(self) -> None:
-        waker = threading.Lock()
-        waker.acquire()
-        number = len(self._wakers)
-        self._wakers.append(waker)
-        work = (self._functions.serve, self._box, number, waker)
-        threading.Thread(target=_work, args=work, name=f"lanes {number}", daemon=True).start()
+    def _hired(self, workers: int) -> int:
+        """Have so many workers, or as many as the system gives; return how many there are."""
+        while (number := len(self._wakers)) < workers:
+            waker = threading.Lock()
+            waker.acquire()
+            work = (self._functions.serve, self._box, number, waker)
+            try:
+                threading.Thread(target=_work, args=work, name=f"lanes {number}", daemon=True).start()
+            except RuntimeError:
+                return number
+            self._wakers.append(waker)
+        return workers
 
 
 def _work(serve: Callable[[int, int, int], None], box: Box, number: int, waker: threading.Lock) -> None:
