@@ -65,6 +65,10 @@ if engine.name == "compiled" and engine.functions_wanted:
 instructions at some places in it; fails where the mix would need native code that is not there at the end."""
 
 
+_SCRIPT = "import sys; from pixelflow.cli.main import process; sys.exit(process())"
+"""What the installed command does."""
+
+
 class _Case:
     """One command, and what it took: from start to end, of the processor, and what it printed itself."""
 
@@ -116,7 +120,7 @@ def startup(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
             "PYTHONPYCACHEPREFIX": str(Path(folder) / "bytecode"),
             "PIXELFLOW_CACHE": str(Path(folder) / "native"),
         }
-        command = ["-m", "pixelflow.cli.main"]
+        command = ["-c", _SCRIPT]
         whole = [*command, "tessellate", str(patches), "--samples", "4"]
         cases = [
             _Case("python -c pass", ["-c", "pass"]),

@@ -38,6 +38,8 @@ class Prepared:
         self._array = array
         self._absolute: list[Action | None] = [None] * len(self.instructions)
         self._by_parameter: dict[tuple[int, object], Action] = {}
+        self._fixed: dict[int, tuple[list[Action | None], list[int]]] = {}
+        """For the first instruction of a stretch its actions, without those that depend on parameters, and which do."""
         self._actions_of: dict[Key, tuple[Action, ...]] = {}
         self._chain: dict[Key, Action] = {}
         self._once: set[Key] = set()
@@ -58,18 +60,20 @@ class Prepared:
         return action
 
     def _actions(self, first: int, end: int, parameters: Sequence[int]) -> list[Action]:
-        """Return the actions of instructions ``first`` to ``end - 1``: what `action` says, with few questions."""
-        absolute, by_parameter, bases_of, passed = self._absolute, self._by_parameter, self.bases, len(parameters)
-        found = []
-        for index in range(first, end):
-            action = absolute[index]
-            if action is None:
-                bases = bases_of[index]
-                if len(bases) == 1 and bases[0] < passed:
-                    action = by_parameter.get((index, parameters[bases[0]]))
-                if action is None:
-                    action = self.action(index, parameters)
-            found.append(action)
+        """Return the actions of instructions ``first`` to ``end - 1``: only some of them depend on parameters."""
+        known = self._fixed.get(first)
+        if known is None or len(known[0]) != end - first:
+            fixed = [None if self.bases[index] else self.action(index, ()) for index in range(first, end)]
+            varying = [index for index in range(first, end) if self.bases[index]]
+            known = self._fixed[first] = fixed, varying
+        found = known[0].copy()
+        bases_of, by_parameter, passed = self.bases, self._by_parameter, len(parameters)
+        for index in known[1]:
+            bases = bases_of[index]
+            action = None
+            if len(bases) == 1 and bases[0] < passed:
+                action = by_parameter.get((index, parameters[bases[0]]))
+            found[index - first] = self.action(index, parameters) if action is None else action
         return found
 
     # --- stretches ---------------------------------------------------------------------------------------------

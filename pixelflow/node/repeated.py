@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pixelflow.isa import Program
 from pixelflow.node import texture_state
-from pixelflow.node.passage import passage_of
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.prepared import prepared
 from pixelflow.node.run import Run
@@ -43,6 +42,8 @@ def _again(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
         return None
     if score.repeats < score.look_at:
         return replay(score, array, unit)
+    from pixelflow.node.passage import passage_of
+
     before = texture_state.snapshot(unit)
     done = replay(score, array, unit)
     if done is None:
