@@ -8,7 +8,7 @@ timing        timing-only runs
 transfers     texture transfers
 trace         writing traces
 larrabee      binning and rasterizing 100,000 triangles with cycle counts
-startup       fresh processes: --help, a whole pass with empty caches and with full ones
+startup       fresh processes: --help, the interpreter, a whole pass with empty caches and with full ones
 
 All engines run in this process, one after the other in every round, so that a busy minute of the host slows all of
 them; read the ratios first. Times are medians with minimum and maximum.

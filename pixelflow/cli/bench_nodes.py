@@ -26,6 +26,10 @@ __all__ = ["nodes", "show_nodes"]
 _REPEATS = 10
 """Passes over the mix between two looks at the clock."""
 
+_UNCOUNTED = 4
+"""Rounds before those that count: it takes some tenths of a second until the system has new threads on processors of
+their own."""
+
 
 def nodes(rounds: int, count: int, note: Callable[[str], None]) -> dict[str, Any]:
     """Return the times of one node and of ``count``; raises InputError where the compiled engine does not work."""
@@ -41,7 +45,7 @@ def nodes(rounds: int, count: int, note: Callable[[str], None]) -> dict[str, Any
     arrays = [_ready(CompiledEngine(start.shape), state) for _ in range(count)]
     several = dict.fromkeys((1, usable_threads()))
     times: dict[tuple[int, int], list[float]] = {(some, threads): [] for threads in several for some in (1, count)}
-    for done in range(rounds):
+    for done in range(-_UNCOUNTED, rounds):
         for (some, threads), seconds in times.items():
             for engine, _ in arrays:
                 engine.threads = threads
@@ -50,8 +54,9 @@ def nodes(rounds: int, count: int, note: Callable[[str], None]) -> dict[str, Any
                 engine.run(program)
             for engine, _ in arrays[:some]:
                 engine.settle()
-            seconds.append((perf_counter() - begin) / some / _REPEATS)
-        note(f"round {done + 1} of {rounds}")
+            if done >= 0:
+                seconds.append((perf_counter() - begin) / some / _REPEATS)
+        note(f"round {done + 1} of {rounds}" if done >= 0 else "rounds that do not count")
     return {
         "mix": MIX_NAME,
         "rounds": rounds,
