@@ -96,12 +96,6 @@ class KeptRead:
         words = blocks.reshape(emcs, rounds, self.halves, devices, 4)
         return words.swapaxes(2, 3).reshape(emcs, rounds, devices, size)
 
-    def is_for_whom(self, other: KeptRead) -> bool:
-        """Return whether the same PEs get the same blocks as from another read."""
-        return self.data.shape == other.data.shape and all(
-            np.array_equal(*each) for each in ((self.lanes, other.lanes), (self.source, other.source))
-        )
-
     def source_of(self, total: int) -> NDArray[np.int64]:
         """Return for all ``total`` PEs the block that they get, -1 for those that get none."""
         found = np.full(total, -1)

@@ -78,8 +78,11 @@ class Again:
         return True
 
     def renewed(self, same: SameRead | None) -> Again | None:
-        """Return this for a read by the same PEs that brings something else; None where it goes to other PEs."""
-        if same is None or self.place.kept.blocks is None or not self.same.read.is_for_whom(same.read):
+        """Return this for the same read of other contents; None where it is another one.
+
+        A passage may have the same bytes: they must stay those of these addresses.
+        """
+        if same is None or same.follows_from != self.same.follows_from or self.place.kept.blocks is None:
             return None
         self.place.kept.renew(same.read.blocks)
         return Again(same, self.compare, self.differs, self.place)

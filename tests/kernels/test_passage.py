@@ -92,6 +92,31 @@ def test_what_is_in_texture_memory_is_read_every_time(monkeypatch: pytest.Monkey
     assert made == [True] * 4 and len(found) == 4
 
 
+def test_what_was_read_with_other_registers_is_not_kept_for_these(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program has the generator begin elsewhere, and then where it did: the run in one piece reads there.
+
+    The last read has addresses from PEs, so that the corner turners hold the same behind every run.
+    """
+    pair = Pair(3)
+    text = PASSING.replace("TAS_SetCounter 2\nTAS_SetStep 1\n", "").replace("Block4 0", "Block4 once")
+    text = text.replace("Block4 2", "Block4 0").replace("Block4 once", "Block4 2")
+    reading = assemble(text.replace("ST [100 + i], R", "ST [100 + 4 * k + i], R"))
+    begins = [assemble(f"HALT\nstream tigc\nTAS_SetStep 0\nTAS_SetCounter {counter}\nHALT\n") for counter in (0, 3)]
+    pair.run(reading, "texture", 1)
+    for number in range(6):
+        pair.run(begins[0])
+        pair.run(reading, fuse=number == 4)
+    for known in prepared(pair.nodes[0].array, reading).scores.values():
+        known.look_at = 1_000_000  # no other passage takes its place
+    made, found = counted(monkeypatch, Passage, "carry_out"), []
+    begun = (0, 0, 1, 1, 0, 1, 0)
+    for begin in begun:
+        pair.run(begins[begin])
+        assert pair.run(reading)
+        found.append(pair.nodes[0].read_memory(100, 4)[:, pair.nodes[0].flag("MR")].tobytes())
+    assert made == [begin == 0 for begin in begun] and found[0] != found[2] and found[0] == found[-1]
+
+
 MARKING = "EMC_TreeNEZero_Li 0, 1, 64, 0, 0"
 UNKNOWN = {
     "marks": "LD R, [200]\nCMP R, #2\nEC\n",
