@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from pixelflow.cli.arguments import UsageError
+from pixelflow.cli.arguments import UsageError, count
 
 if TYPE_CHECKING:
     from pixelflow.cli.screen import Screen
@@ -40,18 +40,11 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", default="engine", choices=_WHAT, help="what to measure (default: engine)")
-    parser.add_argument("--rounds", type=_positive, default=11, help="interleaved rounds (default 11)")
+    parser.add_argument("--rounds", type=count, default=11, help="interleaved rounds (default 11)")
     add = parser.add_argument
-    add("--nodes", type=_positive, metavar="N", help="`nodes`: how many are compared with one (default 40)")
+    add("--nodes", type=count, metavar="N", help="`nodes`: how many are compared with one (default 40)")
     add("--bound", action="store_true", help="`engine`: compare fused code with what its vector instructions must take")
     add("--markdown", action="store_true", help="`engine`: print the ratios as a table for a README")
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return value
 
 
 def _refuse_without_effect(args: argparse.Namespace) -> None:

@@ -105,11 +105,19 @@ def _one_of_each(environment: dict[str, str]) -> list[str]:
 
 
 def startup(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return the times of every case, and the median of its same-round ratios to a Python that does nothing."""
+    """Return the times of every case, and the median of its same-round ratios to a Python that does nothing.
+
+    Raises InputError where the compiled engine does not work.
+    """
     import pixelflow
+    from pixelflow.errors import InputError
+    from pixelflow.lanes import choose
     from tessellation import Patch
     from tessellation.bpt import format_bpt
 
+    missing = choose("compiled").note
+    if missing is not None:
+        raise InputError(f"this measures how soon the compiled engine runs: {missing.partition(';')[0]}")
     with tempfile.TemporaryDirectory() as folder:
         patches = Path(folder) / "bicubic.bpt"
         patches.write_text(format_bpt(Patch(net) for net in nets()), encoding="utf-8")

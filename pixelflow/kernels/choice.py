@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pixelflow import lanes
+from pixelflow.errors import InputError
 from pixelflow.lanes import AUTO, Choice, Shape
 
 if TYPE_CHECKING:
@@ -23,13 +24,22 @@ ENGINES = (*lanes.ENGINES, MACRO, MACRO_CHECKED)
 
 
 def choose(wanted: str) -> Choice:
-    """Return the engine to take for one of `ENGINES`, or for `AUTO`; raises ValueError for any other name."""
+    """Return the engine to take for one of `ENGINES`, or for `AUTO`; raises ValueError for any other name.
+
+    Where there is no native code the rows engine takes the place of the macro engine, but nothing takes that of the
+    checking one, which would have checked nothing: InputError.
+    """
     if wanted not in (*ENGINES, AUTO):
         raise ValueError(f"no engine {wanted!r}; there are {', '.join(ENGINES)}")
     if wanted not in (MACRO, MACRO_CHECKED):
         return lanes.choose(wanted)
     found = lanes.choose("compiled")
-    return found if found.note is not None else Choice(wanted)
+    if found.note is None:
+        return Choice(wanted)
+    why = found.note.partition(";")[0]
+    if wanted == MACRO_CHECKED:
+        raise InputError(f"the engine {MACRO_CHECKED} compares native code with microcode, and there is none: {why}")
+    return Choice(found.engine, f"engine {wanted}: {found.note}")
 
 
 def make_engine(name: str, shape: Shape) -> Engine:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pixelflow import kernels
 from pixelflow.cli.main import main
+from pixelflow.errors import InputError
 from pixelflow.lanes import AUTO, ENGINES, Shape, available, choice, choose, make_engine
 
 SHAPE = Shape(64, 32, 2, ("R",), ("C",), ("E",))
@@ -64,6 +66,22 @@ def test_the_command_says_which_engine_ran(tmp_path, monkeypatch, capsys) -> Non
     assert "engine rows" in " ".join(out.split()) and "llvmlite" not in err
     out, err = run("--engine", "compiled")
     assert "engine rows" in " ".join(out.split()) and err.count("llvmlite") == 1
+
+
+def test_the_engine_that_checks_is_never_replaced(tmp_path, monkeypatch, capsys) -> None:
+    """What runs in place of the macro engine gives the same bits; what would run in place of the checking one checks
+    nothing."""
+    (tmp_path / "p.mc").write_text("range x[1]\nSTI x, #7\nHALT\n")
+    monkeypatch.setattr(choice, "find_spec", lambda name: None)
+    found = kernels.choose("macro")
+    assert found.engine == "rows" and found.note.startswith("engine macro: ") and "extra `fast`" in found.note
+    with pytest.raises(
+        InputError, match="the engine macro-checked compares native code with microcode, and there is none"
+    ):
+        kernels.choose("macro-checked")
+    assert main(["run", str(tmp_path / "p.mc"), "--preset", "tiny", "--engine", "macro-checked", "-q"]) == 3
+    out, err = capsys.readouterr()
+    assert not out and "extra `fast`" in err
 
 
 def test_a_name_that_is_none_is_refused() -> None:
