@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.config.param import Value, leaf_faults, leaves, param, section
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
@@ -274,11 +274,11 @@ class NodeConfig(Shown):
     def __repr__(self) -> str:
         return f"NodeConfig({self.lanes} PEs at {self.clock_mhz} MHz, sha256 {self.sha256[:12]})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return every value with its unit and standing."""
         rows = tuple((key, str(value), known.unit, known.standing.value) for key, known, value, _ in leaves(self))
         facts = (("sha256", self.sha256), *((name, f"{total:,}") for name, total in self.derived.items()))
-        return Sheet("configuration of a node", facts, (Table(("key", "value", "unit", "standing"), rows),))
+        return overview("configuration of a node", facts, (plain_table(("key", "value", "unit", "standing"), rows),))
 
     @property
     def lanes(self) -> int:

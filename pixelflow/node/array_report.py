@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from pixelflow.node.lee import LinearExpressionEvaluator
-from pixelflow.shown import Sheet
+from pixelflow.report import Report, overview
 from pixelflow.simd.lanes.engine import Engine
 
-__all__ = ["array_sheet"]
+__all__ = ["array_report"]
 
 _COUNTED = {"E": "enabled", "MR": "marked to read", "MW": "marked to write"}
 _COLUMNS, _LINES = 64, 16
 """128 x 64 PEs with a Braille dot each."""
 
 
-def array_sheet(engine: Engine, lee: LinearExpressionEvaluator) -> Sheet:
+def array_report(engine: Engine, lee: LinearExpressionEvaluator) -> Report:
     """Return the sheet of an array; without a map where PEs share a place, or lie too far apart."""
     counts = ((text, f"{int(engine.get_bit(name).sum()):,} PEs") for name, text in _COUNTED.items())
     facts = (("engine", engine.name), *counts)
-    return Sheet(f"array of {engine.shape.lanes:,} PEs", facts, drawing=_map(engine, lee))
+    return overview(f"array of {engine.shape.lanes:,} PEs", facts, drawing=_map(engine, lee))
 
 
 def _map(engine: Engine, lee: LinearExpressionEvaluator) -> tuple[str, ...]:
