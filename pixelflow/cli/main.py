@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from pixelflow import __version__
-from pixelflow.cli.arguments import Parser, add_common_options
-from pixelflow.cli.registry import COMMANDS, Command
+from pixelflow.cli.shell.arguments import Parser, add_common_options
+from pixelflow.cli.shell.registry import COMMANDS, Command
 from pixelflow.simd.errors import PixelflowError, format_error, nearest
 
 __all__ = ["main", "process"]

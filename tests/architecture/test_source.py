@@ -117,7 +117,7 @@ def words_are_mnemonics(node: ast.AST) -> bool:
     return len(words) >= 4 and all(word in INSTRUCTIONS for word in words)
 
 
-WORKLOADS = {"pixelflow/cli/bench_mix.py"}
+WORKLOADS = {"pixelflow/cli/bench/mix.py"}
 """Files whose subject is a program given as instructions with weights, which is no list of what there is."""
 
 

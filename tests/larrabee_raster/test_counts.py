@@ -10,7 +10,7 @@ from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.isa import Family
 from larrabee_bridge.rasterizer import rasterize
 from larrabee_bridge.rasterizer_timing import ablation, together
-from pixelflow.cli import bench_larrabee
+from pixelflow.cli.bench import rasterizer as bench_larrabee
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
 

@@ -1,0 +1,62 @@
+"""Larrabee's vector unit: run programs for it, show its instructions, put claims beside what is measured."""
+
+from __future__ import annotations
+
+import argparse
+
+from pixelflow.cli.shell.arguments import add_common_options
+from pixelflow.cli.shell.screen import Screen
+
+EXAMPLES = (
+    "pixelflow larrabee isa vcompressd",
+    "pixelflow larrabee run blocks.mc --show r2,r3,r4 --memory partial",
+    "pixelflow larrabee run blocks.mc -P C2=-40 -D vector_latency=6",
+    "pixelflow larrabee run blocks.mc --threads 8 --per-core 4",
+    "pixelflow larrabee claims --only 6.4 table1 gather-gain",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``run``, ``isa`` and ``claims``."""
+    from pixelflow.cli.evidence import claims as larrabee_claims
+    from pixelflow.cli.model import larrabee_run
+
+    actions = parser.add_subparsers(dest="action", required=True, metavar="run|isa|claims")
+    run_action = actions.add_parser("run", help="run a program", description="Run a program on the vector unit.")
+    larrabee_run.add_arguments(run_action)
+    isa = actions.add_parser("isa", help="instruction reference", description="Show the instructions.")
+    isa.add_argument("operation", nargs="?", metavar="OP", help="one instruction (default: all)")
+    text = (
+        "What the paper on Larrabee claims, and what is measured here, now; a minute or two\n"
+        "without --quick. The exit code is 1 where a printed figure that must be the same is\n"
+        "another one."
+    )
+    claims = actions.add_parser("claims", help="published claims beside what is measured", description=text)
+    larrabee_claims.add_arguments(claims)
+    for action in (run_action, isa, claims):
+        add_common_options(action)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the action."""
+    if args.action == "isa":
+        return _isa(args)
+    from pixelflow.cli.evidence import claims as larrabee_claims
+    from pixelflow.cli.model import larrabee_run
+
+    return (larrabee_claims if args.action == "claims" else larrabee_run).run(args)
+
+
+def _isa(args: argparse.Namespace) -> int:
+    from larrabee_bridge.isa import INSTRUCTIONS
+    from pixelflow.cli.model.isa import entry_object, show_all, show_one
+
+    screen = Screen.of(args)
+    found = INSTRUCTIONS.values() if args.operation is None else (INSTRUCTIONS.find(args.operation.lower()),)
+    if screen.json:
+        screen.object("pixelflow.larrabee-isa/1", instructions=[entry_object(each) for each in found])
+    elif args.operation is None:
+        show_all(screen, found, "pixelflow larrabee isa OP")
+    else:
+        show_one(screen, found[0])
+    return 0

@@ -1,0 +1,138 @@
+"""Check a trace strictly and sum up its cycles, or convert it to another format.
+
+The option --trace of run and tessellate writes traces. The table of opcodes is
+for GTKWave (Edit, Data Format, Translate Filter File).
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from pixelflow.cli.shell.arguments import UsageError, add_common_options
+from pixelflow.cli.shell.output import STANDARD_STREAM, output_file
+from pixelflow.cli.shell.programs import refuse_overwrite
+from pixelflow.cli.shell.screen import Column, Screen, counted, number
+from pixelflow.simd.errors import Fault, InputError, Place
+
+if TYPE_CHECKING:
+    from pixelflow.simd.trace import Checked
+
+EXAMPLES = (
+    "pixelflow run microcode/examples/triangle.mc --trace perfetto",
+    "pixelflow trace check triangle.pftrace",
+    "pixelflow trace convert triangle.pftrace --to kanata -o triangle.kanata.gz",
+    "pixelflow trace opcodes -o opcodes.txt",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``check``, ``convert`` and ``opcodes``."""
+    from pixelflow.simd.trace.formats import FORMATS
+
+    actions = parser.add_subparsers(dest="action", required=True, metavar="check|convert|opcodes")
+    check = actions.add_parser(
+        "check", help="refuse what viewers misread, sum up cycles", description="Check a trace; sum up its cycles."
+    )
+    check.add_argument("file", metavar="FILE", help="Perfetto, VCD or Kanata, also compressed (.gz)")
+    convert = actions.add_parser(
+        "convert",
+        help="write a Perfetto trace in another format",
+        description="Write a Perfetto trace, which holds everything, in another format.",
+    )
+    convert.add_argument("file", metavar="FILE", help="a Perfetto trace, also compressed (.gz)")
+    convert.add_argument("--to", choices=tuple(FORMATS), required=True, metavar="FMT", help=", ".join(FORMATS))
+    convert.add_argument("-o", "--output", metavar="FILE", required=True, help="the new file; .gz compresses it")
+    opcodes = actions.add_parser(
+        "opcodes", help="opcodes and mnemonics, for GTKWave", description="Write GTKWave's translate filter of opcodes."
+    )
+    opcodes.add_argument(
+        "-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="file (default: standard output)"
+    )
+    for action in (check, convert, opcodes):
+        add_common_options(action)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, convert, or write the table of opcodes; raises InputError with the first faults of a trace."""
+    screen = Screen.of(args)
+    if args.action == "check":
+        _check(screen, args.file)
+    elif args.action == "convert":
+        _convert(screen, args)
+    else:
+        _opcodes(args.output)
+    return 0
+
+
+def _check(screen: Screen, file: str) -> None:
+    from pixelflow.cli.watch.trace_files import reading
+
+    with reading(file) as (format, stream):
+        checked = format.check(stream, file)
+    if screen.json:
+        screen.object(
+            "pixelflow.trace-check/1",
+            file=file,
+            format=checked.format,
+            header=checked.header,
+            cycles={"begin": checked.begin, "end": checked.end},
+            tracks={track: _with_idle(checked, cycles) for track, cycles in checked.totals.items()},
+            counts=checked.counts,
+        )
+        return
+    screen.paragraph(f"{file}: {checked.format}, in order; cycles {number(checked.begin)} to {number(checked.end)}")
+    screen.paragraph(", ".join(counted(count, noun.removesuffix("s")) for noun, count in checked.counts.items()))
+    for key, value in checked.header.items():
+        screen.paragraph(f"{key} {value}", indent="  ")
+    screen.text()
+    columns = [Column("cycles", numbers=True), Column("share", numbers=True), Column("track"), Column("what")]
+    rows = [
+        [number(count), _share(checked, count), track, what]
+        for track, cycles in checked.totals.items()
+        for what, count in _with_idle(checked, cycles).items()
+    ]
+    screen.table(columns, rows)
+
+
+def _with_idle(checked: Checked, cycles: dict[str, int]) -> dict[str, int]:
+    """Return cycles by heading, busy first, with those in which nothing happened at the end."""
+    ordered = dict(sorted(cycles.items(), key=lambda item: (item[0] != "busy", item[0])))
+    return {**ordered, "idle": checked.end - checked.begin - sum(cycles.values())}
+
+
+def _share(checked: Checked, cycles: int) -> str:
+    whole = checked.end - checked.begin
+    return f"{100 * cycles / whole:.1f} %" if whole else "-"
+
+
+def _convert(screen: Screen, args: argparse.Namespace) -> None:
+    from pixelflow.cli.watch.trace_files import reading, require_package, write_trace
+    from pixelflow.simd.trace.formats import FORMATS
+    from pixelflow.simd.trace.read.perfetto import read_perfetto
+
+    if args.output == STANDARD_STREAM:
+        raise UsageError("-o -", "a trace does not go to standard output", "name a file")
+    refuse_overwrite(args.file, args.output)
+    target = FORMATS[args.to]
+    require_package(target, f"--to {args.to}")
+    with reading(args.file) as (format, stream):
+        if format is not FORMATS["perfetto"]:
+            message = f"a {format.name} trace lacks what other formats need: {format.loses}"
+            raise InputError(Fault(message, Place(args.file), "convert the Perfetto trace of the run"))
+        trace = read_perfetto(stream, args.file)
+    write_trace(trace, target, args.output)
+    lost = f"; left out: {target.loses}" if target.loses else ""
+    screen.note(f"wrote {args.output}{lost}")
+    if screen.json:
+        screen.object("pixelflow.trace-convert/1", source=args.file, output=args.output, format=target.name)
+
+
+def _opcodes(output: str) -> None:
+    from pixelflow.isa import INSTRUCTIONS
+    from pixelflow.simd.trace.vcd import OPCODE_BITS
+
+    digits = OPCODE_BITS // 4
+    with output_file(output) as stream:
+        for declaration in sorted(INSTRUCTIONS.values(), key=lambda declaration: declaration.opcode):
+            stream.write(f"{declaration.opcode:0{digits}X} {declaration.mnemonic}\n")
