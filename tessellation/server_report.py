@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pixelflow.cli.shell.machine import config_object
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
+import numpy as np
+
+from pixelflow.report import Column, Json, Report, Table, counted, facts, number, plural
+from tessellation.reference import LIMIT
+from tessellation.tessellation_report import errors_text
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
     from tessellation import PatchFile, PatchServer
 
-__all__ = ["Served", "serve_object", "show_served"]
+__all__ = ["Served", "served_report"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,6 @@ class Served:
     @cached_property
     def worst_errors(self) -> tuple[float, float]:
         """The largest errors of points and of normals, in their units."""
-        import numpy as np
-
         results = [handle.result for handle in self.server.handles]
         normals = (float(np.nanmax(each.normal_errors, initial=0.0)) for each in results)
         return max(float(each.point_errors.max()) for each in results), max(normals)
@@ -60,14 +61,49 @@ class Served:
         return found
 
 
-def serve_object(served: Served) -> dict[str, Any]:
-    """Return everything about it as plain values."""
-    from tessellation import LIMIT
+def served_report(served: Served) -> Report:
+    """Return the cycles of both parts, the paths, the shares of the clients, and how good the results are."""
+    server, config = served.server, served.effective.config
+    method, node = server.session.method, server.session.node
+    total = server.cycles + server.delivery_cycles
+    point, normal = served.worst_errors
+    shares = ", ".join(str(len(server.share(client))) for client in range(server.clients))
+    allowed = f"of {LIMIT:g} allowed (2^-24 x"
+    load = sum(run.cycles for run in server.loads)
+    outside = method.load == "direct" and method.from_texture
+    rows = [
+        ("load", f"{number(load)} cycles before, from the server's GP" if server.loads else ""),
+        ("tessellation", f"{number(server.cycles)} cycles on the server"),
+        ("delivery", f"{number(server.delivery_cycles)} cycles until everything has arrived"),
+        ("machine time", f"{config.seconds(total) * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
+        ("patches", f"{shares}, client by client"),
+        ("worst point error", f"{point:.3f} {allowed} magnitude)"),
+        ("worst normal error", f"{normal:.3f} {allowed} condition)"),
+        ("not counted", "database loaded outside the counted run" if outside else ""),
+        *(("wrote", path) for path in served.written),
+    ]
+    columns = (
+        Column("path", key="path", fixed=True), Column("bytes", number, "bytes"),
+        Column("busy cycles", number, "busy_cycles"), Column("formula", number, "formula_cycles"),
+    )  # fmt: skip
+    work = f"{counted(served.samples, 'sample')} in {plural(len(server.plans), 'pass')}"
+    return Report(
+        "pixelflow serve",
+        (served.file.name, served.effective.label, f"library {served.library}", f"schedule {method.schedule}",
+         f"engine {node.engine}", counted(server.clients, "client")),
+        [work, "", Table(columns, served.paths, key="paths"), "", *facts(rows, wrap=False)],
+        schema="pixelflow.serve/1",
+        data=_object(served),
+        failure=errors_text(point, normal) if max(point, normal) > LIMIT else None,
+    )  # fmt: skip
 
+
+def _object(served: Served) -> dict[str, Json]:
+    """Return everything about it for JSON."""
     server, config = served.server, served.effective.config
     point, normal = served.worst_errors
     return {
-        "config": config_object(served.effective),
+        "config": served.effective.as_object(),
         "patches": {"file": served.file.name, "count": len(served.file.patches)},
         "samples": {"per_patch": [handle.result.samples for handle in server.handles], "total": served.samples},
         "library": served.library,
@@ -92,10 +128,6 @@ def serve_object(served: Served) -> dict[str, Any]:
             }
             for client in range(server.clients)
         ],
-        "paths": [
-            {"path": name, "bytes": size, "busy_cycles": busy, "formula_cycles": formula}
-            for name, size, busy, formula in served.paths
-        ],
         "ledger": server.ledger.as_object(),
         "result": {
             "load_cycles": sum(load.cycles for load in server.loads),
@@ -109,43 +141,3 @@ def serve_object(served: Served) -> dict[str, Any]:
         },
         "written": served.written,
     }
-
-
-def show_served(screen: Screen, served: Served) -> None:
-    """Print the cycles of both parts, the paths, the shares of the clients, and how good the results are."""
-    from tessellation import LIMIT
-
-    server, config = served.server, served.effective.config
-    screen.paragraph(
-        f"pixelflow serve · {served.file.name} · config {served.effective.preset} ({config.sha256[:6]})"
-        f" · library {served.library} · schedule {server.session.method.schedule}"
-        f" · engine {server.session.node.engine} · {counted(server.clients, 'client')}"
-    )
-    passes = len(server.plans)
-    screen.text(f"{counted(served.samples, 'sample')} in {passes} pass{'es' * (passes != 1)}")
-    screen.text()
-    columns = ("bytes", "busy cycles", "formula")
-    screen.table(
-        [Column("path", fixed=True), *(Column(name, numbers=True) for name in columns)],
-        [(name, *map(number, figures)) for name, *figures in served.paths],
-    )
-    screen.text()
-    total = server.cycles + server.delivery_cycles
-    point, normal = served.worst_errors
-    shares = ", ".join(str(len(server.share(client))) for client in range(server.clients))
-    rows = [
-        ("tessellation", f"{number(server.cycles)} cycles on the server"),
-        ("delivery", f"{number(server.delivery_cycles)} cycles until everything has arrived"),
-        ("machine time", f"{config.seconds(total) * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
-        ("patches", f"{shares}, client by client"),
-        ("worst point error", f"{point:.3f} of {LIMIT:g} allowed (2^-24 x magnitude)"),
-        ("worst normal error", f"{normal:.3f} of {LIMIT:g} allowed (2^-24 x condition)"),
-    ]
-    if server.session.method.load == "direct" and server.session.method.from_texture:
-        rows.append(("not counted", "database loaded outside the counted run"))
-    if server.loads:
-        load = sum(run.cycles for run in server.loads)
-        rows.insert(0, ("load", f"{number(load)} cycles before, from the server's GP"))
-    rows += [("wrote", path) for path in served.written]
-    for name, text in rows:
-        screen.text(f"{name:<20}{text}")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
+from pixelflow.node import Run, guesses, set_in_vain
+from pixelflow.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
 from pixelflow.simd.records import record
+from tessellation.ledger import PatchLedger
+from tessellation.reference import LIMIT
+from tessellation.stages import Stage
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
-    from pixelflow.node import Run
     from tessellation import Mesh, MeshCheck, PatchFile, Tessellation
-    from tessellation.ledger import PatchLedger
-    from tessellation.stages import Stage
 
-__all__ = ["Outcome", "show_outcome"]
+__all__ = ["Outcome", "errors_text", "outcome_report"]
 
 
 @record
@@ -30,49 +32,129 @@ class Outcome:
     written: list[str]
 
 
-def show_outcome(screen: Screen, outcome: Outcome) -> None:
-    """Print what was done, the cycles of each stage, errors, and the surface."""
-    from pixelflow.node.guesses import guesses
-    from tessellation import LIMIT
-
-    result, config = outcome.result, outcome.effective.config
-    screen.paragraph(
-        f"pixelflow tessellate · {outcome.file.name} · config {outcome.effective.preset} ({config.sha256[:6]})"
-        f" · library {result.library} · {_method_text(result)} · engine {result.engine}"
-    )
-    for line in _work_lines(result):
-        screen.text(line)
-    screen.text()
-    _stage_table(screen, result)
-    screen.text()
-    seconds = result.seconds_at_clock
+def outcome_report(outcome: Outcome) -> Report:
+    """Return what was done, the cycles of each stage, errors, and the surface."""
+    result, config, mesh = outcome.result, outcome.effective.config, outcome.mesh
+    allowed = f"of {LIMIT:g} allowed (2^-24 x"
     rows = [
-        ("machine time", f"{seconds * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
-        ("worst point error", f"{result.worst_point_error:.3f} of {LIMIT:g} allowed (2^-24 x magnitude)"),
-        ("worst normal error", f"{result.worst_normal_error:.3f} of {LIMIT:g} allowed (2^-24 x condition)"),
+        ("machine time", f"{result.seconds_at_clock * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
+        *(
+            [("kept in texture", _beside(result.caches)), ("read back", _beside(result.recalls))]
+            if result.caches
+            else ()
+        ),
+        ("worst point error", f"{result.worst_point_error:.3f} {allowed} magnitude)"),
+        ("worst normal error", f"{result.worst_normal_error:.3f} {allowed} condition)"),
         ("degenerate samples", _degenerate_text(result)),
         ("ledger", _ledger_text(result.ledger)),
-        ("mesh", _mesh_text(outcome.mesh)),
-        ("patch edges", _edges_text(outcome.mesh)),
-        ("", _gap_text(outcome.mesh, outcome.checked)),
+        ("mesh", _mesh_text(mesh)),
+        ("patch edges", _edges_text(mesh)),
+        ("", _gap_text(mesh, outcome.checked)),
+        *(("not counted", text) for text in result.not_counted),
+        *(("wrote", path) for path in outcome.written),
+        ("wall time", f"{result.wall_seconds:.2f} s for the simulation"),
     ]
-    if result.caches:
-        rows.insert(1, ("kept in texture", f"{_cycles_text(result.caches)}; TASICs busy {_busy_text(result.caches)}"))
-        rows.insert(2, ("read back", f"{_cycles_text(result.recalls)}; TASICs busy {_busy_text(result.recalls)}"))
-    rows += [("not counted", text) for text in result.not_counted]
-    rows += [("wrote", path) for path in outcome.written]
-    rows.append(("wall time", f"{result.wall_seconds:.2f} s for the simulation"))
-    for name, text in rows:
-        screen.text(f"{name:<20}{text}")
-    guesses(result.runs, config).show(screen)
+    found = guesses(result.runs, config)
+    checked = outcome.checked
+    open_edges = "note: the surface is not closed or not orientable along shared edges"
+    return Report(
+        "pixelflow tessellate",
+        (outcome.file.name, outcome.effective.label, f"library {result.library}", _method_text(result),
+         f"engine {result.engine}"),
+        [*_work_lines(result), "", _stage_table(result), "", *facts(rows, wrap=False), *found.parts],
+        schema="pixelflow.tessellate/1",
+        data={**_object(outcome), "guesses": found.as_object()},
+        notes=[
+            *([f"{open_edges}: {checked}"] if checked is not None and not checked.clean else []),
+            *set_in_vain(result.runs, outcome.effective),
+        ],
+        failure=None if result.within_limits else errors_text(result.worst_point_error, result.worst_normal_error),
+    )  # fmt: skip
 
 
-def _cycles_text(runs: tuple[Run, ...]) -> str:
-    return f"{number(sum(run.total_cycles for run in runs))} cycles beside these"
+def errors_text(point: float, normal: float) -> str:
+    """Return what is said of a result that misses the limits."""
+    return f"a result is further than {LIMIT:g} units from the reference: point {point:.3g}, normal {normal:.3g}"
 
 
-def _busy_text(runs: tuple[Run, ...]) -> str:
-    return number(sum(max(run.tasic_cycles) for run in runs))
+def _object(outcome: Outcome) -> dict[str, Json]:
+    """Return everything about it for JSON."""
+    effective, file, result, mesh = outcome.effective, outcome.file, outcome.result, outcome.mesh
+    report, checked = mesh.report, outcome.checked
+    return {
+        "config": effective.as_object(),
+        "patches": {"file": file.name, "count": len(file.patches), "headers": file.convention.value},
+        "samples": {"per_patch": [patch.samples for patch in result.patches], "total": result.samples},
+        "library": result.library,
+        "engine": result.engine,
+        "control_points": result.control_points,
+        "schedule": result.method.schedule,
+        "sends": result.method.sends,
+        "replication": result.method.replication,
+        "mantissa_bytes": result.method.mantissa_bytes,
+        "hybrid": result.method.hybrid,
+        "load": result.method.load,
+        "results": result.method.results,
+        "gps": result.gps,
+        "cache": result.method.cache,
+        "not_counted": list(result.not_counted),
+        "passes": [
+            {
+                "patches": len(plan.work.placements),
+                "control_points": [plan.memory.rows, plan.memory.columns],
+                "occupancy": plan.work.occupancy,
+                "cycles": run.cycles,
+                "by_stage": run.by_stage,
+                "waits": run.waits,
+                "program_sha256": run.program.sha256,
+                "placed": placed.as_object(),
+                "returned": returned.as_object(),
+            }
+            for plan, run, placed, returned in zip(
+                result.plans, result.runs, result.ledger.placed, result.ledger.returned, strict=True
+            )
+        ],
+        "ledger": result.ledger.as_object(),
+        "result": {
+            "cycles": result.cycles,
+            "cycles_in_thesis": result.cycles_in_thesis,
+            "load_cycles": result.load_cycles,
+            "cache_cycles": sum(run.total_cycles for run in result.caches) if result.caches else None,
+            "recall_cycles": sum(run.total_cycles for run in result.recalls) if result.recalls else None,
+            "return_cycles": result.return_cycles,
+            "by_stage": result.cycles_by_stage,
+            "seconds_at_clock": result.seconds_at_clock,
+            "error_limit": LIMIT,
+            "worst_point_error": _finite(result.worst_point_error),
+            "worst_normal_error": _finite(result.worst_normal_error),
+            "within_limits": result.within_limits,
+            "degenerate_samples": result.degenerate,
+            "lost_normals": result.lost_normals,
+        },
+        "mesh": {
+            "vertices": len(mesh.points),
+            "triangles": len(mesh.triangles),
+            "welded": report.welded,
+            "shared_edges": report.shared_edges,
+            "open_edges": report.open_edges,
+            "point_edges": report.point_edges,
+            "uneven_edges": report.uneven_edges,
+            "largest_gap": _finite(report.largest_gap),
+            "turned_patches": report.turned_patches,
+            "repaired_normals": report.repaired_normals,
+            "cracks": None if checked is None else checked.cracks,
+        },
+        "written": outcome.written,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None
+
+
+def _beside(runs: Sequence[Run]) -> str:
+    total, busy = sum(run.total_cycles for run in runs), sum(max(run.tasic_cycles) for run in runs)
+    return f"{number(total)} cycles beside these; TASICs busy {number(busy)}"
 
 
 def _method_text(result: Tessellation) -> str:
@@ -96,7 +178,7 @@ def _work_lines(result: Tessellation) -> tuple[str, str]:
     used = result.samples / (passes * result.config.lanes)
     return (
         f"{_listed(nets, 'control points', 'patch')}; {_listed(sizes, 'samples')}",
-        f"{counted(result.samples, 'sample')} in {passes} pass{'es' * (passes != 1)}, "
+        f"{counted(result.samples, 'sample')} in {plural(passes, 'pass')}, "
         f"{100 * used:.1f} % of {number(result.config.lanes)} PEs",
     )
 
@@ -105,63 +187,57 @@ def _listed(counts: dict[str, int], last: str, noun: str = "") -> str:
     def of(count: int, size: str) -> str:
         if not noun:
             return f"{count} at {size}"
-        return f"{count} {noun}{'es' * (count != 1)} of {size}"
+        return f"{plural(count, noun)} of {size}"
 
     if len(counts) > 4:
         return of(sum(counts.values()), f"{len(counts)} sizes")
     return " + ".join(of(count, size) for size, count in counts.items()) + f" {last}"
 
 
-def _stage_table(screen: Screen, result: Tessellation) -> None:
-    """Print executed cycles by stage, those that the thesis counts first, the others as lines of their own."""
-    from tessellation.stages import Stage
+_THESIS_STAGES = {
+    Stage.ADDRESSES: "table 3",
+    Stage.BERNSTEIN: "table 4",
+    Stage.POINTS: "table 7",
+    Stage.DERIVATIVES: "table 7",
+    Stage.NORMALS: "table 7",
+}
+"""The stages whose cycles the thesis counts, and where."""
+_OTHER_STAGES = {
+    Stage.ROUNDING: "appendix A",
+    Stage.MARKS: "not counted",
+    Stage.FIRST_STALL: "not counted (4.1.3)",
+    Stage.STALL: "none (4.1.3)",
+    Stage.COPY: "not counted",
+    Stage.DISTRIBUTION: "table 6; not in table 12",
+    Stage.EXCHANGE: "not the thesis's",
+    Stage.CONTROL_POINTS: "not counted (3.2)",
+    Stage.LEE: "not counted (figure 9)",
+    Stage.RETURN: "4.1.4; path busy ",
+}
 
-    def share(cycles: int) -> str:
-        return f"{100 * cycles / result.cycles:.1f} %"
 
-    columns = [Column("cycles", numbers=True), Column("share", numbers=True), Column("stage"), Column("thesis")]
-    by_stage = result.cycles_by_stage
-    source = {
-        Stage.ADDRESSES: "table 3",
-        Stage.BERNSTEIN: "table 4",
-        Stage.POINTS: "table 7",
-        Stage.DERIVATIVES: "table 7",
-        Stage.NORMALS: "table 7",
-    }
+def _stage_table(result: Tessellation) -> Table:
+    """Return executed cycles by stage, those that the thesis counts first, the others as lines of their own."""
+    by_stage, inside = result.cycles_by_stage, result.cycles_in_thesis
+
+    def row(cycles: int, name: str, source: str) -> tuple[int, str, str, str]:
+        return cycles, share(cycles, result.cycles), name, source
+
+    def of(stages: dict[Stage, str]) -> Iterator[tuple[int, str, str, str]]:
+        for stage in (stage for stage in stages if stage in by_stage):
+            name = f"{stage.value} ({result.control_points})" if stage is Stage.CONTROL_POINTS else stage.value
+            busy = number(result.return_cycles) if stage is Stage.RETURN else ""
+            yield row(by_stage[stage], name, stages[stage] + busy)
+
     rows = [
-        [number(by_stage[stage]), share(by_stage[stage]), stage.value, source[stage]]
-        for stage in source
-        if stage in by_stage
+        *of(_THESIS_STAGES),
+        row(inside, "= what the thesis counts", ""),
+        *of(_OTHER_STAGES),
+        row(result.cycles, "= all", ""),
     ]
-    inside = result.cycles_in_thesis
-    rows.append([number(inside), share(inside), "= what the thesis counts", ""])
-    outside = {
-        Stage.ROUNDING: "appendix A",
-        Stage.MARKS: "not counted",
-        Stage.FIRST_STALL: "not counted (4.1.3)",
-        Stage.STALL: "none (4.1.3)",
-        Stage.COPY: "not counted",
-        Stage.DISTRIBUTION: "table 6; not in table 12",
-        Stage.EXCHANGE: "not the thesis's",
-        Stage.CONTROL_POINTS: "not counted (3.2)",
-        Stage.LEE: "not counted (figure 9)",
-        Stage.RETURN: f"4.1.4; path busy {number(result.return_cycles)}",
-    }
-    rows += [
-        [number(by_stage[stage]), share(by_stage[stage]), _outside_name(stage, result), text]
-        for stage, text in outside.items()
-        if stage in by_stage
-    ]
-    rows.append([number(result.cycles), share(result.cycles), "= all", ""])
     if result.load_cycles:
-        rows.append([number(result.load_cycles), "", f"{Stage.LOAD.value}, before that", "not counted"])
-    screen.table(columns, rows)
-
-
-def _outside_name(stage: Stage, result: Tessellation) -> str:
-    from tessellation.stages import Stage
-
-    return f"{stage.value} ({result.control_points})" if stage is Stage.CONTROL_POINTS else stage.value
+        rows.append((result.load_cycles, "", f"{Stage.LOAD.value}, before that", "not counted"))
+    return Table((Column("cycles", number), Column("share", verbatim), Column("stage"), Column("thesis")), rows)
 
 
 def _degenerate_text(result: Tessellation) -> str:
@@ -180,8 +256,7 @@ def _ledger_text(ledger: PatchLedger) -> str:
 def _mesh_text(mesh: Mesh) -> str:
     text = f"{number(len(mesh.points))} vertices, {counted(len(mesh.triangles), 'triangle')}"
     if mesh.report.turned_patches:
-        turned = mesh.report.turned_patches
-        text += f", {turned} patch{'es' * (turned != 1)} turned over to face the same way"
+        text += f", {plural(mesh.report.turned_patches, 'patch')} turned over to face the same way"
     return text
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from larrabee_bridge.compare.report import percent
-from pixelflow.cli.shell.screen import Screen, number
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.panel import Panel
+from larrabee_bridge.compare.sides import Comparison, Side
+from pixelflow.report import Line, Part, number, percent
+from pixelflow.report.text import drawn
 
-    from larrabee_bridge.compare import Comparison, Side
-
-__all__ = ["show_dashboard"]
+__all__ = ["dashboard_parts"]
 
 _BESIDE = 100
 """Columns from which the two machines stand beside each other."""
@@ -20,34 +20,24 @@ _FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 _STYLES = ("cyan", "yellow", "green", "magenta", "blue", "red")
 
 
-def show_dashboard(screen: Screen, found: Comparison) -> None:
-    """Print a panel for each machine, beside each other where there is room."""
-    from rich.table import Table
-
-    beside = screen.width >= _BESIDE
-    each = screen.width // 2 if beside else screen.width
+def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[Part]:
+    """Yield a panel for each machine, beside each other where there is room."""
+    beside = width >= _BESIDE
+    each = width // 2 if beside else width
     slowest = max(side.milliseconds for side in found.sides)
     panels = [_panel(side, each, slowest) for side in found.sides]
     grid = Table.grid(expand=False)
     for _ in panels if beside else panels[:1]:
         grid.add_column(width=each)
-    if beside:
-        grid.add_row(*panels)
-    else:
-        for panel in panels:
-            grid.add_row(panel)
-    screen.draw(grid)
-    for side in found.sides:
-        for name, fact in side.facts:
-            screen.paragraph(f"{side.machine}, {name}: {fact}.", " ")
+    for row in [panels] if beside else [[panel] for panel in panels]:
+        grid.add_row(*row)
+    yield Line("\n".join(drawn(grid, width, color=color)), wrap=False)
+    yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
     verdict = "every pixel equal on both" if found.identical else "PICTURES DIFFER"
-    screen.text(f" {found.scene} · {found.triangles:,} triangles · {verdict}")
+    yield Line(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
 
 
 def _panel(side: Side, width: int, slowest: float) -> Panel:
-    from rich.panel import Panel
-    from rich.text import Text
-
     inner = width - 4
     text = Text(no_wrap=True, overflow="ellipsis")
     _bar(text, inner, "time", side.milliseconds / slowest, f"{number(side.milliseconds)} ms", "bold")
@@ -66,7 +56,7 @@ def _panel(side: Side, width: int, slowest: float) -> Panel:
     return Panel(text, title=Text(title), width=width)
 
 
-def _bar(text, width: int, name: str, share: float, shown: str, style: str) -> None:
+def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str) -> None:
     """Append a line: name, a bar as long as its share of the room, the figure."""
     label, figure = min(28, width // 2), 10
     room = max(4, width - label - figure - 1)

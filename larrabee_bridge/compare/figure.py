@@ -5,21 +5,23 @@ The colours are those of Okabe and Ito, which people who see colours differently
 
 from __future__ import annotations
 
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
-from pixelflow.cli.shell.output import output_file
+from larrabee_bridge.compare.bezier import BezierComparison
+from larrabee_bridge.compare.sides import Comparison, Side
 
 if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison, Side
+    from matplotlib.axes import Axes
 
-__all__ = ["write_figure"]
+__all__ = ["save_figure"]
 
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999", "#333333")
 
 
-def write_figure(path: str, found: Comparison, bezier: BezierComparison | None, core_mhz: float) -> None:
-    """Draw a comparison into a .png or .svg file."""
+def save_figure(
+    stream: IO[bytes], kind: str, found: Comparison, bezier: BezierComparison | None, core_mhz: float
+) -> None:
+    """Draw a comparison as ``png`` or ``svg``."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -37,16 +39,14 @@ def write_figure(path: str, found: Comparison, bezier: BezierComparison | None, 
             [(side, side.stages) for side in found.sides],
         )
         _stacked(mix, "share of executed instructions, by family", [(side, side.mix) for side in found.sides])
-        kind = PurePath(path).suffix.lower()[1:]
-        with output_file(path, binary=True) as stream:
-            figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
 def _label(side: Side) -> str:
     return f"{side.machine} x{side.parts}"
 
 
-def _times(axes: Any, found: Comparison, bezier: BezierComparison | None, core_mhz: float) -> None:
+def _times(axes: Axes, found: Comparison, bezier: BezierComparison | None, core_mhz: float) -> None:
     rows = [(f"picture, {_label(side)}\n{side.clock_mhz:g} MHz", side.milliseconds) for side in found.sides]
     if bezier is not None:
         node = bezier.pixelflow
@@ -62,7 +62,7 @@ def _times(axes: Any, found: Comparison, bezier: BezierComparison | None, core_m
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _stacked(axes: Any, title: str, rows: list[tuple[Side, dict[str, int]]]) -> None:
+def _stacked(axes: Axes, title: str, rows: list[tuple[Side, dict[str, int]]]) -> None:
     """Draw one bar a machine; what has less than a hundredth of it is drawn without a name."""
     for place, (side, values) in enumerate(rows):
         total, left = sum(values.values()), 0.0

@@ -1,73 +1,54 @@
-"""Two machines side by side: the tables of a comparison."""
+"""Two machines side by side as a report: what both took, stages, instructions, bytes, and a tessellation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
 
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
+from larrabee_bridge.compare.bezier import BezierComparison
+from larrabee_bridge.compare.sides import Comparison, Side
+from pixelflow.report import Column, Json, Part, Table, counted, number, percent, plural, shares, verbatim
 
-if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison, Side
+__all__ = ["bezier_object", "bezier_parts", "comparison_object", "comparison_parts", "side_object", "side_tables"]
 
-__all__ = ["bezier_object", "comparison_object", "percent", "show_bezier", "show_comparison", "side_object"]
-
-
-def show_comparison(screen: Screen, found: Comparison) -> None:
-    """Print what holds for both, then stages, instructions and bytes of each."""
-    first, second = found.sides
-    screen.paragraph(
-        f"{counted(found.triangles, 'triangle')}, {found.dropped:,} without an area; "
-        + ("every pixel of both is the one of 64-bit integers" if found.identical else "PICTURES DIFFER")
-    )
-    screen.text()
-    columns = [Column("", fixed=True), *(Column(_title(side), numbers=True) for side in found.sides)]
-    screen.table(columns, [[name, of(first), of(second)] for name, of in _ROWS])
-    for title, of, unit in (
-        (lambda side: f"cycles {side.whose_stages}", lambda side: side.stages, "cycles"),
-        (lambda side: "instructions", lambda side: side.mix, "executed"),
-        (lambda side: "bytes moved", lambda side: side.traffic, "bytes"),
-    ):
-        for side in found.sides:
-            screen.text()
-            _shares(screen, f"{side.machine}: {title(side)}", of(side), unit)
-    screen.text()
-    for side in found.sides:
-        for name, text in side.facts:
-            screen.paragraph(f"{side.machine}, {name}: {text}.")
-
-
-def percent(share: float | None) -> str:
-    """Return a share in per cent, a dash for what is not known."""
-    return "-" if share is None else f"{100 * share:.2g} %" if share < 0.01 else f"{100 * share:.1f} %"
-
-
-def _title(side: Side) -> str:
-    return f"{side.machine} x{side.parts}"
-
-
-_ROWS: Sequence[tuple[str, Callable[[Any], str]]] = (
-    ("clock, MHz", lambda side: number(side.clock_mhz)),
-    ("lanes", lambda side: number(side.lanes)),
-    ("cycles for the picture", lambda side: number(side.cycles)),
-    ("time for the picture, ms", lambda side: number(side.milliseconds)),
-    ("busy cycles of all parts", lambda side: number(side.work)),
-    ("cycles x lanes, millions", lambda side: number(side.lane_cycles / 1e6)),
-    ("lanes of a block covered", lambda side: percent(side.covered_lanes)),
-    ("lanes enabled, all cycles", lambda side: percent(side.enabled_lanes)),
-    ("instructions", lambda side: number(sum(side.mix.values()))),
-    ("bytes moved", lambda side: number(sum(side.traffic.values()))),
+_FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[Side], float | None]], ...] = (
+    ("clock, MHz", "clock_mhz", number, lambda side: side.clock_mhz),
+    ("lanes", "lanes", number, lambda side: side.lanes),
+    ("cycles for the picture", "cycles", number, lambda side: side.cycles),
+    ("time for the picture, ms", "milliseconds", number, lambda side: side.milliseconds),
+    ("busy cycles of all parts", "busy_cycles", number, lambda side: side.work),
+    ("cycles x lanes, millions", "", number, lambda side: side.lane_cycles / 1e6),
+    ("lanes of a block covered", "covered_lanes", percent, lambda side: side.covered_lanes),
+    ("lanes enabled, all cycles", "enabled_lanes", percent, lambda side: side.enabled_lanes),
+    ("instructions", "", number, lambda side: sum(side.mix.values())),
+    ("bytes moved", "", number, lambda side: sum(side.traffic.values())),
 )
+"""What stands beside each other: label, key in JSON, how it is written, and where it is from."""
 
 
-def _shares(screen: Screen, title: str, values: dict[str, int], unit: str) -> None:
-    total = sum(values.values())
-    rows = [[number(value), f"{100 * value / total:.1f} %" if total else "-", name] for name, value in values.items()]
-    columns = [Column(unit, numbers=True), Column("share", numbers=True), Column("what")]
-    screen.table(columns, [*rows, [number(total), "100.0 %" if total else "-", "= all"]], title=title)
+def comparison_parts(found: Comparison) -> Iterator[Part]:
+    """Yield what holds for both, then stages, instructions and bytes of each."""
+    same = "every pixel of both is the one of 64-bit integers" if found.identical else "PICTURES DIFFER"
+    yield f"{counted(found.triangles, 'triangle')}, {found.dropped:,} without an area; {same}"
+    rows = [(label, *(kind(of(side)) for side in found.sides)) for label, _, kind, of in _FIGURES]
+    titles = (f"{side.machine} x{side.parts}" for side in found.sides)
+    yield from ("", Table([Column("", fixed=True), *(Column(title, verbatim) for title in titles)], rows))
+    for tables in zip(*map(side_tables, found.sides), strict=True):
+        for table in tables:
+            yield from ("", table)
+    yield from ("", *(f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts))
 
 
-def comparison_object(found: Comparison) -> dict[str, Any]:
+def side_tables(side: Side) -> Iterator[Table]:
+    """Yield stages, instructions and bytes of one machine with their shares."""
+    for title, values, unit in (
+        (f"cycles {side.whose_stages}", side.stages, "cycles"),
+        ("instructions", side.mix, "executed"),
+        ("bytes moved", side.traffic, "bytes"),
+    ):
+        yield shares(values, unit, "what", foot="= all", title=f"{side.machine}: {title}")
+
+
+def comparison_object(found: Comparison) -> dict[str, Json]:
     """Return a comparison as JSON holds it."""
     return {
         "triangles": found.triangles,
@@ -77,18 +58,12 @@ def comparison_object(found: Comparison) -> dict[str, Any]:
     }
 
 
-def side_object(side: Side) -> dict[str, Any]:
+def side_object(side: Side) -> dict[str, Json]:
     """Return one machine's account as JSON holds it."""
     return {
+        **{key: of(side) for _, key, _, of in _FIGURES if key},
         "machine": side.machine,
         "parts": side.parts,
-        "lanes": side.lanes,
-        "clock_mhz": side.clock_mhz,
-        "cycles": side.cycles,
-        "milliseconds": side.milliseconds,
-        "busy_cycles": side.work,
-        "covered_lanes": side.covered_lanes,
-        "enabled_lanes": side.enabled_lanes,
         "stages": side.stages,
         "stages_are": side.whose_stages,
         "instructions": side.mix,
@@ -97,30 +72,25 @@ def side_object(side: Side) -> dict[str, Any]:
     }
 
 
-def show_bezier(screen: Screen, found: BezierComparison, core_mhz: float) -> None:
-    """Print the tessellation on both machines: cycles, time, error."""
-    node, config = found.pixelflow, found.pixelflow.config
-    passes = len(node.runs)
-    screen.text()
+def bezier_parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
+    """Yield the tessellation on both machines: cycles, time, error."""
+    node = found.pixelflow
     rows = [
-        ["clock, MHz", number(config.clock_mhz), number(core_mhz)],
-        ["cycles", number(node.cycles), number(found.larrabee_cycles)],
-        ["time, ms", number(node.seconds_at_clock * 1e3), number(found.larrabee_cycles / core_mhz / 1e3)],
-        ["largest error / extent", f"{found.pixelflow_error:.1e}", f"{found.larrabee_error:.1e}"],
+        ("clock, MHz", number(node.config.clock_mhz), number(core_mhz)),
+        ("cycles", number(node.cycles), number(found.larrabee_cycles)),
+        ("time, ms", number(node.seconds_at_clock * 1e3), number(found.larrabee_cycles / core_mhz / 1e3)),
+        ("largest error / extent", f"{found.pixelflow_error:.1e}", f"{found.larrabee_error:.1e}"),
     ]
-    columns = [
-        Column("", fixed=True),
-        *(Column(name, numbers=True) for name in ("PixelFlow, 1 node", "Larrabee, 1 core")),
-    ]
+    columns = [Column("", fixed=True), *(Column(name, verbatim) for name in ("PixelFlow, 1 node", "Larrabee, 1 core"))]
     title = f"tessellation: {found.patches} patches, {found.samples}x{found.samples} samples, points and normals"
-    screen.table(columns, rows, title=title)
-    screen.paragraph(
-        f"PixelFlow's cycles are those of {passes} {'pass' if passes == 1 else 'passes'}, "
+    yield from ("", Table(columns, rows, title))
+    yield (
+        f"PixelFlow's cycles are those of {plural(len(node.runs), 'pass')}, "
         "which take nearly as long for fewer patches than fit; Larrabee's grow with each patch."
     )
 
 
-def bezier_object(found: BezierComparison, core_mhz: float) -> dict[str, Any]:
+def bezier_object(found: BezierComparison, core_mhz: float) -> dict[str, Json]:
     """Return a tessellation on both machines as JSON holds it."""
     return {
         "patches": found.patches,

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 
-from pixelflow.cli.shell.pe_selection import position
-from pixelflow.cli.shell.screen import Column, Screen, counted
-from pixelflow.debugger import Bytes, Changed, Code, Cycle, Hit, Semaphore, Session, Stop
 from pixelflow.debugger.changes import FLAGS, Picture, byte_name
+from pixelflow.debugger.places import Code
+from pixelflow.debugger.session import Session
+from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.isa import Instruction, Kind, Program
+from pixelflow.node.pe_report import pe_columns
 from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
+from pixelflow.report import Column, Json, Line, Part, Table, counted, cut, number
+from pixelflow.simd.isa.declare import OperandSpec
 
 __all__ = [
-    "show_changes",
-    "show_code",
-    "show_flags",
-    "show_outcome",
-    "show_position",
-    "show_run",
-    "show_stack",
-    "show_stages",
-    "show_stops",
-    "show_streams",
+    "changes",
+    "code",
+    "flags",
+    "line",
+    "outcome",
+    "place",
+    "position",
+    "run",
+    "source_text",
+    "stack",
+    "stages",
+    "stops",
+    "streams",
+    "subject_text",
 ]
 
 _FEW = 8
@@ -33,15 +40,9 @@ _PYTHON = ".py"
 _CODE_AROUND = 5
 
 
-def printable(text: str) -> str:
-    """Return text without characters that could move the cursor."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text.expandtabs(4))
-
-
-def line(screen: Screen, text: str) -> None:
-    """Print one line that holds program text, cut where the screen ends."""
-    text = printable(text).rstrip()
-    screen.text(text if len(text) <= screen.width else text[: screen.width - 1] + "…")
+def line(text: str, width: int) -> Line:
+    """Return one line that holds program text, cut where the screen ends."""
+    return Line(cut(text, width), wrap=False)
 
 
 def place(program: Program, index: int) -> str:
@@ -63,7 +64,7 @@ def instruction_text(program: Program, instruction: Instruction) -> str:
     names = {at: name for name, at in program.labels.items()}
     names |= {routine.entry: routine.name for routine in program.routines}
 
-    def name(spec: Any, value: int) -> str:
+    def name(spec: OperandSpec, value: int) -> str:
         if spec.kind is Kind.TARGET:
             return names.get(value, str(value))
         return f'"{program.names[value]}"' if value < len(program.names) else str(value)
@@ -71,16 +72,16 @@ def instruction_text(program: Program, instruction: Instruction) -> str:
     return instruction.text(name)
 
 
-def show_position(screen: Screen, session: Session) -> None:
-    """Print the cycle, and for each stream what it does next or what it waits for."""
+def position(width: int, session: Session) -> Iterator[Part]:
+    """Yield the cycle, and for each stream what it does next or what it waits for."""
     replay = session.replay
-    screen.text(f"cycle {replay.position:,}" + (", the end" if replay.ended and replay.stopped is None else ""))
+    yield f"cycle {replay.position:,}" + (", the end" if replay.ended and replay.stopped is None else "")
     for name, stream in replay.streams.items():
-        line(screen, f"  {name.upper()}  {_doing(session, stream)}")
+        yield line(f"  {name.upper()}  {_doing(session, stream)}", width)
         ahead = replay.ahead(name)
         if ahead is not None and ahead.control:
             where = place(session.program, ahead.index)
-            line(screen, f"    ->  {where:<22} {source_text(session.program, ahead.index)}")
+            yield line(f"    ->  {where:<22} {source_text(session.program, ahead.index)}", width)
 
 
 def _doing(session: Session, stream: StreamView) -> str:
@@ -97,8 +98,10 @@ def _doing(session: Session, stream: StreamView) -> str:
     return f"{place(program, stream.index):<22} {source_text(program, stream.index)}{when}"
 
 
-def show_code(screen: Screen, session: Session, stream: str, around: int = _CODE_AROUND, at: int | None = None) -> None:
-    """Print instructions with their source around one of them: that which a stream has next, or ``at``.
+def code(
+    width: int, session: Session, stream: str, around: int = _CODE_AROUND, at: int | None = None
+) -> Iterator[Part]:
+    """Yield instructions with their source around one of them: that which a stream has next, or ``at``.
 
     ``=>`` marks the next instruction of a stream, ``->`` control on the way to it.
     """
@@ -108,15 +111,15 @@ def show_code(screen: Screen, session: Session, stream: str, around: int = _CODE
     centre = at if at is not None else next((i for i, m in marks.items() if m == (stream, "=>")), running.index)
     centre = min(max(centre, 0), len(program.instructions) - 1)
     before = None
-    for index in range(max(0, centre - around), min(len(program.instructions), centre + around + 1)):
+    for index in range(max(0, centre - _CODE_AROUND), min(len(program.instructions), centre + _CODE_AROUND + 1)):
         source = program.line_at(index)
         if source is not None and source != before:
-            line(screen, f"{place(program, index):<22} {source.text.rstrip()}")
+            yield line(f"{place(program, index):<22} {source.text.rstrip()}", width)
         before = source
         who, mark = marks.get(index, ("", ""))
         instruction = program.instructions[index]
         text = instruction_text(program, instruction)
-        line(screen, f"{who.upper():>8} {mark:2} {program.addresses[index]:>6}  {instruction.cycles:>3}  {text}")
+        yield line(f"{who.upper():>8} {mark:2} {program.addresses[index]:>6}  {instruction.cycles:>3}  {text}", width)
 
 
 def _marks(session: Session) -> dict[int, tuple[str, str]]:
@@ -148,30 +151,26 @@ def subject_text(stop: Stop) -> str:
     return text + (f", 1 time in {stop.count}" if stop.count > 1 else "")
 
 
-def show_stops(screen: Screen, session: Session) -> None:
-    """Print the stops that are set."""
+def stops(width: int, session: Session) -> Iterator[Part]:
+    """Yield the stops that are set."""
     if not session.stops:
-        screen.text("no stops")
+        yield "no stops"
     for stop in session.stops.values():
-        line(screen, f"{stop.number:>3}  {subject_text(stop)}   (met {counted(stop.met, 'time')})")
+        yield line(f"{stop.number:>3}  {subject_text(stop)}   (met {counted(stop.met, 'time')})", width)
 
 
-def show_outcome(screen: Screen, session: Session, hits: tuple[Hit | Changed, ...]) -> None:
-    """Print which stops were met, and what kept the run from going on."""
+def outcome(width: int, session: Session, hits: tuple[Hit | Changed, ...]) -> Iterator[Part]:
+    """Yield which stops were met, and what kept the run from going on."""
     for hit in hits:
         if isinstance(hit, Changed):
-            _show_changed(screen, session, hit)
+            yield from _changed(width, session, hit)
         else:
-            line(screen, f"stop {hit.stop.number}: {_met(session.program, hit)}")
+            yield line(f"stop {hit.stop.number}: {_met(session.program, hit)}", width)
     stopped = session.replay.stopped
     if stopped is not None:
-        for told in printable_lines(str(stopped)).splitlines():
-            (screen.text if len(told) <= screen.width else screen.paragraph)(told)  # tables stay as they are
-
-
-def printable_lines(text: str) -> str:
-    """Return several lines of text without characters that could move the cursor."""
-    return "\n".join(printable(each) for each in text.splitlines())
+        for told in str(stopped).splitlines():
+            text = cut(told, len(told) * 4)
+            yield Line(text, wrap=False) if len(text) <= width else text  # tables stay as they are
 
 
 def _met(program: Program, hit: Hit) -> str:
@@ -189,30 +188,28 @@ def _met(program: Program, hit: Hit) -> str:
     return f"{hit.event.stream.upper()} {what} ({place(program, hit.event.index)})"
 
 
-def _show_changed(screen: Screen, session: Session, hit: Changed) -> None:
+def _changed(width: int, session: Session, hit: Changed) -> Iterator[Part]:
     program = session.program
-    line(screen, f"stop {hit.stop.number}: {subject_text(hit.stop)}: {counted(len(hit.lanes), 'PE')} changed")
+    yield line(f"stop {hit.stop.number}: {subject_text(hit.stop)}: {counted(len(hit.lanes), 'PE')} changed", width)
     for stream, index in hit.by:
         where = place(program, index)
-        line(screen, f"  by {stream.upper()} in cycle {hit.cycle:,}, {where}  {source_text(program, index)}")
+        yield line(f"  by {stream.upper()} in cycle {hit.cycle:,}, {where}  {source_text(program, index)}", width)
     before, after = hit.before, hit.after
     if len(before) > _FEW:
         changed = np.flatnonzero((before != after).any(axis=1))[:_FEW]
         before, after = before[changed], after[changed]
         names = [byte_name(program, hit.stop.subject.start + at) for at in changed.tolist()]
-        screen.paragraph(f"bytes {', '.join(names)}", indent="  ")
-    columns = [Column("PE", numbers=True), Column("m.e.p.pe", fixed=True), Column("before"), Column("after")]
-    rows = [
-        [str(lane), position(lane, session.node.config.array), bytes(old).hex(" "), bytes(new).hex(" ")]
-        for lane, old, new in zip(hit.lanes[:_FEW].tolist(), before.T, after.T, strict=False)
-    ]
-    screen.table(columns, rows)
+        yield f"  bytes {', '.join(names)}"
+    columns, rows = pe_columns(hit.lanes[:_FEW].tolist(), session.node.config.array)
+    values = [(bytes(old).hex(" "), bytes(new).hex(" ")) for old, new in zip(before.T, after.T, strict=True)]
+    cells = [(*row, *both) for row, both in zip(rows, values, strict=False)]
+    yield Table([*columns, Column("before"), Column("after")], cells)
     if len(hit.lanes) > _FEW:
-        screen.text(f"  and {counted(len(hit.lanes) - _FEW, 'PE')} more")
+        yield f"  and {counted(len(hit.lanes) - _FEW, 'PE')} more"
 
 
-def show_changes(screen: Screen, session: Session, before: Picture) -> None:
-    """Print what differs now from an earlier picture."""
+def changes(width: int, session: Session, before: Picture) -> Iterator[Part]:
+    """Yield what differs now from an earlier picture."""
     after = Picture.of(session.node)
     parts = [
         f"{change.name} in {counted(len(change.lanes), 'PE')}" for change in before.changes(after, session.program)
@@ -220,34 +217,33 @@ def show_changes(screen: Screen, session: Session, before: Picture) -> None:
     modules = before.changed_modules(after)
     if modules:
         parts.append(f"texture memory of module {', '.join(str(module) for module in modules)}")
-    screen.paragraph(f"changed: {', '.join(parts) or 'nothing in the PEs'}", indent="  ")
+    yield f"  changed: {', '.join(parts) or 'nothing in the PEs'}"
 
 
-def show_streams(screen: Screen, session: Session) -> None:
-    """Print cycles, busy cycles, waits and instructions of each stream."""
+def streams(width: int, session: Session) -> Iterator[Part]:
+    """Yield cycles, busy cycles, waits and instructions of each stream."""
     streams = session.replay.streams
-    columns = [Column("", fixed=True), *(Column(name.upper(), numbers=True) for name in streams)]
+    columns = [Column("", fixed=True), *(Column(name.upper(), number) for name in streams)]
     reasons = sorted({reason for stream in streams.values() for reason in stream.waits})
-    rows = [["cycle", *(f"{stream.cycle:,}" for stream in streams.values())]]
-    rows.append(["busy", *(f"{stream.busy:,}" for stream in streams.values())])
-    for reason in reasons:
-        rows.append([f"wait {reason}", *(f"{stream.waits.get(reason, 0):,}" for stream in streams.values())])
-    rows.append(["instructions", *(f"{sum(stream.executed):,}" for stream in streams.values())])
-    screen.table(columns, rows)
+    rows: list[list[Json]] = [["cycle", *(stream.cycle for stream in streams.values())]]
+    rows.append(["busy", *(stream.busy for stream in streams.values())])
+    rows += [[f"wait {reason}", *(stream.waits.get(reason, 0) for stream in streams.values())] for reason in reasons]
+    rows.append(["instructions", *(sum(stream.executed) for stream in streams.values())])
+    yield Table(columns, rows)
 
 
-def show_run(screen: Screen, session: Session) -> None:
-    """Print program, machine, engine and how far the run goes."""
+def run(width: int, session: Session) -> Iterator[Part]:
+    """Yield program, machine, engine and how far the run goes."""
     replay, config = session.replay, session.node.config
     end = "the end is not known yet" if replay.end is None else f"the end is cycle {replay.end:,}"
-    program = f"{printable(session.program.name) or 'program'} ({session.program.sha256[:6]})"
+    program = f"{cut(session.program.name, 1000) or 'program'} ({session.program.sha256[:6]})"
     machine = f"config ({config.sha256[:6]}) · engine {session.node.engine}"
-    screen.paragraph(f"{program} · {machine}")
-    screen.text(end)
+    yield f"{program} · {machine}"
+    yield end
 
 
-def show_stack(screen: Screen, session: Session, stream: str) -> None:
-    """Print the calls that the next instruction of a stream is inside of, innermost first: parameters, open loops."""
+def stack(width: int, session: Session, stream: str) -> Iterator[Part]:
+    """Yield the calls that the next instruction of a stream is inside of, innermost first: parameters, open loops."""
     program = session.program
     ahead = session.replay.ahead(stream)
     frames = session.replay.streams[stream].frames if ahead is None else ahead.frames
@@ -258,9 +254,9 @@ def show_stack(screen: Screen, session: Session, stream: str) -> None:
         shown = [_parameter(program, *each) for each in zip(names, frame.parameters, strict=False)]
         loops = [f"loop at {place(program, start - 1)}: {left} rounds left" for start, left in frame.loops]
         called = f"from {place(program, frame.return_to - 1)}, cycle {frame.entered_at:,}" if depth else ""
-        line(screen, f"{depth:>3}  {name}({', '.join(shown)})  {called}")
+        yield line(f"{depth:>3}  {name}({', '.join(shown)})  {called}", width)
         for loop in loops:
-            line(screen, f"       {loop}")
+            yield line(f"       {loop}", width)
 
 
 def _parameter(program: Program, name: str, value: int) -> str:
@@ -269,20 +265,19 @@ def _parameter(program: Program, name: str, value: int) -> str:
     return f"{name}={value}" + ("" if byte.startswith("[") else f" ({byte})")
 
 
-def show_stages(screen: Screen, session: Session) -> None:
-    """Print the stages that each stream has begun."""
+def stages(width: int, session: Session) -> Iterator[Part]:
+    """Yield the stages that each stream has begun."""
     for name, stream in session.replay.streams.items():
         for stage, cycle in stream.stages:
-            line(screen, f"  {name.upper()}  {cycle:>12,}  {stage}")
+            yield line(f"  {name.upper()}  {cycle:>12,}  {stage}", width)
 
 
-def show_flags(screen: Screen, session: Session, lanes: list[int]) -> None:
-    """Print carry, enable, latch and marks of the chosen PEs."""
+def flags(width: int, session: Session, lanes: list[int]) -> Iterator[Part]:
+    """Yield carry, enable, latch and marks of the chosen PEs."""
     node = session.node
-    columns = [Column("PE", numbers=True), Column("m.e.p.pe", fixed=True)]
-    columns += [Column(name, numbers=True) for name in FLAGS]
+    columns, rows = pe_columns(lanes, node.config.array)
     values = [node.flag(name) for name in FLAGS]
-    rows = [[str(at), position(at, node.config.array), *(str(int(flag[at])) for flag in values)] for at in lanes]
-    screen.table(columns, rows)
+    cells = [(*row, *(int(flag[at]) for flag in values)) for row, at in zip(rows, lanes, strict=True)]
+    yield Table([*columns, *(Column(name, number) for name in FLAGS)], cells)
     enabled = int(np.count_nonzero(values[FLAGS.index("E")]))
-    screen.text(f"enabled: {enabled:,} of {node.lanes:,}")
+    yield f"enabled: {enabled:,} of {node.lanes:,}"

@@ -1,39 +1,55 @@
-"""PE state as tables: registers, enables, memory, and named memory ranges as bytes, words or floats."""
+"""PE state as tables and maps: registers, enables, memory, and named memory ranges as bytes, words or floats.
+
+A map shows one byte or one flag of every PE at its x, y place. Characters are about twice as high as wide, so one
+character stands for s x 2s PEs. A flag is drawn in Braille dots, one dot a PE (2 x 4 in a character); a byte as the
+mean over a character's PEs, in ten shades from the least value of the array to the greatest.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pixelflow.cli.run.pe_files import STATE_FLAGS, STATE_REGISTERS
-from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.pe_selection import position
-from pixelflow.cli.shell.screen import Column, Screen
-from pixelflow.isa import MemoryRange, Program
-from pixelflow.node import Node
-from pixelflow.node.pe_map import SHADES, flag_map, grid, pes_of_character, value_map
-from pixelflow.simd.errors import nearest
+from pixelflow.config import ArrayConfig
+from pixelflow.isa import MemoryRange
+from pixelflow.node.node import Node
+from pixelflow.report import Column, Json, Line, Part, Table, verbatim
 from pixelflow.simd.records import record
 
 __all__ = [
+    "FLAGS",
+    "MAP_FLAGS",
+    "REGISTERS",
     "Form",
     "MapView",
     "RangeView",
+    "dump_parts",
+    "enables_table",
+    "grid",
     "json_value",
-    "map_view",
-    "range_view",
-    "show_enables",
-    "show_map",
-    "show_memory",
-    "show_ranges",
-    "show_registers",
+    "map_parts",
+    "memory_lines",
+    "no_map",
+    "pe_columns",
+    "position",
+    "ranges_table",
+    "registers_table",
 ]
 
+REGISTERS = ("R", "S", "M")
+FLAGS = ("C", "E")
+MAP_FLAGS = {"enable": "E", "carry": "C"}
+"""Flags that a map shows, by what users call them."""
+
 _LINE_BYTES = 16
-_MAP_FLAGS = {"enable": "E", "carry": "C"}
+_SHADES = " .:-=+*#%@"
+"""From the least value of a byte's map to its greatest."""
+_EMPTY_BRAILLE = 0x2800
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 
 
 class Form(Enum):
@@ -57,7 +73,7 @@ class RangeView:
             return [self.range.name]
         return [f"{self.range.name}[{offset}]" for offset in range(0, self.range.size, 4)]
 
-    def values(self, node: Node, lanes: list[int]) -> list[list[Any]]:
+    def values(self, node: Node, lanes: list[int]) -> list[list[Json]]:
         """Return, for each column, the value of every chosen lane."""
         start, size = self.range.start, self.range.size
         match self.form:
@@ -68,94 +84,6 @@ class RangeView:
             case Form.BYTES:
                 rows = node.read_memory(start, size)[:, lanes]
                 return [[bytes(column).hex(" ") for column in rows.T]]
-
-
-def range_view(text: str, program: Program) -> RangeView:
-    """Return what ``NAME`` or ``NAME:bytes|word|float`` asks for; raises UsageError for what the program lacks."""
-    name, colon, form_name = text.partition(":")
-    option = f"--range {text}"
-    found = next((each for each in program.ranges if each.name == name), None)
-    if found is None:
-        names = [each.name for each in program.ranges]
-        close = nearest(name, names)
-        hint = f"did you mean {close}?" if close else f"ranges: {', '.join(names) or 'none'}"
-        raise UsageError(option, f"the program has no memory range {name!r}", hint)
-    forms = [form.value for form in Form]
-    if colon and form_name not in forms:
-        raise UsageError(option, f"{form_name!r} is not a form", f"allowed: {', '.join(forms)}")
-    form = Form(form_name) if colon else (Form.WORD if found.size <= 8 else Form.BYTES)
-    if form is Form.WORD and found.size > 8:
-        raise UsageError(option, f"{name} has {found.size} bytes", "a word has 1 to 8; use :bytes or :float")
-    if form is Form.FLOAT and found.size % 4:
-        raise UsageError(option, f"{name} has {found.size} bytes", "binary32 numbers have 4 each; use :bytes")
-    return RangeView(found, form)
-
-
-def show_ranges(screen: Screen, node: Node, views: list[RangeView], lanes: list[int]) -> None:
-    """Print a table of ranges, one row per PE."""
-    columns = [Column("PE", numbers=True), Column("m.e.p.pe", fixed=True)]
-    cells = []
-    for view in views:
-        columns += [Column(name, numbers=True) for name in view.columns()]
-        cells += [[_cell(value) for value in values] for values in view.values(node, lanes)]
-    array = node.config.array
-    rows = [
-        [str(lane), position(lane, array), *(column[index] for column in cells)] for index, lane in enumerate(lanes)
-    ]
-    screen.table(columns, rows)
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
-
-
-def json_value(value: Any) -> Any:
-    """Return a value that JSON has; infinities and NaN become text."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def show_registers(screen: Screen, node: Node, lanes: list[int]) -> None:
-    """Print registers, carry and enable of the chosen PEs, with their place in the plane."""
-    x, y = node.coordinates()
-    columns = [Column("PE", numbers=True), Column("m.e.p.pe", fixed=True), Column("x", numbers=True)]
-    columns += [Column("y", numbers=True)]
-    columns += [Column(name, numbers=True) for name in (*STATE_REGISTERS, *STATE_FLAGS)]
-    registers = [node.register(name) for name in STATE_REGISTERS]
-    flags = [node.flag(name) for name in STATE_FLAGS]
-    rows = []
-    for lane in lanes:
-        row = [str(lane), position(lane, node.config.array), str(x[lane]), str(y[lane])]
-        row += [f"{values[lane]:02x}" for values in registers]
-        rows.append(row + [str(int(values[lane])) for values in flags])
-    screen.table(columns, rows, title="registers (hexadecimal), carry, enable")
-
-
-def show_enables(screen: Screen, node: Node) -> None:
-    """Print how many PEs are enabled, per module and EMC."""
-    array = node.config.array
-    enabled = node.flag("E").reshape(array.modules, array.emcs_per_module, -1).sum(axis=2)
-    columns = [Column("module", numbers=True)]
-    columns += [Column(f"EMC {emc}", numbers=True) for emc in range(array.emcs_per_module)]
-    rows = [[str(module), *(str(count) for count in counts)] for module, counts in enumerate(enabled.tolist())]
-    title = f"enabled PEs: {int(enabled.sum()):,} of {node.lanes:,}"
-    screen.table(columns, rows, title=title)
-
-
-def show_memory(screen: Screen, node: Node, lanes: list[int]) -> None:
-    """Print the memory of the chosen PEs, 16 bytes a line; lines equal to the one before become one star."""
-    memory = node.memory
-    for lane in lanes:
-        screen.text(f"memory of PE {lane} ({position(lane, node.config.array)})")
-        before, starred = None, False
-        for start in range(0, len(memory), _LINE_BYTES):
-            line = bytes(memory[start : start + _LINE_BYTES, lane]).hex(" ")
-            if line != before:
-                screen.text(f"  {start:3}  {line}")
-            elif not starred:
-                screen.text("    *")
-            starred = line == before
-            before = line
-        screen.text()
 
 
 @record
@@ -176,38 +104,148 @@ class MapView:
         return node.read_memory(self.address)[0]
 
 
-def map_view(text: str, program: Program, option: str = "--show-map") -> MapView:
-    """Return what ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]`` asks for; raises UsageError."""
-    flag = _MAP_FLAGS.get(text)
-    if flag is not None or text in STATE_REGISTERS:
-        return MapView(text, flag=flag, register=None if flag else text)
-    name, bracket, index = text.partition("[")
-    found = next((each for each in program.ranges if each.name == name), None)
-    if found is None:
-        names = [*_MAP_FLAGS, *STATE_REGISTERS, *(each.name for each in program.ranges)]
-        close = nearest(name, names)
-        hint = f"did you mean {close}?" if close else f"allowed: {', '.join(names)}"
-        raise UsageError(f"{option} {text}", f"{name!r} is neither a flag nor a register nor a memory range", hint)
-    digits = index.removesuffix("]")
-    offset = int(digits[:9]) if digits.isascii() and digits.isdigit() else 0
-    if (bracket and index != f"{offset}]") or offset >= found.size:
-        raise UsageError(f"{option} {text}", "no such byte", f"allowed: {name}[0] to {name}[{found.size - 1}]")
-    return MapView(text, address=found.start + offset)
+def position(lane: int, array: ArrayConfig) -> str:
+    """Return ``module.emc.panel.pe`` of a lane."""
+    return ".".join(str(part) for part in np.unravel_index(lane, array.shape))
 
 
-def show_map(screen: Screen, node: Node, view: MapView) -> None:
-    """Print the map of one flag or byte of every PE."""
+def pe_columns(lanes: Sequence[int], array: ArrayConfig) -> tuple[list[Column], list[tuple[Json, ...]]]:
+    """Return the columns that begin every table of PEs, and their cells."""
+    columns = [Column("PE", verbatim, "pe"), Column("m.e.p.pe", fixed=True)]
+    return columns, [(str(lane), position(lane, array)) for lane in lanes]
+
+
+def ranges_table(node: Node, views: Sequence[RangeView], lanes: list[int]) -> Table:
+    """Return a table of ranges, one row per PE."""
+    columns, rows = pe_columns(lanes, node.config.array)
+    columns += [Column(name, _cell) for view in views for name in view.columns()]
+    values = [values for view in views for values in view.values(node, lanes)]
+    return Table(columns, [(*row, *cells) for row, *cells in zip(rows, *values, strict=True)])
+
+
+def _cell(value: float | int | str) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def json_value(value: Json) -> Json:
+    """Return a value that JSON has; infinities and NaN become text."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def registers_table(node: Node, lanes: list[int]) -> Table:
+    """Return registers, carry and enable of the chosen PEs, with their place in the plane."""
+    x, y = node.coordinates()
+    columns, rows = pe_columns(lanes, node.config.array)
+    columns += [Column(name, _plain) for name in ("x", "y")]
+    columns += [Column(name, "{:02x}".format) for name in REGISTERS] + [Column(name, _plain) for name in FLAGS]
+    values = [x, y, *map(node.register, REGISTERS), *map(node.flag, FLAGS)]
+    cells = [(*row, *(int(each[lane]) for each in values)) for row, lane in zip(rows, lanes, strict=True)]
+    return Table(columns, cells, "registers (hexadecimal), carry, enable")
+
+
+_plain = "{}".format
+"""Shows a number without separators."""
+
+
+def enables_table(node: Node) -> Table:
+    """Return how many PEs are enabled, per module and EMC."""
+    array = node.config.array
+    enabled = node.flag("E").reshape(array.modules, array.emcs_per_module, -1).sum(axis=2)
+    columns = [Column(name, _plain) for name in ("module", *(f"EMC {emc}" for emc in range(array.emcs_per_module)))]
+    rows = [(module, *counts) for module, counts in enumerate(enabled.tolist())]
+    return Table(columns, rows, f"enabled PEs: {int(enabled.sum()):,} of {node.lanes:,}")
+
+
+def memory_lines(node: Node, lanes: list[int]) -> Iterator[Part]:
+    """Yield the memory of the chosen PEs, 16 bytes a line; lines equal to the one before become one star."""
+    memory = node.memory
+    for lane in lanes:
+        yield f"memory of PE {lane} ({position(lane, node.config.array)})"
+        before, starred = None, False
+        for start in range(0, len(memory), _LINE_BYTES):
+            line = bytes(memory[start : start + _LINE_BYTES, lane]).hex(" ")
+            if line != before:
+                yield Line(f"  {start:3}  {line}", wrap=False)
+            elif not starred:
+                yield "    *"
+            starred = line == before
+            before = line
+        yield ""
+
+
+def dump_parts(node: Node, what: str, lanes: list[int], *, few: bool) -> Iterator[Part]:
+    """Yield ``registers``, ``enables`` or ``memory``; of many PEs the memory of the first one where ``few``."""
+    if what == "registers":
+        yield registers_table(node, lanes)
+    elif what == "enables":
+        yield enables_table(node)
+    else:
+        yield from memory_lines(node, lanes[:1] if few else lanes)
+
+
+def no_map(view: MapView) -> str:
+    """Return the note on a map that there is not."""
+    return f"note: {view.text} has no map: several PEs share a place in the plane, or it is very sparse"
+
+
+def map_parts(node: Node, view: MapView, columns: int) -> Iterator[Part]:
+    """Yield the map of one flag or byte of every PE; nothing where they make no plane."""
     plane = grid(view.values(node), *node.coordinates())
     if plane is None:
-        screen.note(f"note: {view.text} has no map: several PEs share a place in the plane, or it is very sparse")
         return
     heading = f"{view.text}, {plane.shape[1]} x {plane.shape[0]} PEs, y downwards"
-    wide, high = pes_of_character(plane, screen.width)
+    wide, high = _pes_of_character(plane, columns)
     scale = f"one character: {wide} x {high} PEs"
     if plane.dtype == np.bool_:
-        screen.text(f"{heading}, {scale}, a dot each")
-        screen.text("\n".join(flag_map(plane)))
-        return
-    screen.text(f"{heading}, '{SHADES[0]}' {int(plane.min())} to '{SHADES[-1]}' {int(plane.max())}")
-    screen.text(f"{scale}, their mean")
-    screen.text("\n".join(value_map(plane, screen.width)))
+        yield f"{heading}, {scale}, a dot each"
+        lines = _flag_map(plane)
+    else:
+        yield f"{heading}, '{_SHADES[0]}' {int(plane.min())} to '{_SHADES[-1]}' {int(plane.max())}"
+        yield f"{scale}, their mean"
+        lines = _value_map(plane, columns)
+    yield Line("\n".join(lines), wrap=False)
+
+
+def grid(values: NDArray, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray | None:
+    """Return values[y, x] with y growing downwards, or None where two PEs share a place or the plane is too wide."""
+    width, height = int(x.max()) + 1, int(y.max()) + 1
+    if width * height > 4 * len(values) or len(np.unique(y * width + x)) < len(values):
+        return None
+    plane = np.zeros((height, width), values.dtype)
+    plane[y, x] = values
+    return plane
+
+
+def _flag_map(plane: NDArray[np.bool_]) -> list[str]:
+    """Return the lines of a flag's map: one Braille dot per PE."""
+    padded = _padded(plane, 4, 2)
+    height, width = padded.shape
+    cells = padded.reshape(height // 4, 4, width // 2, 2)
+    codes = np.einsum("abcd,bd->ac", cells.astype(np.int64), _DOTS)
+    return ["".join(chr(_EMPTY_BRAILLE + code) for code in row) for row in codes]
+
+
+def _pes_of_character(plane: NDArray, columns: int) -> tuple[int, int]:
+    """Return how many PEs along x and along y one character of a map stands for."""
+    if plane.dtype == np.bool_:
+        return 2, 4
+    step = max(1, -(-plane.shape[1] // columns))
+    return step, 2 * step
+
+
+def _value_map(plane: NDArray[np.uint8], columns: int) -> list[str]:
+    """Return the lines of a byte's map, at most ``columns`` wide."""
+    step, _ = _pes_of_character(plane, columns)
+    padded = _padded(plane, 2 * step, step)
+    height, width = padded.shape
+    cells = padded.reshape(height // (2 * step), 2 * step, width // step, step).mean(axis=(1, 3))
+    least, span = int(plane.min()), max(1, int(plane.max()) - int(plane.min()))
+    shades = np.rint((cells - least) / span * (len(_SHADES) - 1)).clip(0, len(_SHADES) - 1).astype(np.int64)
+    return ["".join(_SHADES[shade] for shade in row) for row in shades]
+
+
+def _padded(plane: NDArray, rows: int, columns: int) -> NDArray:
+    height, width = plane.shape
+    return np.pad(
+        plane, ((0, -height % rows), (0, -width % columns)), mode="minimum" if plane.dtype != bool else "constant"
+    )

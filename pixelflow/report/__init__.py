@@ -15,6 +15,7 @@ from pixelflow.report.forms import (
     share,
     shares,
     spread,
+    verbatim,
 )
 from pixelflow.report.model import Column, Json, Line, Part, Report, Table
 from pixelflow.report.notebook import Shown
@@ -41,4 +42,5 @@ __all__ = [
     "share",
     "shares",
     "spread",
+    "verbatim",
 ]

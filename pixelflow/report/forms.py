@@ -21,6 +21,7 @@ __all__ = [
     "share",
     "shares",
     "spread",
+    "verbatim",
 ]
 
 
@@ -100,13 +101,14 @@ def shares(
     """Return amounts with their share of ``total`` (None: of their sum); ``foot`` names a last row with the sum."""
     rows = list(values.items() if isinstance(values, Mapping) else values)
     whole = sum(value for _, value in rows) if total is None else total
-    columns = (Column(unit, number), Column("share", _same), Column(what))
+    columns = (Column(unit, number), Column("share", verbatim), Column(what))
     cells = [(value, share(value, whole), name) for name, value in rows]
     return Table(columns, cells, title, foot=[(whole, share(whole, whole), foot)] if foot else ())
 
 
-def _same(text: str) -> str:
-    return text
+def verbatim(figure: str) -> str:
+    """Return a figure that is a text already; the kind of columns whose cells are made by hand."""
+    return figure
 
 
 def plain_table(heads: Sequence[str], rows: Sequence[Sequence[Json]], title: str = "") -> Table:

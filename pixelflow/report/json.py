@@ -30,13 +30,14 @@ def report_object(report: Report) -> dict[str, Json]:
 
 def table_object(table: Table) -> Json:
     """Return the rows of a table by the keys of its columns."""
-    places = [(column.key, at) for at, column in enumerate(table.columns) if column.key]
+    places = {column.key: at for at, column in enumerate(table.columns) if column.key}
     if not table.named:
-        return [{key: row[at] for key, at in places} for row in table.rows]
-    (_, name), *others = places
-    if len(others) == 1:
-        return {str(row[name]): row[others[0][1]] for row in table.rows}
-    return {str(row[name]): {key: row[at] for key, at in others} for row in table.rows}
+        return [{key: row[at] for key, at in places.items()} for row in table.rows]
+    name = places.pop(table.named)
+    if len(places) == 1:
+        (only,) = places.values()
+        return {str(row[name]): row[only] for row in table.rows}
+    return {str(row[name]): {key: row[at] for key, at in places.items()} for row in table.rows}
 
 
 def _with(target: Mapping[str, Json], key: str, value: Json) -> dict[str, Json]:

@@ -50,15 +50,15 @@ class Column:
 class Table:
     """Rows of values under columns, and rows of sums (``foot``) that only people need.
 
-    JSON holds it under ``key`` as a list of objects; ``named`` as an object: by the first of its columns, the other
-    one's value where there is one, else an object.
+    JSON holds it under ``key`` as a list of objects; with the key of a column as ``named``, as an object whose members
+    have their names from there: the value of the other column where there is one, else an object.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Json]]
     title: str = ""
     key: str = ""
-    named: bool = False
+    named: str = ""
     foot: Sequence[Sequence[Json]] = ()
 
 

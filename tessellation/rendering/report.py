@@ -1,15 +1,15 @@
-"""What PixelFlow did for a picture: tables for people, an object for programs."""
+"""The report of a picture that PixelFlow drew: cycles by stage, machine time, projection and composition."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pixelflow.cli.shell.machine import config_object
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
 from pixelflow.config import leaves
+from pixelflow.node import guesses
+from pixelflow.report import Json, Report, counted, facts, shares
 from pixelflow.simd.records import record
+from tessellation.rendering.instructions import COPY_STAGE
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tessellation import Tessellation
     from tessellation.rendering import CompositionTime, Projected, Rendering
 
-__all__ = ["Drawn", "note_network_in_vain", "show_object", "show_report"]
+__all__ = ["Drawn", "picture_report"]
 
 _NETWORK = "composition."
 
@@ -46,47 +46,45 @@ class Drawn:
         return sum(each.cycles for each in self.tessellations) if self.tessellations else None
 
 
-def show_report(screen: Screen, args: argparse.Namespace, effective: Effective, drawn: Drawn, *, same: bool) -> None:
-    from pixelflow.node.guesses import guesses
-    from tessellation.rendering import COPY_STAGE
-
-    config = effective.config
+def picture_report(scene: str, output: str, engine: str, effective: Effective, drawn: Drawn, *, same: bool) -> Report:
+    """Return what was drawn, the cycles of each stage, and how long the machine takes."""
+    config, nodes = effective.config, drawn.nodes
     width, height = drawn.size
-    screen.paragraph(
-        f"pixelflow render · {args.scene} · {width}x{height} · config {effective.preset} ({config.sha256[:6]})"
-        f" · engine {args.engine}"
-    )
-    regions = len(drawn.nodes[0].regions)
-    reached = sum(node.drawn for node in drawn.nodes)
-    screen.paragraph(
-        f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
-        f"{drawn.triangles.dropped:,} without an area; {counted(regions, 'region')}, "
-        f"{reached:,} pairs of a triangle and a region"
-    )
-    screen.text()
-    total = sum(node.cycles for node in drawn.nodes)
+    reached, total = sum(node.drawn for node in nodes), sum(node.cycles for node in nodes)
     stages = _by_stage(drawn)
-    rows = [[number(cycles), f"{100 * cycles / total:.1f} %", name] for name, cycles in stages.items()]
-    whose = "" if len(drawn.nodes) == 1 else f" of {len(drawn.nodes)} nodes together"
-    rows.append([number(total), "100.0 %", f"= all{whose}"])
-    screen.table([Column("cycles", numbers=True), Column("share", numbers=True), Column("stage")], rows)
-    screen.text()
     besides = stages["clear"] + stages.get(COPY_STAGE, 0)
-    facts = [
+    several = len(nodes) > 1
+    rows = [
         ("machine time", f"{config.seconds(drawn.cycles) * 1e3:,.4g} ms at {config.clock_mhz} MHz"),
-        ("", "" if len(drawn.nodes) == 1 else f"of the slowest node ({drawn.cycles:,} cycles)"),
+        ("", f"of the slowest node ({drawn.cycles:,} cycles)" if several else ""),
         ("per triangle", f"{(total - besides) / max(1, reached):.1f} cycles in each region that it reaches"),
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {'camera, ' * (not drawn.projected)}light, regions, instructions"),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         *_projection_facts(drawn.projected),
         *_composition_facts(drawn, effective),
-        ("wrote", args.output),
+        ("wrote", output),
     ]
-    for name, text in facts:
-        if text:
-            screen.fact(name, text)
-    guesses([each.run for node in drawn.nodes for each in node.regions], config).show(screen)
+    foot = f"= all of {len(nodes)} nodes together" if several else "= all"
+    used = guesses([each.run for node in nodes for each in node.regions], config)
+    return Report(
+        "pixelflow render",
+        (scene, f"{width}x{height}", effective.label, f"engine {engine}"),
+        [
+            f"{counted(len(drawn.triangles), 'triangle')} ({_shading(drawn.triangles)}), "
+            f"{drawn.triangles.dropped:,} without an area; {counted(len(nodes[0].regions), 'region')}, "
+            f"{reached:,} pairs of a triangle and a region",
+            "",
+            shares(stages, "cycles", "stage", total=total, foot=foot),
+            "",
+            *facts(rows),
+            *used.parts,
+        ],
+        schema="pixelflow.render/1",
+        data={"scene": scene, "engine": engine, "equals_reference": same, **_object(effective, drawn)},
+        notes=_network_in_vain(effective) if drawn.composition is None else (),
+        failure=None if same else "the picture differs from the one drawn in 64-bit integers",
+    )
 
 
 def _shading(triangles: ScreenTriangles) -> str:
@@ -119,11 +117,13 @@ def _composition_facts(drawn: Drawn, effective: Effective) -> list[tuple[str, st
     ]
 
 
-def note_network_in_vain(screen: Screen, effective: Effective) -> None:
-    """Say which values of the image composition network somebody set for a node that sends nothing."""
-    for key, origin in effective.set_by.items():
-        if key.startswith(_NETWORK) and not origin.startswith("preset "):
-            screen.note(f"note: {key} (set by {origin}) made no difference: one node alone has nothing to compose")
+def _network_in_vain(effective: Effective) -> list[str]:
+    """Return which values of the image composition network somebody set for a node that sends nothing."""
+    return [
+        f"note: {key} (set by {origin}) made no difference: one node alone has nothing to compose"
+        for key, origin in effective.set_by.items()
+        if key.startswith(_NETWORK) and not origin.startswith("preset ")
+    ]
 
 
 def _rates(effective: Effective) -> Iterator[str]:
@@ -142,20 +142,17 @@ def _by_stage(drawn: Drawn) -> dict[str, int]:
     return found
 
 
-def show_object(screen: Screen, args: argparse.Namespace, effective: Effective, drawn: Drawn, *, same: bool) -> None:
-    config = effective.config
-    screen.object(
-        "pixelflow.render/1",
-        scene=args.scene,
-        size=list(drawn.size),
-        config=config_object(effective),
-        engine=args.engine,
-        triangles={
+def _object(effective: Effective, drawn: Drawn) -> dict[str, Json]:
+    """Return everything about it for JSON."""
+    return {
+        "size": list(drawn.size),
+        "config": effective.as_object(),
+        "triangles": {
             "drawn": len(drawn.triangles),
             "without_area": drawn.triangles.dropped,
             "times_regions": sum(node.drawn for node in drawn.nodes),
         },
-        nodes=[
+        "nodes": [
             {
                 "cycles": node.cycles,
                 "stages": node.cycles_by_stage,
@@ -166,17 +163,16 @@ def show_object(screen: Screen, args: argparse.Namespace, effective: Effective, 
             }
             for node in drawn.nodes
         ],
-        cycles=drawn.cycles,
-        seconds_at_clock=config.seconds(drawn.cycles),
-        composition_cycles=drawn.composition.cycles - drawn.cycles if drawn.composition else None,
-        composition=_composition_object(drawn.composition, effective),
-        tessellation_cycles=drawn.tessellation_cycles,
-        projection=_projection_object(drawn.projected),
-        equals_reference=same,
-    )
+        "cycles": drawn.cycles,
+        "seconds_at_clock": effective.config.seconds(drawn.cycles),
+        "composition_cycles": drawn.composition.cycles - drawn.cycles if drawn.composition else None,
+        "composition": _composition_object(drawn.composition, effective),
+        "tessellation_cycles": drawn.tessellation_cycles,
+        "projection": _projection_object(drawn.projected),
+    }
 
 
-def _projection_object(projected: Projected | None) -> dict[str, object] | None:
+def _projection_object(projected: Projected | None) -> dict[str, Json] | None:
     if projected is None:
         return None
     off = projected.difference
@@ -189,7 +185,7 @@ def _projection_object(projected: Projected | None) -> dict[str, object] | None:
     }
 
 
-def _composition_object(time: CompositionTime | None, effective: Effective) -> dict[str, object] | None:
+def _composition_object(time: CompositionTime | None, effective: Effective) -> dict[str, Json] | None:
     if time is None:
         return None
     return {

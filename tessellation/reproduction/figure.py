@@ -7,19 +7,19 @@ colours differently can tell apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import PurePath
-from typing import Any
+from typing import IO, TYPE_CHECKING
 
-from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.output import output_file
-from pixelflow.simd.errors import Fault, InputError
 from tessellation.reproduction import Bench, Reproduction
 from tessellation.reproduction.passes import SCHEDULES
 from tessellation.rows import Row
 from tessellation.stages import Stage
 from tessellation.timeline import Span, timeline
 
-__all__ = ["check_drawing", "write_figure"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
+
+__all__ = ["CURVES", "save_figure"]
 
 _BLUE, _ORANGE, _GREEN, _RED, _SKY, _PINK, _YELLOW = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442",
@@ -37,41 +37,28 @@ _WORK = {
 _READS = ("reads of texture memory", _ORANGE)
 
 
-def check_drawing() -> None:
-    """Raise InputError where matplotlib is not installed; call it before long work."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise InputError(
-            Fault("--figure needs matplotlib", hint="install the extra: pip install 'pixelflow-sim[plot]'")
-        ) from None
+def save_figure(
+    stream: IO[bytes], kind: str, tables: Sequence[tuple[Reproduction, Sequence[Row]]], bench: Bench
+) -> None:
+    """Draw those of the tables that have curves, one below the other, as ``png`` or ``svg``.
 
-
-def write_figure(path: str, tables: Sequence[tuple[Reproduction, Sequence[Row]]], bench: Bench) -> None:
-    """Draw those of the tables that have curves, one below the other, into a .png or .svg file.
-
-    Raises UsageError where none of them has any.
+    At least one of them must be among `CURVES`.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     rows = {table.name: rows for table, rows in tables}
     panels = [(height, draw) for names, height, draw in _PANELS if names & rows.keys()]
-    if not panels:
-        named = ", ".join(sorted({name for names, _, _ in _PANELS for name in names}))
-        raise UsageError("--figure", f"nothing to draw; there are curves of {named}")
     # A fixed salt and no date: the same figures give the same bytes.
     with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
         figure = Figure(figsize=(8, sum(height for height, _ in panels)), layout="constrained")
         parts = figure.subfigures(len(panels), 1, height_ratios=[height for height, _ in panels], squeeze=False)
         for (_, draw), (part,) in zip(panels, parts, strict=True):
             draw(part, rows, bench)
-        kind = PurePath(path).suffix.lower()[1:]
-        with output_file(path, binary=True) as stream:
-            figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
-def _net_sizes(part: Any, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
+def _net_sizes(part: SubFigure, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
     """Cycles against the size of the control net (tables 7 and 12)."""
     axes = part.subplots()
     for name, label, color, marker in (
@@ -93,7 +80,7 @@ def _net_sizes(part: Any, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
     _finish(axes)
 
 
-def _sends(part: Any, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
+def _sends(part: SubFigure, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
     """TASIC and EMC cycles against sends per block (table 6)."""
     axes = part.subplots()
     shown = rows["table 6"]
@@ -109,14 +96,14 @@ def _sends(part: Any, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
     _finish(axes)
 
 
-def _finish(axes: Any) -> None:
+def _finish(axes: Axes) -> None:
     axes.grid(color=_GREY, linewidth=0.4)
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-def _stages(part: Any, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
+def _stages(part: SubFigure, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
     """Both streams of a bicubic pass in time, in both schedules on one scale (figure 13)."""
     from matplotlib.patches import Patch
 
@@ -153,10 +140,13 @@ def _pieces(spans: Sequence[Span]) -> dict[str, list[tuple[float, float]]]:
     return pieces
 
 
-_Draw = Callable[[Any, dict[str, Sequence[Row]], Bench], None]
+_Draw = Callable[["SubFigure", dict[str, Sequence[Row]], Bench], None]
 _PANELS: tuple[tuple[frozenset[str], float, _Draw], ...] = (
     (frozenset({"table 7", "table 12"}), 4, _net_sizes),
     (frozenset({"table 6"}), 3.6, _sends),
     (frozenset({"figure 13"}), 3, _stages),
 )
 """The tables that a panel needs one of, its height in inches, and what draws it."""
+
+CURVES = frozenset(name for names, _, _ in _PANELS for name in names)
+"""What there are curves of."""

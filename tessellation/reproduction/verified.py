@@ -10,7 +10,7 @@ from tessellation.notes import NOTES, Note, Reason
 from tessellation.reproduction import Reproduction
 from tessellation.rows import Number, Outcome, Row
 
-__all__ = ["Verified", "deviation_text", "figure_text", "percent_text", "unexplained_text"]
+__all__ = ["Verified", "deviation_text", "figure_text", "percent_text"]
 
 
 @record
@@ -67,29 +67,19 @@ def figure_text(value: Number | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
 
 
-def deviation_text(row: Row) -> str:
-    """Return by how much a row is off, with its sign, in its unit; 0 where it is not."""
-    if row.deviation is None:
+def deviation_text(value: Number | None) -> str:
+    """Return by how much a figure is off, with its sign; 0 where it is not."""
+    if value is None:
         return "-"
-    if row.deviation == 0:
+    if value == 0:
         return "0"
-    return f"{row.deviation:+,}" if isinstance(row.deviation, int) else f"{row.deviation:+,.3g}"
+    return f"{value:+,}" if isinstance(value, int) else f"{value:+,.3g}"
 
 
-def percent_text(row: Row) -> str:
-    """Return the same in percent, with two digits behind the point, or more where these would all be zero."""
-    if row.percent is None:
+def percent_text(value: float | None) -> str:
+    """Return the same in percent, with two digits after the point, or more where these would all be zero."""
+    if value is None:
         return "-"
-    if row.percent == 0:
+    if value == 0:
         return "0"
-    return f"{row.percent:+.2f}" if abs(row.percent) >= 0.005 else f"{row.percent:+.1g}"
-
-
-def unexplained_text(table: Reproduction, row: Row) -> str:
-    """Return one line about a row that fails."""
-    figures = ", ".join(
-        f"{name} {figure_text(value)}"
-        for name, value in (("published", row.published), ("formula", row.formula), ("measured", row.measured))
-        if value is not None
-    )
-    return f"{table.name}: {row.item}: {figures} {row.unit}"
+    return f"{value:+.2f}" if abs(value) >= 0.005 else f"{value:+.1g}"

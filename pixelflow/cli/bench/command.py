@@ -17,16 +17,28 @@ them; read the ratios first. Times are medians with minimum and maximum.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
 
+from pixelflow.cli.bench.benchmark import Benchmark
+from pixelflow.cli.bench.engines import engines
+from pixelflow.cli.bench.nodes import nodes
 from pixelflow.cli.shell.arguments import UsageError, count
-
-if TYPE_CHECKING:
-    from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.report import Report
 
 __all__ = ["add_arguments", "run"]
 
 _WHAT = ("engine", "nodes", "pass", "timing", "transfers", "trace", "larrabee", "startup", "tessellation")
+_FILES = {
+    "pass": ("passes", "PASSES"),
+    "timing": ("streams", "TIMING"),
+    "transfers": ("streams", "TRANSFERS"),
+    "trace": ("traces", "TRACES"),
+    "larrabee": ("rasterizer", "RASTERIZING"),
+    "startup": ("startup", "STARTUP"),
+    "tessellation": ("passes", "TESSELLATION"),
+}
+"""Where those are that take no options."""
 _NODES = 40
 
 
@@ -57,45 +69,18 @@ def _refuse_without_effect(args: argparse.Namespace) -> None:
             raise UsageError(option, f"is for `bench {what}`")
 
 
-def _show_markdown(screen: Screen, found: dict[str, Any]) -> None:
-    from pixelflow.cli.bench.engines import markdown
-    from pixelflow.cli.shell.output import write_stdout
-
-    write_stdout(markdown(found) + "\n")
-
-
-def run(args: argparse.Namespace) -> int:
-    from functools import partial
-
-    from pixelflow.cli.bench import engines as bench_engines
-    from pixelflow.cli.bench import nodes as bench_nodes
-    from pixelflow.cli.bench import passes as bench_pass
-    from pixelflow.cli.bench import rasterizer as bench_larrabee
-    from pixelflow.cli.bench import streams as bench_streams
-    from pixelflow.cli.bench import traces as bench_trace
-    from pixelflow.cli.bench.startup import show_startup, startup
-    from pixelflow.cli.bench.tessellation import show_tessellation, tessellation
-    from pixelflow.cli.shell.screen import Screen
-
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Measure and report."""
     _refuse_without_effect(args)
-    screen = Screen.of(args)
-    measure, show = {
-        "engine": (
-            partial(bench_engines.engines, bound=args.bound),
-            _show_markdown if args.markdown else bench_engines.show_engines,
-        ),
-        "nodes": (partial(bench_nodes.nodes, count=args.nodes or _NODES), bench_nodes.show_nodes),
-        "pass": (bench_pass.passes, bench_pass.show_passes),
-        "timing": (bench_streams.timing, bench_streams.show_timing),
-        "transfers": (bench_streams.transfers, bench_streams.show_transfers),
-        "trace": (bench_trace.traces, bench_trace.show_traces),
-        "tessellation": (tessellation, show_tessellation),
-        "startup": (startup, show_startup),
-        "larrabee": (bench_larrabee.rasterizing, bench_larrabee.show_rasterizing),
-    }[args.what]
-    found = measure(args.rounds, note=screen.note)
-    if screen.json:
-        screen.object("pixelflow.bench/2", rounds=args.rounds, **{args.what: found})
-    else:
-        show(screen, found)
-    return 0
+    return _benchmark(args).measured(args.rounds, screen.note)
+
+
+def _benchmark(args: argparse.Namespace) -> Benchmark:
+    """Return what is measured: each from a file of its own, since they need different packages."""
+    match args.what:
+        case "engine":
+            return engines(bound=args.bound, markdown=args.markdown)
+        case "nodes":
+            return nodes(args.nodes or _NODES)
+    file, name = _FILES[args.what]
+    return getattr(import_module(f"pixelflow.cli.bench.{file}"), name)

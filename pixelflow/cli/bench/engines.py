@@ -7,21 +7,19 @@ Ratios are medians of same-round ratios: a busy minute of the host slows both si
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
-from pixelflow.cli.bench.mix import MIX_NAME, mix_program
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
+from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, peak_megabytes, ratios, rounds_text
+from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
-from pixelflow.isa import INSTRUCTIONS, Instruction, Unit
 from pixelflow.node.pe_array import PeArray
+from pixelflow.report import Column, Line, Part, Table, counted, fixed, number, spread
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
 
-__all__ = ["engines", "instructions", "markdown", "peak_megabytes", "show_engines", "spread"]
+__all__ = ["engines", "memory_line", "prepared_chain"]
 
 _SHORTEST = 0.02
 """Seconds that a measurement takes at least."""
@@ -29,7 +27,7 @@ _SHORTEST = 0.02
 
 @dataclass(slots=True)
 class _Runner:
-    """One engine with the work of a round, and the times that it took."""
+    """One engine with the work of a round."""
 
     name: str
     how: str
@@ -41,21 +39,14 @@ class _Runner:
     bound_seconds: float | None = None
     """What a pass over the mix takes at least by the count of its vector instructions, on the threads."""
     repeats: int = 1
-    seconds: list[float] = field(default_factory=list)
-    """Of one pass over the mix, round by round."""
 
-    def measure(self) -> None:
+    def once(self) -> tuple[float]:
+        """Return the seconds of one pass over the mix."""
         program = self.actions * self.repeats
         begin = perf_counter()
         self.engine.run(program)
         self.engine.settle()
-        self.seconds.append((perf_counter() - begin) / self.repeats)
-
-
-def instructions() -> list[Instruction]:
-    """Return the mix, and one instruction that enables all PEs again."""
-    mix = [each for each in mix_program(1).instructions if each.declaration.unit is Unit.PE]
-    return [*mix, INSTRUCTIONS.make("EMC_SetEnab")]
+        return ((perf_counter() - begin) / self.repeats,)
 
 
 def _runner(
@@ -70,32 +61,31 @@ def _runner(
     runner = _Runner(name, how, threads, engine, actions, perf_counter() - begin)
     if name == "compiled":
         engine.take_care()
-    runner.measure()
-    runner.repeats = max(1, round(_SHORTEST / runner.seconds.pop()))
+    runner.repeats = max(1, round(_SHORTEST / runner.once()[0]))
     return runner
 
 
-def _runners(note: Callable[[str], None]) -> list[_Runner]:
+def _runners(note: Note) -> list[_Runner]:
     """Return the engines that work here; the compiled one interpreted and fused, on one thread and on all."""
     found = []
     for name in ("bit-serial", "rows"):
-        found.append(_runner(name, "", 1, PeArray(THESIS, name).engine, _one_by_one))
+        found.append(_runner(name, "", 1, PeArray(THESIS, name).engine, lambda engine, actions: actions))
     choice = choose("compiled")
     if choice.note is not None:
         note(f"note: {choice.note}")
         return found
-    from pixelflow.simd.lanes.compiled import CompiledEngine
+    from pixelflow.simd.lanes.compiled import CompiledEngine  # needs llvmlite
     from pixelflow.simd.lanes.compiled.threads.team import usable_threads
 
     shape = found[0].engine.shape
     found.append(_runner("compiled", "interpreted", 1, CompiledEngine(shape, threads=1), _chained))
     note("fusing the mix: seconds where its native code is not on disk yet")
     for threads in dict.fromkeys((1, usable_threads())):
-        found.append(_runner("compiled", "fused", threads, CompiledEngine(shape, threads=threads), _fused))
+        found.append(_runner("compiled", "fused", threads, CompiledEngine(shape, threads=threads), prepared_chain))
     return found
 
 
-def _bound(runners: list[_Runner], note: Callable[[str], None]) -> None:
+def _bound(runners: list[_Runner], note: Note) -> None:
     """Count the vector instructions of the fused mix, and measure how fast this processor could carry them out."""
     fused = [runner for runner in runners if runner.how == "fused"]
     if not fused:
@@ -107,127 +97,119 @@ def _bound(runners: list[_Runner], note: Callable[[str], None]) -> None:
         runner.bound_seconds = seconds / runner.threads
 
 
-def _one_by_one(engine: Engine, actions: list[Action]) -> list[Action]:
-    return actions
-
-
 def _chained(engine: Engine, actions: list[Action]) -> list[Action]:
     chain = engine.chain(actions[:-1])
     chain.uses = None  # however often it runs, it stays as it is
     return [chain, actions[-1]]
 
 
-def _fused(engine: Engine, actions: list[Action]) -> list[Action]:
+def prepared_chain(engine: Engine, actions: list[Action]) -> list[Action]:
+    """Return actions as one fused chain, and the last of them."""
     chain = engine.chain(actions[:-1])
     engine.fuse(chain)
     return [chain, actions[-1]]
 
 
-def spread(values: list[float]) -> dict[str, float]:
-    """Return median, minimum and maximum."""
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
-
-
-def engines(rounds: int, note: Callable[[str], None], *, bound: bool = False) -> dict[str, Any]:
-    """Return what every engine took, against the rows engine and against the machine.
+def engines(*, bound: bool = False, markdown: bool = False) -> Benchmark:
+    """Return what measures every engine, against the rows engine and against the machine.
 
     With ``bound`` fused code is compared with what its vector instructions must take besides; an estimate.
     """
-    runners = _runners(note)
-    if bound:
-        _bound(runners, note)
-    for done in range(rounds):
-        for runner in runners:
-            runner.measure()
-        note(f"round {done + 1} of {rounds}")
-    executed = len(instructions())
-    rows = next(runner for runner in runners if runner.name == "rows")
-    found = []
-    for runner in runners:
-        rate = executed / statistics.median(runner.seconds)
-        found.append(
-            {
-                "engine": runner.name,
-                "how": runner.how or None,
-                "threads": runner.threads,
-                "against_rows": spread([r / s for r, s in zip(rows.seconds, runner.seconds, strict=True)]),
-                "slowdown_against_machine": THESIS.clock_mhz * 1e6 / rate,
-                "pe_instructions_per_second": rate * THESIS.lanes,
-                "seconds": spread(runner.seconds),
-                "ready_seconds": runner.ready_seconds,
-                "share_of_counted_bound": _share(runner),
-            }
+
+    def prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+        runners = _runners(note)
+        if bound:
+            _bound(runners, note)
+        yield (
+            "",
+            [
+                Case(
+                    " ".join(filter(None, (runner.name, runner.how))),
+                    runner.once,
+                    {
+                        "engine": runner.name,
+                        "how": runner.how or None,
+                        "threads": runner.threads,
+                        "ready": runner.ready_seconds,
+                        "bound": runner.bound_seconds,
+                    },
+                )
+                for runner in runners
+            ],
         )
-    return {
-        "mix": MIX_NAME,
-        "rounds": rounds,
-        "microinstructions": executed,
-        "engines": found,
-        "peak_memory_megabytes": peak_megabytes(),
-    }
+
+    return Benchmark(prepare, _markdown if markdown else _parts)
 
 
-def _share(runner: _Runner) -> float | None:
-    if runner.bound_seconds is None:
-        return None
-    return runner.bound_seconds / statistics.median(runner.seconds)
+_COLUMNS = (
+    Column("engine", fixed=True),
+    Column(None, key="engine"),
+    Column(None, key="how"),
+    Column("threads", number, "threads"),
+    Column("x rows [min..max]", spread(1), "against_rows"),
+    Column("x slower than 100 MHz", fixed(1), "slowdown_against_machine"),
+    Column("ms [min..max]", spread(2, 1e3), "seconds"),
+    Column(None, key="pe_instructions_per_second"),
+    Column(None, key="ready_seconds"),
+    Column(None, key="share_of_counted_bound"),
+)
 
 
-def markdown(found: dict[str, Any]) -> str:
+def _rows(cases: Sequence[Case]) -> Iterator[tuple]:
+    executed = len(instructions())
+    rows = next(case for case in cases if case.name == "rows")
+    for case in cases:
+        about, rate = case.about, executed / case.median()
+        slowdown = THESIS.clock_mhz * 1e6 / rate
+        share = None if about["bound"] is None else about["bound"] / case.median()
+        yield (
+            case.name, about["engine"], about["how"], about["threads"], ratios(case, rows), slowdown, case.spread(),
+            rate * THESIS.lanes, about["ready"], share,
+        )  # fmt: skip
+
+
+def _head(case: Case) -> str:
+    return f"{MIX_NAME} on {THESIS.lanes:,} PEs, {rounds_text(case)}"
+
+
+def _parts(cases: Sequence[Case]) -> list[Part]:
+    """Return the ratios first, then the times."""
+    rows = [*_rows(cases)]
+    shares = [
+        Line(
+            f"{row[0]}, {counted(row[3], 'thread')}: {100 * row[-1]:.0f} % of what its vector instructions allow "
+            "(estimated: counted, at the measured rate of additions)",
+            wrap=False,
+        )
+        for row in rows
+        if row[-1] is not None
+    ]
+    return [
+        Line(_head(cases[0]), key="engine.mix", value=MIX_NAME),
+        Line(None, key="engine.rounds", value=len(cases[0].times)),
+        Line(None, key="engine.microinstructions", value=len(instructions())),
+        Table(_COLUMNS, rows, key="engine.engines"),
+        *shares,
+        memory_line("engine"),
+    ]
+
+
+def memory_line(what: str) -> Line:
+    """Return the peak memory of this process; no text where the system does not tell."""
+    memory = peak_megabytes()
+    text = None if memory is None else f"peak memory of this process: {memory} MB"
+    return Line(text, key=f"{what}.peak_memory_megabytes", value=memory)
+
+
+def _markdown(cases: Sequence[Case]) -> list[Part]:
     """Return the ratios as a table for a README."""
     lines = [
-        f"{found['mix']} on {THESIS.lanes:,} PEs, {counted(found['rounds'], 'interleaved round')}, medians",
+        _head(cases[0]),
         "",
         "| engine | threads | x rows | x slower than 100 MHz | G PE-instructions/s |",
         "| --- | --: | --: | --: | --: |",
     ]
-    for each in found["engines"]:
-        lines.append(
-            f"| {_name(each)} | {each['threads']} | {each['against_rows']['median']:.1f} "
-            f"| {each['slowdown_against_machine']:,.1f} | {each['pe_instructions_per_second'] / 1e9:.1f} |"
-        )
-    return "\n".join(lines)
-
-
-def _name(each: dict[str, Any]) -> str:
-    return " ".join(filter(None, (each["engine"], each["how"])))
-
-
-def show_engines(screen: Screen, found: dict[str, Any]) -> None:
-    """Print the ratios first, then the times."""
-    screen.text(f"{found['mix']} on {THESIS.lanes:,} PEs, {counted(found['rounds'], 'interleaved round')}, medians")
-    names = ("threads", "x rows [min..max]", "x slower than 100 MHz", "ms [min..max]")
-    screen.table(
-        [Column("engine", fixed=True), *(Column(name, numbers=True) for name in names)],
-        [
-            (
-                _name(each),
-                number(each["threads"]),
-                "{median:.1f} [{min:.1f}..{max:.1f}]".format(**each["against_rows"]),
-                f"{each['slowdown_against_machine']:,.1f}",
-                "{:.2f} [{:.2f}..{:.2f}]".format(*(1e3 * each["seconds"][k] for k in ("median", "min", "max"))),
-            )
-            for each in found["engines"]
-        ],
-    )
-    for each in found["engines"]:
-        if each["share_of_counted_bound"] is not None:
-            screen.text(
-                f"{_name(each)}, {counted(each['threads'], 'thread')}: {100 * each['share_of_counted_bound']:.0f} % of "
-                "what its vector instructions allow (estimated: counted, at the measured rate of additions)"
-            )
-    memory = found["peak_memory_megabytes"]
-    if memory is not None:
-        screen.text(f"peak memory of this process: {memory} MB")
-
-
-def peak_megabytes() -> int | None:
-    """Return the peak resident memory of this process, or None where the system does not tell."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    import sys
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1 << 20 if sys.platform == "darwin" else 1 << 10))
+    for row in _rows(cases):
+        name, threads, against, slowdown, rate = row[0], row[3], row[4]["median"], row[5], row[7] / 1e9
+        lines.append(f"| {name} | {threads} | {against:.1f} | {slowdown:,.1f} | {rate:.1f} |")
+    return ["\n".join(lines)]

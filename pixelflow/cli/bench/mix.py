@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import random
 
-from pixelflow.isa import INSTRUCTIONS, Imm, Instruction, Kind, Mem, Program, Register
+from pixelflow.isa import INSTRUCTIONS, Imm, Instruction, Kind, Mem, Program, Register, Unit
 
-__all__ = ["MIX_NAME", "mix_program"]
+__all__ = ["MIX_NAME", "instructions", "mix_program"]
 
 MIX_NAME = "mix/1"
 
@@ -57,3 +57,9 @@ def mix_program(rounds: int) -> Program:
     body = [_instruction(rng, mnemonic) for mnemonic in mnemonics]
     framed = [INSTRUCTIONS.make("LOOP", rounds), *body, INSTRUCTIONS.make("ENDL"), INSTRUCTIONS.make("HALT")]
     return Program(tuple(word for instruction in framed for word in instruction.encode()), name=MIX_NAME)
+
+
+def instructions() -> list[Instruction]:
+    """Return the mix, and one instruction that enables all PEs again."""
+    mix = [each for each in mix_program(1).instructions if each.declaration.unit is Unit.PE]
+    return [*mix, INSTRUCTIONS.make("EMC_SetEnab")]

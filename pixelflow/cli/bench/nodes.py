@@ -7,21 +7,21 @@ Rounds interleave one node and all of them, on one thread and on all.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from functools import partial
 from time import perf_counter
-from typing import Any
 
-from pixelflow.cli.bench.engines import instructions, peak_megabytes, spread
-from pixelflow.cli.bench.mix import MIX_NAME
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
+from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, ratios, rounds_text
+from pixelflow.cli.bench.engines import memory_line, prepared_chain
+from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
 from pixelflow.node.pe_array import PeArray
+from pixelflow.report import Column, Line, Part, Table, number, spread
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
 
-__all__ = ["nodes", "show_nodes"]
+__all__ = ["nodes"]
 
 _REPEATS = 10
 """Passes over the mix between two looks at the clock."""
@@ -31,84 +31,78 @@ _UNCOUNTED = 4
 their own."""
 
 
-def nodes(rounds: int, count: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return the times of one node and of ``count``; raises InputError where the compiled engine does not work."""
-    choice = choose("compiled")
-    if choice.note is not None:
-        raise InputError(f"this measures the compiled engine: {choice.note.partition(';')[0]}")
-    from pixelflow.simd.lanes.compiled import CompiledEngine
-    from pixelflow.simd.lanes.compiled.threads.team import usable_threads
+def nodes(count: int) -> Benchmark:
+    """Return what measures one node and ``count``; it raises InputError where the compiled engine does not work."""
 
-    start = PeArray(THESIS, "rows").engine
-    state = start.snapshot()
-    note("fusing the mix: seconds where its native code is not on disk yet")
-    arrays = [_ready(CompiledEngine(start.shape), state) for _ in range(count)]
-    several = dict.fromkeys((1, usable_threads()))
-    times: dict[tuple[int, int], list[float]] = {(some, threads): [] for threads in several for some in (1, count)}
-    for done in range(-_UNCOUNTED, rounds):
-        for (some, threads), seconds in times.items():
-            for engine, _ in arrays:
-                engine.threads = threads
-            begin = perf_counter()
-            for engine, program in arrays[:some]:
-                engine.run(program)
-            for engine, _ in arrays[:some]:
-                engine.settle()
-            if done >= 0:
-                seconds.append((perf_counter() - begin) / some / _REPEATS)
-        note(f"round {done + 1} of {rounds}" if done >= 0 else "rounds that do not count")
-    return {
-        "mix": MIX_NAME,
-        "rounds": rounds,
-        "nodes": count,
-        "pes": count * THESIS.lanes,
-        "runs": [
-            {
-                "nodes": key[0],
-                "threads": key[1],
-                "seconds_per_node": spread(seconds),
-                "against_one_node": spread([s / one for s, one in zip(seconds, times[1, key[1]], strict=True)]),
-                "speed_up_by_threads": spread([one / s for s, one in zip(seconds, times[key[0], 1], strict=True)]),
-            }
-            for key, seconds in times.items()
-        ],
-        "slowdown_against_machine": statistics.median(times[count, 1]) * THESIS.clock_mhz * 1e6 / len(instructions()),
-        "peak_memory_megabytes": peak_megabytes(),
-    }
+    def prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+        choice = choose("compiled")
+        if choice.note is not None:
+            raise InputError(f"this measures the compiled engine: {choice.note.partition(';')[0]}")
+        from pixelflow.simd.lanes.compiled import CompiledEngine  # needs llvmlite
+        from pixelflow.simd.lanes.compiled.threads.team import usable_threads
+
+        start = PeArray(THESIS, "rows").engine
+        state = start.snapshot()
+        note("fusing the mix: seconds where its native code is not on disk yet")
+        arrays = [_ready(CompiledEngine(start.shape), state) for _ in range(count)]
+        yield (
+            "",
+            [
+                Case("", partial(_once, arrays, some, threads), {"nodes": some, "threads": threads})
+                for threads in dict.fromkeys((1, usable_threads()))
+                for some in (1, count)
+            ],
+        )
+
+    return Benchmark(prepare, _parts, _UNCOUNTED)
 
 
 def _ready(engine: Engine, state: dict) -> tuple[Engine, list[Action]]:
     engine.restore(state)
-    actions = [engine.prepare(each.apply) for each in instructions()]
-    chain = engine.chain(actions[:-1])
-    engine.fuse(chain)
-    program = [chain, actions[-1]] * _REPEATS
+    program = prepared_chain(engine, [engine.prepare(each.apply) for each in instructions()]) * _REPEATS
     engine.run(program)
     engine.settle()
     return engine, program
 
 
-def show_nodes(screen: Screen, found: dict[str, Any]) -> None:
-    """Print what a node costs among others, and what threads give."""
-    screen.text(
-        f"{found['mix']} on {found['nodes']} nodes, {found['pes']:,} PEs, "
-        f"{counted(found['rounds'], 'interleaved round')}, medians"
+def _once(arrays: list[tuple[Engine, list[Action]]], some: int, threads: int) -> tuple[float]:
+    for engine, _ in arrays:
+        engine.threads = threads
+    begin = perf_counter()
+    for engine, program in arrays[:some]:
+        engine.run(program)
+    for engine, _ in arrays[:some]:
+        engine.settle()
+    return ((perf_counter() - begin) / some / _REPEATS,)
+
+
+def _median(digits: int):
+    return lambda values: f"{values['median']:.{digits}f}"
+
+
+def _parts(cases: Sequence[Case]) -> list[Part]:
+    """Return what a node costs among others, and what threads give."""
+    by = {(case.about["nodes"], case.about["threads"]): case for case in cases}
+    count = max(nodes for nodes, _ in by)
+    columns = (
+        Column("nodes", key="nodes", fixed=True),
+        Column("threads", number, "threads"),
+        Column("x one node", _median(3), "against_one_node"),
+        Column("x one thread", _median(2), "speed_up_by_threads"),
+        Column("ms per node [min..max]", spread(3, 1e3), "seconds_per_node"),
     )
-    names = ("threads", "x one node", "x one thread", "ms per node [min..max]")
-    screen.table(
-        [Column("nodes", fixed=True), *(Column(name, numbers=True) for name in names)],
-        [
-            (
-                number(each["nodes"]),
-                number(each["threads"]),
-                f"{each['against_one_node']['median']:.3f}",
-                f"{each['speed_up_by_threads']['median']:.2f}",
-                "{:.3f} [{:.3f}..{:.3f}]".format(
-                    *(1e3 * each["seconds_per_node"][k] for k in ("median", "min", "max"))
-                ),
-            )
-            for each in found["runs"]
-        ],
-    )
-    if found["peak_memory_megabytes"] is not None:
-        screen.text(f"peak memory of this process: {found['peak_memory_megabytes']} MB")
+    rows = [
+        (some, threads, ratios(by[1, threads], case), ratios(case, by[some, 1]), case.spread())
+        for (some, threads), case in by.items()
+    ]
+    slowdown = by[count, 1].median() * THESIS.clock_mhz * 1e6 / len(instructions())
+    pes = count * THESIS.lanes
+    return [
+        Line(f"{MIX_NAME} on {count} nodes, {pes:,} PEs, {rounds_text(cases[0])}", key="nodes.mix", value=MIX_NAME),
+        Line(None, key="nodes.rounds", value=len(cases[0].times)),
+        Line(None, key="nodes.nodes", value=count),
+        Line(None, key="nodes.pes", value=pes),
+        Table(columns, rows, key="nodes.runs"),
+        Line(None, key="nodes.slowdown_against_machine", value=slowdown),
+        memory_line("nodes"),
+    ]

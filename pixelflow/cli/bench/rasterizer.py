@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from time import perf_counter, process_time
-from typing import Any
 
-from pixelflow.cli.bench.streams import spread, told_rounds
-from pixelflow.cli.shell.screen import Column, Screen, number
+import numpy as np
 
-__all__ = ["rasterizing", "show_rasterizing"]
+from larrabee_bridge.binning import bin_triangles
+from larrabee_bridge.rasterizer import rasterize
+from pixelflow.cli.bench.benchmark import Benchmark, Case, Note
+from pixelflow.report import Column, Line, Part, Table, number, spread
+from pixelflow.simd.drawing import ScreenTriangles, snap
+
+__all__ = ["RASTERIZING"]
 
 _TRIANGLES = 100_000
 _AREA = 7.0
@@ -19,48 +23,35 @@ _TILE = 64
 _SEED = 2008
 
 
-def rasterizing(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return times of binning and rasterizing 100,000 triangles, and what the model counted."""
-    from larrabee_bridge.binning import bin_triangles
-    from larrabee_bridge.rasterizer import rasterize
+_TIMES = ("binning", "rasterizing", "total", "total_of_the_process")
+"""What is timed in a round, the last one of the processor."""
 
+
+def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     triangles = _triangles()
-    times: dict[str, list[float]] = {"binning": [], "rasterizing": [], "total": [], "total_of_the_process": []}
     rasterize(triangles.part([0]), *_SCREEN, tile=_TILE)  # its programs are assembled once
-    for _ in told_rounds(rounds, note):
+    counts: dict[str, float] = {}
+
+    def once() -> tuple[float, ...]:
         started, busy = perf_counter(), process_time()
         bins = bin_triangles(triangles, *_SCREEN, _TILE)
         binned = perf_counter()
         found = rasterize(triangles, *_SCREEN, tile=_TILE, bins=bins)
-        ended = perf_counter()
-        for name, seconds in (
-            ("binning", binned - started),
-            ("rasterizing", ended - binned),
-            ("total", ended - started),
-            ("total_of_the_process", process_time() - busy),
-        ):
-            times[name].append(seconds)
-    return {
-        "triangles": len(triangles),
-        "pixels_per_triangle": _AREA,
-        "screen": list(_SCREEN),
-        "tile": _TILE,
-        "seed": _SEED,
-        "seconds": {name: spread(each) for name, each in times.items()},
-        "pairs": found.pairs,
-        "blocks": len(found.blocks),
-        "set_up_cycles_per_triangle": int(found.set_up.cycles.sum()) / len(triangles),
-        "cycles_per_pair": float(found.descent.cycles.mean()),
-        "vector_share": found.vector_share,
-    }
+        ended, used = perf_counter(), process_time() - busy
+        counts.update(
+            pairs=found.pairs,
+            blocks=len(found.blocks),
+            set_up_cycles_per_triangle=int(found.set_up.cycles.sum()) / len(triangles),
+            cycles_per_pair=float(found.descent.cycles.mean()),
+            vector_share=found.vector_share,
+        )
+        return binned - started, ended - binned, ended - started, used
+
+    yield "", [Case("larrabee", once, {"triangles": len(triangles), "counts": counts})]
 
 
-def _triangles() -> Any:
+def _triangles() -> ScreenTriangles:
     """Return equilateral triangles of one size, turned and placed at random."""
-    import numpy as np
-
-    from pixelflow.simd.drawing import snap
-
     rng = np.random.default_rng(_SEED)
     angles = rng.uniform(0, 2 * np.pi, (_TRIANGLES, 1)) + np.arange(3) * 2 * np.pi / 3
     radius = np.sqrt(4 * _AREA / (3 * np.sqrt(3)))
@@ -69,25 +60,38 @@ def _triangles() -> Any:
     return snap(corners, np.full((_TRIANGLES, 3), 0.5), np.zeros((_TRIANGLES, 3, 3), np.uint8))
 
 
-def show_rasterizing(screen: Screen, found: dict[str, Any]) -> None:
-    """Print the times, triangles a second, and what the model counted."""
-    width, height = found["screen"]
-    screen.text(
-        f"{number(found['triangles'])} triangles of {found['pixels_per_triangle']:g} pixels on {width}x{height}, "
-        f"tiles of {found['tile']}: {number(found['pairs'])} pairs, {number(found['blocks'])} blocks"
-    )
-    screen.table(
-        [Column("what", fixed=True), *(Column(name, numbers=True) for name in ("s [min..max]", "triangles/s"))],
-        [
-            (
-                name.replace("_", " "),
-                f"{each['median']:.2f} [{each['min']:.2f}..{each['max']:.2f}]",
-                number(round(found["triangles"] / each["median"])),
-            )
-            for name, each in found["seconds"].items()
-        ],
-    )
-    screen.text(
-        f"Modelled, each thread alone on a core: set-up {found['set_up_cycles_per_triangle']:.1f} cycles a triangle, "
-        f"descent {found['cycles_per_pair']:.1f} cycles a pair, {found['vector_share']:.1%} vector instructions."
-    )
+def _parts(cases: Sequence[Case]) -> list[Part]:
+    """Return the times, triangles a second, and what the model counted."""
+    (case,) = cases
+    triangles, found = case.about["triangles"], case.about["counts"]
+    width, height = _SCREEN
+    rows = []
+    for at, name in enumerate(_TIMES):
+        taken = case.spread(at)
+        rows.append((name.replace("_", " "), name, taken, round(triangles / taken["median"])))
+    columns = (
+        Column("what", fixed=True), Column(None, key="what"),
+        Column("s [min..max]", spread(2), "seconds"), Column("triangles/s", number),
+    )  # fmt: skip
+    about = {"pixels_per_triangle": _AREA, "screen": list(_SCREEN), "tile": _TILE, "seed": _SEED, **found}
+    return [
+        Line(
+            f"{number(triangles)} triangles of {_AREA:g} pixels on {width}x{height}, "
+            f"tiles of {_TILE}: {number(found['pairs'])} pairs, {number(found['blocks'])} blocks",
+            key="larrabee.triangles",
+            value=triangles,
+            wrap=False,
+        ),
+        *(Line(None, key=f"larrabee.{key}", value=value) for key, value in about.items()),
+        Table(columns, rows, key="larrabee.seconds", named="what"),
+        Line(
+            f"Modelled, each thread alone on a core: set-up {found['set_up_cycles_per_triangle']:.1f} cycles a "
+            f"triangle, descent {found['cycles_per_pair']:.1f} cycles a pair, {found['vector_share']:.1%} vector "
+            "instructions.",
+            wrap=False,
+        ),
+    ]
+
+
+RASTERIZING = Benchmark(_prepare, _parts)
+"""Times of binning and rasterizing 100,000 triangles, and what the model counted."""

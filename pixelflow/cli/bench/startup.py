@@ -7,25 +7,29 @@ kept. Byte code of Python is there in all of them, as after an installation.
 from __future__ import annotations
 
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
+import pixelflow
+from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, rounds_text
 from pixelflow.cli.bench.passes import NAME, PATCHES, nets
-from pixelflow.cli.bench.streams import milliseconds, spread
-from pixelflow.cli.shell.screen import Column, Screen, counted
+from pixelflow.cli.bench.streams import MILLISECONDS
+from pixelflow.report import Column, Line, Part, Table
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import choose
+from tessellation import Patch
+from tessellation.bpt import format_bpt
 
-__all__ = ["show_startup", "startup"]
+__all__ = ["STARTUP"]
 
 _BEFORE = """
 import sys
 from time import perf_counter
-from pixelflow.cli.bench.engines import instructions
+from pixelflow.cli.bench.mix import instructions
 from pixelflow.config import THESIS
 from pixelflow.simd.lanes import make_engine
 from pixelflow.node.pe_array import PeArray
@@ -69,25 +73,25 @@ _SCRIPT = "import sys; from pixelflow.cli.main import process; sys.exit(process(
 """What the installed command does."""
 
 
-class _Case:
-    """One command, and what it took: from start to end, of the processor, and what it printed itself."""
+def _command(
+    name: str, arguments: list[str], environment: dict[str, str], *, empty: bool = False, prints: bool = False
+) -> Callable[[], tuple[float, float]]:
+    """Return what runs a command once: the seconds from start to end or those that it ``prints``, and the processor's.
 
-    def __init__(self, name: str, arguments: list[str], *, empty: bool = False, prints: bool = False) -> None:
-        self.name, self.arguments, self.empty, self.prints = name, arguments, empty, prints
-        self.seconds: list[float] = []
-        self.busy: list[float] = []
+    ``empty`` ones find no cache. It raises RuntimeError where the command fails.
+    """
 
-    def measure(self, environment: dict[str, str]) -> None:
-        """Run once; raises RuntimeError where the command fails."""
+    def once() -> tuple[float, float]:
         with tempfile.TemporaryDirectory() as folder:
-            environment = environment | ({"PIXELFLOW_CACHE": str(Path(folder) / "native")} if self.empty else {})
+            own = environment | ({"PIXELFLOW_CACHE": str(Path(folder) / "native")} if empty else {})
             before, begin = _busy(), perf_counter()
-            done = subprocess.run([sys.executable, *self.arguments], env=environment, capture_output=True, text=True)
+            done = subprocess.run([sys.executable, *arguments], env=own, capture_output=True, text=True)
             taken = perf_counter() - begin
             if done.returncode:
-                raise RuntimeError(f"{self.name} failed: {done.stderr[-500:]}")
-            self.seconds.append(float(done.stdout) if self.prints else taken)
-            self.busy.append(_busy() - before)
+                raise RuntimeError(f"{name} failed: {done.stderr[-500:]}")
+            return float(done.stdout) if prints else taken, _busy() - before
+
+    return once
 
 
 def _busy() -> float:
@@ -104,17 +108,8 @@ def _one_of_each(environment: dict[str, str]) -> list[str]:
     return found.stdout.split()
 
 
-def startup(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return the times of every case, and the median of its same-round ratios to a Python that does nothing.
-
-    Raises InputError where the compiled engine does not work.
-    """
-    import pixelflow
-    from pixelflow.simd.errors import InputError
-    from pixelflow.simd.lanes import choose
-    from tessellation import Patch
-    from tessellation.bpt import format_bpt
-
+def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+    """Yield the commands after each has run once; raises InputError where the compiled engine does not work."""
     missing = choose("compiled").note
     if missing is not None:
         raise InputError(f"this measures how soon the compiled engine runs: {missing.partition(';')[0]}")
@@ -130,60 +125,42 @@ def startup(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
         }
         command = ["-c", _SCRIPT]
         whole = [*command, "tessellate", str(patches), "--samples", "4"]
-        cases = [
-            _Case("python -c pass", ["-c", "pass"]),
-            _Case("--help", [*command, "--help"]),
-            _Case("interpreter ready, no cache", ["-c", _RUN, *_one_of_each(environment)], empty=True, prints=True),
-            _Case("its first 2,000 microinstructions", ["-c", _RUN], empty=True, prints=True),
-            _Case("pass, no cache", whole, empty=True),
-            _Case("pass, cache", whole),
-        ]
+        commands: dict[str, tuple[list[str], dict[str, bool]]] = {
+            "python -c pass": (["-c", "pass"], {}),
+            "--help": ([*command, "--help"], {}),
+            "interpreter ready, no cache": (["-c", _RUN, *_one_of_each(environment)], {"empty": True, "prints": True}),
+            "its first 2,000 microinstructions": (["-c", _RUN], {"empty": True, "prints": True}),
+            "pass, no cache": (whole, {"empty": True}),
+            "pass, cache": (whole, {}),
+        }
+        cases = [Case(name, _command(name, words, environment, **how)) for name, (words, how) in commands.items()]
         for case in cases:
-            case.measure(environment)  # fills the folders of byte code and native code
-            case.seconds.clear()
-            case.busy.clear()
-        for done in range(rounds):
-            for case in cases:
-                case.measure(environment)
-            note(f"round {done + 1} of {rounds}")
-    bare = cases[0]
-    return {
-        "pass": NAME,
-        "patches": PATCHES,
-        "rounds": rounds,
-        "cases": [
-            {
-                "case": case.name,
-                "seconds": spread(case.seconds),
-                "processor_seconds": spread(case.busy),
-                "against_python": statistics.median(s / b for s, b in zip(case.seconds, bare.seconds, strict=True)),
-            }
-            for case in cases
-        ],
-    }
+            case.once()  # fills the folders of byte code and native code
+        yield "", cases
 
 
-def show_startup(screen: Screen, found: dict[str, Any]) -> None:
-    """Print what fresh processes took."""
-    screen.text(
-        f"fresh processes; {found['pass']}: {found['patches']} patches at 4x4 samples, with the report; "
-        f"{counted(found['rounds'], 'interleaved round')}, medians"
+def _parts(cases: Sequence[Case]) -> list[Part]:
+    columns = (
+        Column("what", key="case", fixed=True),
+        Column("x python -c pass", "{:.1f}".format, "against_python"),
+        Column("ms [min..max]", MILLISECONDS, "seconds"),
+        Column("of the processor", MILLISECONDS, "processor_seconds", unit="ms"),
     )
-    names = ("x python -c pass", "ms [min..max]", "of the processor, ms")
-    screen.table(
-        [Column("what", fixed=True), *(Column(name, numbers=True) for name in names)],
-        [
-            (
-                each["case"],
-                f"{each['against_python']:.1f}",
-                milliseconds(each["seconds"]),
-                milliseconds(each["processor_seconds"]),
-            )
-            for each in found["cases"]
-        ],
-    )
-    screen.text(
-        "interpreter ready: in its process, from the choice of an engine (llvmlite is imported then) to the end of one "
-        "instruction of each form in the mix: all handlers of the mix are compiled, loaded and used. "
-        "Its first 2,000: the same, but to the end of the whole mix, whose meanings are recorded and carried out"
-    )
+    rows = [(case.name, median_ratio(case, cases[0]), case.spread(), case.spread(1)) for case in cases]
+    head = f"fresh processes; {NAME}: {PATCHES} patches at 4x4 samples, with the report; {rounds_text(cases[0])}"
+    return [
+        Line(head, key="startup.pass", value=NAME, wrap=False),
+        Line(None, key="startup.patches", value=PATCHES),
+        Line(None, key="startup.rounds", value=len(cases[0].times)),
+        Table(columns, rows, key="startup.cases"),
+        Line(
+            "interpreter ready: in its process, from the choice of an engine (llvmlite is imported then) to the end of "
+            "one instruction of each form in the mix: all handlers of the mix are compiled, loaded and used. "
+            "Its first 2,000: the same, but to the end of the whole mix, whose meanings are recorded and carried out",
+            wrap=False,
+        ),
+    ]
+
+
+STARTUP = Benchmark(_prepare, _parts)
+"""The times of every command, and the median of its same-round ratios to a Python that does nothing."""

@@ -6,24 +6,20 @@ never changes from one release to the next without a new name, so that figures s
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterator
-from time import perf_counter
-from typing import Any
+from collections.abc import Iterator, Sequence
+from functools import partial
 
-from pixelflow.cli.shell.screen import Column, Screen, number
+from microcode import assemble
+from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, timed
+from pixelflow.config import THESIS
+from pixelflow.node import Node
+from pixelflow.report import Column, Line, Part, Table, number, spread
+from pixelflow.simd.lanes import AUTO
 
-__all__ = [
-    "PASS",
-    "PASS_NAME",
-    "milliseconds",
-    "show_timing",
-    "show_transfers",
-    "spread",
-    "timing",
-    "told_rounds",
-    "transfers",
-]
+__all__ = ["MILLISECONDS", "PASS", "PASS_NAME", "TIMING", "TRANSFERS"]
+
+MILLISECONDS = spread(1, 1000)
+"""How times in seconds are shown."""
 
 PASS_NAME = "pass/1"
 
@@ -80,104 +76,72 @@ end
 _KINDS = ("TAS_MemRdBlock4 1", "TAS_MemRdRepeat4 16, 1", "TAS_MemWrBlock4 2", "TAS_LoopBack")
 
 
-def told_rounds(rounds: int, note: Callable[[str], None], what: str = "") -> Iterator[int]:
-    """Yield the number of each round, from 0 on; say before each which it is, and of ``what``."""
-    for done in range(rounds):
-        note(f"{what}{': ' * bool(what)}round {done + 1} of {rounds}")
-        yield done
+def _prepare_timing(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+    """Yield a pass with and without data, on the engine that a command takes unless it is told another."""
+    program, node = assemble(PASS), Node(THESIS, AUTO)
+    cases = []
+    for name, function in (("with data", True), ("timing only", False)):
+        cycles = node.run(program, function=function).total_cycles  # decoded before it is measured
+        about = {"engine": node.engine, "cycles": cycles}
+        cases.append(Case(name, timed(partial(node.run, program, function=function)), about))
+    yield "", cases
 
 
-def spread(times: list[float]) -> dict[str, float]:
-    """Return the median of times in seconds, with the least and the greatest."""
-    return {"median": statistics.median(times), "min": min(times), "max": max(times)}
+def _timing(cases: Sequence[Case]) -> list[Part]:
+    full, timing = cases
+    engine, share = full.about["engine"], median_ratio(timing, full)
+    columns = (Column("run", key="run", fixed=True), Column("ms [min..max]", MILLISECONDS, "seconds"))
+    cycles = {case.name: case.about["cycles"] for case in cases}
+    return [
+        Line(
+            f"{PASS_NAME}: {number(cycles[full.name])} cycles, engine {engine}", key="timing.program", value=PASS_NAME
+        ),
+        Line(None, key="timing.engine", value=engine),
+        Line(None, key="timing.cycles", value=cycles),
+        Table(columns, [(case.name, case.spread()) for case in cases], key="timing.seconds", named="run"),
+        Line(
+            f"timing only takes {100 * share:.2f} % of the run with data", key="timing.timing_only_share", value=share
+        ),
+    ]
 
 
-def timing(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return the wall times of a pass with and without data, interleaved, and the median of same-round ratios.
+TIMING = Benchmark(_prepare_timing, _timing)
+"""Wall times of a pass with and without data, and the median of same-round ratios."""
 
-    The engine is the one that a command takes unless it is told another.
-    """
-    from microcode import assemble
-    from pixelflow.config import THESIS
-    from pixelflow.node import Node
-    from pixelflow.simd.lanes import AUTO
 
-    program = assemble(PASS)
+def _prepare_transfers(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     node = Node(THESIS, AUTO)
-    times: dict[bool, list[float]] = {True: [], False: []}
-    runs = {function: node.run(program, function=function) for function in times}  # decoded before it is measured
-    for _ in told_rounds(rounds, note):
-        for function, seen in times.items():
-            started = perf_counter()
-            runs[function] = node.run(program, function=function)
-            seen.append(perf_counter() - started)
-    return {
-        "program": PASS_NAME,
-        "engine": node.engine,
-        "cycles": {"with data": runs[True].total_cycles, "timing only": runs[False].total_cycles},
-        "seconds": {"with data": spread(times[True]), "timing only": spread(times[False])},
-        "timing_only_share": statistics.median(t / f for t, f in zip(times[False], times[True], strict=True)),
-    }
-
-
-def transfers(rounds: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
-    """Return the wall time of a transfer of each kind, to or from all PEs, against what it takes on the machine."""
-    from microcode import assemble
-    from pixelflow.config import THESIS
-    from pixelflow.node import Node
-    from pixelflow.simd.lanes import AUTO
-
-    node = Node(THESIS, AUTO)
-    found = []
     for kind in _KINDS:
         program = assemble(_TRANSFERS.format(kind))
         run = node.run(program)
-        times = []
-        for _ in told_rounds(rounds, note, kind):
-            started = perf_counter()
-            run = node.run(program)
-            times.append((perf_counter() - started) / 4)
-        found.append(
-            {
-                "program": TRANSFERS_NAME,
-                "engine": node.engine,
-                "transfer": kind,
-                "cycles": run.tasic_cycles[0] // 4,
-                "bytes": (run.ledger.inbound.counted + run.ledger.outbound.counted) // 4,
-                "seconds": spread(times),
-                "slowdown_against_machine": statistics.median(times) / THESIS.seconds(run.tasic_cycles[0] // 4),
-            }
-        )
-    return found
+        about = {
+            "program": TRANSFERS_NAME,
+            "engine": node.engine,
+            "transfer": kind,
+            "cycles": run.tasic_cycles[0] // 4,
+            "bytes": (run.ledger.inbound.counted + run.ledger.outbound.counted) // 4,
+        }
+        yield kind, [Case(kind, timed(partial(node.run, program), parts=4), about)]
 
 
-def show_timing(screen: Screen, found: dict[str, Any]) -> None:
-    """Print the wall times of a pass."""
-    screen.text(f"{found['program']}: {number(found['cycles']['with data'])} cycles, engine {found['engine']}")
-    rows = [(name, milliseconds(seconds)) for name, seconds in found["seconds"].items()]
-    screen.table([Column("run", fixed=True), Column("ms [min..max]", numbers=True)], rows)
-    screen.text(f"timing only takes {100 * found['timing_only_share']:.2f} % of the run with data")
-
-
-def show_transfers(screen: Screen, found: list[dict[str, Any]]) -> None:
-    """Print the wall time of each kind of transfer."""
-    names = ("bytes", "cycles", "ms [min..max]", "x slower than 100 MHz")
-    screen.text(f"{TRANSFERS_NAME}: one transfer for all PEs, engine {found[0]['engine']}")
-    screen.table(
-        [Column("transfer", fixed=True), *(Column(name, numbers=True) for name in names)],
-        [
-            (
-                each["transfer"],
-                number(each["bytes"]),
-                number(each["cycles"]),
-                milliseconds(each["seconds"]),
-                number(round(each["slowdown_against_machine"])),
-            )
-            for each in found
-        ],
+def _transfers(cases: Sequence[Case]) -> list[Part]:
+    columns = (
+        Column("transfer", key="transfer", fixed=True),
+        Column(None, key="program"),
+        Column(None, key="engine"),
+        Column("bytes", number, "bytes"),
+        Column("cycles", number, "cycles"),
+        Column("ms [min..max]", MILLISECONDS, "seconds"),
+        Column("x slower than 100 MHz", lambda times: number(round(times)), "slowdown_against_machine"),
     )
+    rows = [
+        (*(case.about[key] for key in ("transfer", "program", "engine", "bytes", "cycles")), case.spread(),
+         case.median() / THESIS.seconds(case.about["cycles"]))
+        for case in cases
+    ]  # fmt: skip
+    head = f"{TRANSFERS_NAME}: one transfer for all PEs, engine {cases[0].about['engine']}"
+    return [head, Table(columns, rows, key="transfers")]
 
 
-def milliseconds(seconds: dict[str, float]) -> str:
-    """Return what `spread` gave, in milliseconds."""
-    return "{:.1f} [{:.1f}..{:.1f}]".format(*(1000 * seconds[name] for name in ("median", "min", "max")))
+TRANSFERS = Benchmark(_prepare_transfers, _transfers)
+"""The wall time of a transfer of each kind, to or from all PEs, against what it takes on the machine."""

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from functools import partial
 from time import perf_counter
-from typing import Any
 
-from pixelflow.cli.bench.streams import PASS, PASS_NAME, milliseconds, spread, told_rounds
-from pixelflow.cli.shell.screen import Column, Screen, number
+from microcode import assemble
+from pixelflow.cli.bench.benchmark import Benchmark, Case, Note
+from pixelflow.cli.bench.streams import MILLISECONDS, PASS, PASS_NAME
+from pixelflow.cli.watch.trace_files import known_of
+from pixelflow.config import THESIS
+from pixelflow.node import Node
+from pixelflow.observe.tracer import Tracer
+from pixelflow.report import Column, Line, Part, Table, fixed, number
+from pixelflow.simd.trace import Clock, Trace
+from pixelflow.simd.trace.formats import FORMATS, Format
 
-__all__ = ["show_traces", "traces"]
+__all__ = ["TRACES"]
 
 _SPANS = 200_000
 
 
-def traces(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
-    """Return wall times to build and to write a trace of at least 200,000 spans, and its sizes in bytes."""
-    from microcode import assemble
-    from pixelflow.cli.watch.trace_files import known_of
-    from pixelflow.config import THESIS
-    from pixelflow.node import Node
-    from pixelflow.observe.tracer import Tracer
-    from pixelflow.simd.trace import Clock, Trace
-    from pixelflow.simd.trace.formats import FORMATS
-
+def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+    """Yield the formats, with a trace of at least 200,000 spans to write."""
     program = assemble(PASS)
     node = Node(THESIS)
     trace = Trace(Clock(THESIS.clock_mhz))
@@ -35,47 +35,43 @@ def traces(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     while trace.events < _SPANS:
         node.run(program, function=False)
     built = perf_counter() - started
-    times: dict[str, list[float]] = {name: [] for name in FORMATS}
-    written: dict[str, bytes] = {}
-    for _ in told_rounds(rounds, note):
-        for name, format in FORMATS.items():
-            stream = io.BytesIO()
-            started = perf_counter()
-            format.write(trace, stream)
-            times[name].append(perf_counter() - started)
-            written[name] = stream.getvalue()
-    return {
-        "program": PASS_NAME,
-        "spans": trace.events,
-        "seconds_to_run_and_build": built,
-        "formats": {
-            name: {
-                "seconds": spread(times[name]),
-                "bytes": len(data),
-                "bytes_compressed": len(gzip.compress(data, 6)),
-            }
-            for name, data in written.items()
-        },
-    }
+    cases = []
+    for name, format in FORMATS.items():
+        written: dict[str, int] = {}
+        about = {"spans": trace.events, "built": built, "written": written}
+        cases.append(Case(name, partial(_write, trace, format, written), about))
+    yield "", cases
 
 
-def show_traces(screen: Screen, found: dict[str, Any]) -> None:
-    """Print the wall times and sizes of each format."""
-    spans = found["spans"]
-    screen.text(
-        f"{found['program']}: {number(spans)} spans, run and built in {found['seconds_to_run_and_build']:.1f} s"
+def _write(trace: Trace, format: Format, written: dict[str, int]) -> tuple[float]:
+    stream = io.BytesIO()
+    started = perf_counter()
+    format.write(trace, stream)
+    taken = perf_counter() - started
+    if not written:
+        data = stream.getvalue()
+        written |= {"bytes": len(data), "compressed": len(gzip.compress(data, 6))}
+    return (taken,)
+
+
+def _parts(cases: Sequence[Case]) -> list[Part]:
+    spans, built = cases[0].about["spans"], cases[0].about["built"]
+    columns = (
+        Column("format", key="format", fixed=True),
+        Column("ms [min..max]", MILLISECONDS, "seconds"),
+        Column("spans/s", number),
+        Column("MB", fixed(1, 1e-6), "bytes"),
+        Column("MB .gz", fixed(1, 1e-6), "bytes_compressed"),
     )
-    names = ("ms [min..max]", "spans/s", "MB", "MB .gz")
-    screen.table(
-        [Column("format", fixed=True), *(Column(name, numbers=True) for name in names)],
-        [
-            (
-                name,
-                milliseconds(each["seconds"]),
-                number(round(spans / each["seconds"]["median"])),
-                f"{each['bytes'] / 1e6:.1f}",
-                f"{each['bytes_compressed'] / 1e6:.1f}",
-            )
-            for name, each in found["formats"].items()
-        ],
-    )
+    rows = [(case.name, case.spread(), round(spans / case.median()), *case.about["written"].values()) for case in cases]
+    head = f"{PASS_NAME}: {number(spans)} spans, run and built in {built:.1f} s"
+    return [
+        Line(head, key="trace.program", value=PASS_NAME),
+        Line(None, key="trace.spans", value=spans),
+        Line(None, key="trace.seconds_to_run_and_build", value=built),
+        Table(columns, rows, key="trace.formats", named="format"),
+    ]
+
+
+TRACES = Benchmark(_prepare, _parts)
+"""Wall times to build and to write a trace, and its sizes in bytes."""

@@ -13,18 +13,18 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pixelflow.cli.debug.commands import Debugger
+from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
 from pixelflow.cli.shell.machine import configuration, engine_of
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.debugger import Session, views
+from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.report import Line
 from pixelflow.simd.errors import Fault, InputError, PixelflowError, Place, format_error
-
-if TYPE_CHECKING:
-    from pixelflow.cli.debug.commands import Debugger
-    from pixelflow.node import Replay, SavedRun
 
 EXAMPLES = (
     "pixelflow run microcode/examples/mandelbrot.mc --record mandelbrot.npz",
@@ -47,15 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_parameter_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> int:
     """Take commands until they end; returns the exit code of what has stopped the program, if a script ends there."""
-    if args.json:
+    if screen.json:
         raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
-    screen = Screen.of(args)
     script = _script(args)
-
-    from pixelflow.cli.debug.commands import Debugger
-    from pixelflow.debugger import Session
 
     replay, saved = _replay(args, screen)
     debugger = Debugger(Session(replay), screen, saved)
@@ -68,9 +64,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _replay(args: argparse.Namespace, screen: Screen) -> tuple[Replay, SavedRun | None]:
     """Return the run at cycle 0, and the file that it is from."""
-    from pixelflow.cli.run.pe_files import read_memory_file
-    from pixelflow.node import Node, Replay, SavedRun
-
     if Path(args.program).suffix == ".npz":
         for name in _FROM_FILE:
             if getattr(args, name):
@@ -109,7 +102,7 @@ def _follow(debugger: Debugger, script: list[str], file: str) -> None:
         text = text.strip()
         if not text:
             continue
-        debugger.screen.text(_PROMPT + text)
+        debugger.screen.print(Line(_PROMPT + text, wrap=False))
         if text.startswith("#"):
             continue
         try:
@@ -123,20 +116,19 @@ def _converse(debugger: Debugger) -> None:
     """Take commands from the keyboard; an empty line is the last one again, and Ctrl-C ends what takes long."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (input() then has a history and can be edited)
-    from pixelflow.debugger.views import show_position, show_run
 
-    show_run(debugger.screen, debugger.session)
-    show_position(debugger.screen, debugger.session)
-    debugger.screen.text("help lists the commands, Ctrl-C stops a long one")
+    debugger.say(views.run, debugger.session)
+    debugger.say(views.position, debugger.session)
+    debugger.screen.print("help lists the commands, Ctrl-C stops a long one")
     last = ""
     while not debugger.ended:
         try:
             text = input(_PROMPT).strip() or last
         except EOFError:
-            debugger.screen.text()
+            debugger.screen.print("")
             return
         except KeyboardInterrupt:
-            debugger.screen.text()
+            debugger.screen.print("")
             continue
         last = text
         if text:
@@ -148,7 +140,7 @@ def _attempt(debugger: Debugger, text: str) -> None:
         try:
             debugger.carry_out(text)
         except PixelflowError as error:
-            debugger.screen.text(format_error(error))
+            debugger.screen.print(Line(format_error(error), wrap=False))
 
 
 @contextlib.contextmanager

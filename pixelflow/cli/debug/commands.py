@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.pe_selection import select_lanes
+from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Session, find_code
 from pixelflow.debugger import views as views
 from pixelflow.isa import MemoryRange
+from pixelflow.node import SavedRun
 from pixelflow.node.pe_report import (
     Form,
     RangeView,
-    map_view,
-    range_view,
-    show_enables,
-    show_map,
-    show_memory,
-    show_ranges,
-    show_registers,
+    enables_table,
+    map_parts,
+    memory_lines,
+    no_map,
+    ranges_table,
+    registers_table,
 )
+from pixelflow.report import Line, Part
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.records import record
-
-if TYPE_CHECKING:
-    from pixelflow.node import SavedRun
 
 __all__ = ["COMMANDS", "Debugger"]
 
@@ -57,6 +54,10 @@ class Debugger:
         except UsageError as error:  # its place is an option of other commands
             raise InputError([Fault(fault.message, hint=fault.hint) for fault in error.faults]) from None
 
+    def say(self, view: Callable[..., Iterable[Part]], *about: object) -> None:
+        """Print what a view has to say about the session."""
+        self.screen.print(*view(self.screen.width, *about))
+
     # --- movement ------------------------------------------------------------------------------------------------
 
     def _moved(self, move: Callable[[], Outcome]) -> None:
@@ -64,12 +65,12 @@ class Debugger:
         session = self.session
         before = Picture.of(session.node) if self._verbose else None
         outcome = move()
-        views.show_outcome(self.screen, session, outcome.hits)
+        self.say(views.outcome, session, outcome.hits)
         if outcome.interrupted:
-            self.screen.text("interrupted")
+            self.screen.print("interrupted")
         if before is not None:
-            views.show_changes(self.screen, session, before)
-        views.show_position(self.screen, session)
+            self.say(views.changes, session, before)
+        self.say(views.position, session)
         if self._saved is not None and session.replay.ended:
             self._saved.check_end(session.replay)
 
@@ -109,7 +110,7 @@ class Debugger:
 
     def break_at(self, words: list[str]) -> None:
         if not words:
-            views.show_stops(self.screen, self.session)
+            self.say(views.stops, self.session)
             return
         count = 1
         if len(words) > 2 and words[-2] == "every":
@@ -137,7 +138,7 @@ class Debugger:
 
     def _set(self, subject: object, count: int) -> None:
         stop = self.session.add(subject, count)
-        views.line(self.screen, f"stop {stop.number}: {views.subject_text(stop)}")
+        self.screen.print(views.line(f"stop {stop.number}: {views.subject_text(stop)}", self.screen.width))
 
     def _bytes(self, text: str) -> tuple[int, int]:
         """Return (start, size) of a range, a byte of it, or one or two addresses."""
@@ -170,7 +171,7 @@ class Debugger:
         stream = self._stream(words) or self._first
         at = min(find_code(self.session.program, words.pop(0)).indices) if words else None
         _nothing_more(words)
-        views.show_code(self.screen, self.session, stream, at=at)
+        self.say(views.code, self.session, stream, at)
 
     def show(self, words: list[str]) -> None:
         lanes = self._lanes(words)
@@ -182,38 +183,41 @@ class Debugger:
                     "print what?", "registers, flags, enables, memory, stack, semaphores, stages, or a range"
                 )
             case ["registers"]:
-                show_registers(screen, node, few)
+                screen.print(registers_table(node, few))
             case ["flags"]:
-                views.show_flags(screen, session, few)
+                self.say(views.flags, session, few)
             case ["enables"]:
-                show_enables(screen, node)
+                screen.print(enables_table(node))
             case ["memory"]:
-                show_memory(screen, node, few if lanes is not None else few[:1])
+                screen.print(*memory_lines(node, few if lanes is not None else few[:1]))
             case ["stack", *rest]:
-                views.show_stack(screen, session, self._stream(rest) or self._first)
+                self.say(views.stack, session, self._stream(rest) or self._first)
             case ["semaphores"]:
                 for name, stream in session.replay.streams.items():
                     counts = [f"sem {at}: {count}" for at, count in enumerate(stream.semaphores.counts) if count]
-                    screen.text(f"  {name.upper()} can take {', '.join(counts) or 'none'}")
+                    screen.print(f"  {name.upper()} can take {', '.join(counts) or 'none'}")
             case ["stages"]:
-                views.show_stages(screen, session)
+                self.say(views.stages, session)
             case _:
-                show_ranges(screen, node, [self._view(word) for word in words], few)
+                screen.print(ranges_table(node, [self._view(word) for word in words], few))
 
     def map(self, words: list[str]) -> None:
-        show_map(
-            self.screen, self.session.node, map_view(_one(words, "a flag, a register or a range"), self.session.program)
-        )
+        view = map_view(_one(words, "a flag, a register or a range"), self.session.program)
+        drawn = [*map_parts(self.session.node, view, self.screen.width)]
+        if drawn:
+            self.screen.print(*drawn)
+        else:
+            self.screen.note(no_map(view))
 
     def info(self, words: list[str]) -> None:
         match words:
             case [] | ["run"]:
-                views.show_run(self.screen, self.session)
-                views.show_position(self.screen, self.session)
+                self.say(views.run, self.session)
+                self.say(views.position, self.session)
             case ["streams"]:
-                views.show_streams(self.screen, self.session)
+                self.say(views.streams, self.session)
             case ["stops"]:
-                views.show_stops(self.screen, self.session)
+                self.say(views.stops, self.session)
             case _:
                 raise _refusal(f"no information on {' '.join(words)!r}", "allowed: run, streams, stops")
 
@@ -227,9 +231,9 @@ class Debugger:
         for command in COMMANDS:
             if not words or command.name in words or command.short in words:
                 form = f"{command.name} {command.arguments}".rstrip()
-                self.screen.text(f"{command.short:>3}  {form:<31} {command.summary}")
+                self.screen.print(Line(f"{command.short:>3}  {form:<31} {command.summary}", wrap=False))
         if not words:
-            self.screen.text(_FORMS)
+            self.screen.print(_FORMS)
 
     def quit(self, words: list[str]) -> None:
         _nothing_more(words)

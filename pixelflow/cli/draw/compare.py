@@ -9,21 +9,31 @@ from __future__ import annotations
 
 import argparse
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
+from larrabee_bridge.compare import (
+    BezierComparison,
+    Comparison,
+    draw_on_larrabee,
+    draw_on_pixelflow,
+    tessellate_on_both,
+)
+from larrabee_bridge.compare.dashboard import dashboard_parts
+from larrabee_bridge.compare.figure import save_figure
+from larrabee_bridge.compare.report import bezier_object, bezier_parts, comparison_object, comparison_parts
 from pixelflow.cli.draw.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.model.core_values import add_core_option, core_of
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
-from pixelflow.cli.shell.machine import config_object, configuration, engine_of
-from pixelflow.cli.shell.output import check_writable, refuse_clashes
+from pixelflow.cli.shell.machine import configuration, engine_of
+from pixelflow.cli.shell.output import check_drawing, check_writable, output_file, refuse_clashes
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.simd.errors import ExpectationError
-
-if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison
-    from pixelflow.config import Effective
+from pixelflow.config import Effective
+from pixelflow.report import Report
+from pixelflow.simd.drawing import draw_frame
+from tessellation import load
+from tessellation.rendering import require_region
+from tessellation.scenes import load_scene
 
 EXAMPLES = (
     "pixelflow compare enneper --samples 4 --size 96x64",
@@ -52,9 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Draw on both, report; raises ExpectationError where a pixel differs."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Draw on both, report; fails where a pixel differs."""
     effective = configuration(args, screen)
     _check_outputs(args)
     args.engine = engine_of(args, screen)
@@ -63,13 +72,9 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         write_picture(args.output, found.sides[0].picture)
     if args.figure:
-        from larrabee_bridge.compare.figure import write_figure
-
-        write_figure(args.figure, found, bezier, args.core_mhz)
-    _show(args, screen, effective, found, bezier)
-    if not found.identical:
-        raise ExpectationError("a picture differs from the one drawn in 64-bit integers")
-    return 0
+        with output_file(args.figure, binary=True) as stream:
+            save_figure(stream, PurePath(args.figure).suffix.lower()[1:], found, bezier, args.core_mhz)
+    return _report(args, screen, effective, found, bezier)
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
@@ -80,8 +85,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
     if args.output:
         check_picture(args.scene, args.output)
     if args.figure:
-        from tessellation.reproduction.figure import check_drawing
-
         if PurePath(args.figure).suffix.lower() not in _FIGURES:
             raise UsageError("--figure", "the figure is a .png or a .svg file")
         check_drawing()
@@ -91,12 +94,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
 def _compare(
     args: argparse.Namespace, screen: Screen, effective: Effective, progress: Progress
 ) -> tuple[Comparison, BezierComparison | None]:
-    from larrabee_bridge.compare import Comparison, draw_on_larrabee, draw_on_pixelflow, tessellate_on_both
-    from pixelflow.simd.drawing import draw_frame
-    from tessellation import load
-    from tessellation.rendering import require_region
-    from tessellation.scenes import load_scene
-
     core = core_of(args)
     require_region(effective.config)
     scene = load_scene(args.scene, scene_source(args, screen, effective, progress, plain=True))
@@ -116,45 +113,29 @@ def _compare(
     return Comparison(scene.name, scene.triangles, dropped, draw_frame(frame), (first, second)), bezier
 
 
-def _show(
-    args: argparse.Namespace,
-    screen: Screen,
-    effective: Effective,
-    found: Comparison,
-    bezier: BezierComparison | None,
-) -> None:
-    from larrabee_bridge.compare import report as compare_report
-
-    frame = found.expected.depths.shape
-    if screen.json:
-        screen.object(
-            "pixelflow.compare/1",
-            scene=args.scene,
-            size=[frame[1], frame[0]],
-            config=config_object(effective),
-            engine=args.engine,
-            tile=args.tile,
-            tessellation=None if bezier is None else compare_report.bezier_object(bezier, args.core_mhz),
-            **compare_report.comparison_object(found),
-        )
-        return
-    if screen.quiet:
-        return
-    screen.paragraph(
-        f"pixelflow compare · {args.scene} · {frame[1]}x{frame[0]} · config {effective.preset} "
-        f"({effective.config.sha256[:6]}) · engine {args.engine}"
+def _report(
+    args: argparse.Namespace, screen: Screen, effective: Effective, found: Comparison, bezier: BezierComparison | None
+) -> Report:
+    height, width = found.expected.depths.shape
+    machines = dashboard_parts(found, screen.width, color=screen.color) if args.dash else comparison_parts(found)
+    tessellated = bezier_parts(bezier, args.core_mhz) if bezier is not None else ()
+    written = [f"wrote {name} {path}" for name, path in (("picture", args.output), ("figure", args.figure)) if path]
+    return Report(
+        "pixelflow compare",
+        (args.scene, f"{width}x{height}", effective.label, f"engine {args.engine}"),
+        [*machines, *tessellated, *written],
+        schema="pixelflow.compare/1",
+        data={
+            "scene": args.scene,
+            "size": [width, height],
+            "config": effective.as_object(),
+            "engine": args.engine,
+            "tile": args.tile,
+            "tessellation": None if bezier is None else bezier_object(bezier, args.core_mhz),
+            **comparison_object(found),
+        },
+        failure=None if found.identical else "a picture differs from the one drawn in 64-bit integers",
     )
-    if args.dash:
-        from larrabee_bridge.compare.dashboard import show_dashboard
-
-        show_dashboard(screen, found)
-    else:
-        compare_report.show_comparison(screen, found)
-    if bezier is not None:
-        compare_report.show_bezier(screen, bezier, args.core_mhz)
-    for name, path in (("picture", args.output), ("figure", args.figure)):
-        if path:
-            screen.text(f"wrote {name} {path}")
 
 
 def _megahertz(text: str) -> float:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import Fault, InputError, Place
-
-if TYPE_CHECKING:
-    from pixelflow.simd.drawing import Picture
+from tessellation.preview import require_pillow
+from tessellation.scenes import files_of
 
 __all__ = ["check_picture", "nodes_of", "picture_size", "write_picture"]
 
@@ -25,9 +24,6 @@ def check_picture(scene: str, path: str) -> None:
 
     What the scene is made of is not overwritten; so a scene that cannot be read is refused here.
     """
-    from tessellation.preview import require_pillow
-    from tessellation.scenes import files_of
-
     if path == STANDARD_STREAM or PurePath(path).suffix.lower() != ".png":
         raise UsageError("-o", "the picture is a PNG file", "name a file that ends in .png")
     require_pillow()

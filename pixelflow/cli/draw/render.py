@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pixelflow.cli.draw.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, is_patches, scene_source
@@ -20,11 +19,25 @@ from pixelflow.cli.shell.machine import configuration, engine_of
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
-from pixelflow.simd.errors import ExpectationError
-
-if TYPE_CHECKING:
-    from pixelflow.config import Effective
-    from tessellation.rendering.report import Drawn
+from pixelflow.config import Effective
+from pixelflow.report import Report
+from pixelflow.simd.drawing import ScreenTriangles, draw
+from tessellation import Tessellation, load
+from tessellation.camera import View
+from tessellation.rendering import (
+    Projected,
+    compose,
+    composition_time,
+    lit_triangles,
+    plain_triangles,
+    project_samples,
+    render,
+    require_region,
+    shares,
+    works_of,
+)
+from tessellation.rendering.report import Drawn, picture_report
+from tessellation.scenes import BACKGROUND, SIZE, SceneSource, load_scene
 
 EXAMPLES = (
     "pixelflow render teapot --samples 4 --size 256x192 -o teapot.png",
@@ -56,21 +69,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Draw, write the picture, report; raises ExpectationError where a pixel differs from the reference."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Draw, write the picture, report; fails where a pixel differs from the reference."""
     effective = configuration(args, screen)
     _check(args)
     args.engine = engine_of(args, screen)
     if args.machine == "larrabee":
-        from pixelflow.cli.draw.render_larrabee import draw_and_show
+        from pixelflow.cli.draw.render_larrabee import draw_picture  # 40 ms that PixelFlow's pictures need not take
 
-        same = draw_and_show(args, screen, effective)
-    else:
-        same = _draw_and_show(args, screen, effective)
-    if not same:
-        raise ExpectationError("the picture differs from the one drawn in 64-bit integers")
-    return 0
+        return draw_picture(args, screen, effective)
+    with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
+        with Watching(args, screen, effective, args.scene) as watching:
+            drawn = _draw(args, screen, effective, watching, progress)
+        same = draw(drawn.triangles, *drawn.size, drawn.background).equals(drawn.picture)
+    write_picture(args.output, drawn.picture)
+    return picture_report(args.scene, args.output, args.engine, effective, drawn, same=same)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -96,39 +109,9 @@ def _check(args: argparse.Namespace) -> None:
     check_picture(args.scene, args.output)
 
 
-def _draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective) -> bool:
-    from pixelflow.simd.drawing import draw
-    from tessellation.rendering.report import note_network_in_vain, show_object, show_report
-
-    with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
-        with Watching(args, screen, effective, args.scene) as watching:
-            drawn = _draw(args, screen, effective, watching, progress)
-        same = draw(drawn.triangles, *drawn.size, drawn.background).equals(drawn.picture)
-    write_picture(args.output, drawn.picture)
-    if screen.json:
-        show_object(screen, args, effective, drawn, same=same)
-    elif not screen.quiet:
-        show_report(screen, args, effective, drawn, same=same)
-    if drawn.composition is None:
-        note_network_in_vain(screen, effective)
-    return same
-
-
 def _draw(
     args: argparse.Namespace, screen: Screen, effective: Effective, watching: Watching, progress: Progress
 ) -> Drawn:
-    from tessellation.rendering import (
-        compose,
-        composition_time,
-        plain_triangles,
-        render,
-        require_region,
-        shares,
-        works_of,
-    )
-    from tessellation.rendering.report import Drawn
-    from tessellation.scenes import BACKGROUND, SIZE, load_scene
-
     nodes_wanted, projected = args.nodes or 1, None
     require_region(effective.config)
     how = scene_source(args, screen, effective, progress, watching.attach, plain=True)
@@ -157,13 +140,8 @@ def _draw(
     return Drawn(triangles, size, background, tuple(tessellations), projected, nodes, picture, composition)
 
 
-def _projected(args: argparse.Namespace, how):
+def _projected(args: argparse.Namespace, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tessellation], Projected]:
     """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
-    from tessellation import load
-    from tessellation.camera import View
-    from tessellation.rendering import lit_triangles, project_samples
-    from tessellation.scenes import SIZE
-
     if not is_patches(args.scene):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
     file = load(args.scene)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from pixelflow.cli.draw.pictures import picture_size
 from pixelflow.cli.shell.arguments import UsageError, count
+from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
-
-if TYPE_CHECKING:
-    from pixelflow.cli.shell.progress import Progress
-    from pixelflow.config import Effective
-    from tessellation.scenes import SceneSource
+from pixelflow.config import Effective
+from tessellation import BUILT_IN
+from tessellation.scenes import SCENES, SceneSource
 
 _MOST_SAMPLES = 16
 
@@ -38,8 +36,6 @@ def _samples(text: str) -> int:
 
 def is_patches(scene: str) -> bool:
     """Return whether a scene is named patches, which are tessellated."""
-    from tessellation import BUILT_IN
-
     return scene in BUILT_IN or PurePath(scene).suffix.lower() == ".bpt"
 
 
@@ -56,8 +52,6 @@ def scene_source(
 
     A ``plain`` one is for PixelFlow, which refuses other scenes.
     """
-    from tessellation.scenes import SCENES, SceneSource
-
     described = args.scene in SCENES or PurePath(args.scene).suffix.lower() == ".toml"
     if args.samples is not None and not is_patches(args.scene):
         raise UsageError("--samples", "only patches are sampled; a mesh or a scene has its triangles already")

@@ -8,21 +8,23 @@ the exit code is 1; with --strict no note excuses a deviation.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable
-from pixelflow.cli.shell.screen import Screen, counted
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_drawing, check_writable, output_file
+from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
-from pixelflow.simd.errors import ExpectationError
-
-if TYPE_CHECKING:
-    from tessellation.reproduction import Bench, Reproduction
-    from tessellation.reproduction.verified import Verified
-    from tessellation.rows import Row
+from pixelflow.config import load_effective
+from pixelflow.report import Column, Report, Table
+from pixelflow.simd.errors import nearest
+from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, Reproduction, documents
+from tessellation.reproduction.figure import CURVES, save_figure
+from tessellation.reproduction.report import verified_report
+from tessellation.reproduction.verified import Verified
 
 EXAMPLES = (
     "pixelflow verify 6",
@@ -31,8 +33,12 @@ EXAMPLES = (
     "pixelflow verify --list",
 )
 
-_MOST_NAMED = 20
 _SUFFIXES = {"markdown": (".md",), "svg": (".svg",), "figure": (".png", ".svg")}
+
+
+_ALIASES = {"appendix a": "table 13", "introduction": "section 1", "results": "section 5", "conclusion": "section 5"}
+_WITHIN = {"2.2.3": "table 1", "2.2.6": "table 2", "4.1.1": "table 3", "4.1.2": "table 4", "4.2": "table 8"}
+"""Sections whose figures are those of a table."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,53 +55,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--figure", metavar="FILE", help="draw the curves, .png or .svg (needs matplotlib: extra plot)")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Verify, write the files, report; raises ExpectationError where a row fails."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Verify, write the files, report; fails where a row does."""
     _check_outputs(args)
-
-    from tessellation.reproduction.names import chosen
-    from tessellation.reproduction.report import show_list, show_verified
-
-    tables = chosen(args.tables)
+    tables = _chosen(args.tables)
     if args.list:
-        if screen.json:
-            screen.object("pixelflow.tables/1", tables=[table.name for table in tables])
-        else:
-            show_list(screen, tables)
-        return 0
-
-    from pixelflow.config import load_effective
-    from tessellation.reproduction import Bench
-    from tessellation.reproduction.documents import SCHEMA, verified_object, write_markdown, write_svg
-
+        columns = (Column("name", fixed=True), Column("section", fixed=True), Column("title"))
+        table = Table(columns, [(each.name, each.section, each.title) for each in tables])
+        return Report(results=[table], schema="pixelflow.tables/1", data={"tables": [each.name for each in tables]})
     effective = load_effective(None, [], "thesis")
     with Watching(args, screen, effective, source="") as watching:
         bench = Bench(watching.attach)
         # A bar on the terminal would fight with the dashboard there.
         verified = _verified(replace(screen, progress=screen.progress and not args.live), tables, bench)
-    if args.markdown:
-        write_markdown(args.markdown, verified)
-    if args.svg:
-        write_svg(args.svg, verified)
+    for path, document in ((args.markdown, documents.markdown), (args.svg, documents.svg)):
+        if path:
+            with output_file(path) as stream:
+                stream.write(document(verified))
     if args.figure:
-        from tessellation.reproduction.figure import write_figure
-
-        write_figure(args.figure, verified.tables, bench)
-    if screen.json:
-        screen.object(SCHEMA, **verified_object(verified))
-    elif not screen.quiet:
-        show_verified(screen, verified)
-    _expect(verified.failures(strict=args.strict), strict=args.strict)
-    return 0
+        if CURVES.isdisjoint(table.name for table in tables):
+            raise UsageError("--figure", f"nothing to draw; there are curves of {', '.join(sorted(CURVES))}")
+        with output_file(args.figure, binary=True) as stream:
+            save_figure(stream, PurePath(args.figure).suffix.lower()[1:], verified.tables, bench)
+    return verified_report(verified, strict=args.strict)
 
 
 def _verified(screen: Screen, tables: Sequence[Reproduction], bench: Bench) -> Verified:
     """Execute the reproductions on the bench."""
-    from pixelflow.cli.shell.progress import Progress
-    from tessellation.reproduction import REPRODUCTIONS
-    from tessellation.reproduction.verified import Verified
-
     found = []
     with Progress(screen, sum(table.effort for table in tables)) as progress:
         bench.progress = progress.doing
@@ -117,19 +103,43 @@ def _check_outputs(args: argparse.Namespace) -> None:
             raise UsageError(f"--{option}", f"{path!r} is no {' or '.join(suffixes)} file")
         check_writable(path)
     if args.figure:
-        from tessellation.reproduction.figure import check_drawing
-
         check_drawing()
 
 
-def _expect(failures: Sequence[tuple[Reproduction, Row]], *, strict: bool) -> None:
-    """Raise ExpectationError that names what fails, if anything does."""
-    from tessellation.reproduction.verified import unexplained_text
+def _chosen(names: Iterable[str]) -> list[Reproduction]:
+    """Return the reproductions of those names in their own order, all for none.
 
-    if not failures:
-        return
-    named = [f"    {unexplained_text(table, row)}" for table, row in failures[:_MOST_NAMED]]
-    if len(failures) > _MOST_NAMED:
-        named.append(f"    and {len(failures) - _MOST_NAMED} more")
-    reason = "and --strict excuses none" if strict else "without a note that accounts for it"
-    raise ExpectationError("\n".join([f"{counted(len(failures), 'row')} off, {reason}:", *named]))
+    A number is a table, a number with a dot a section, and ``table7``, ``Table-7`` and ``table 7`` are the same.
+    Raises UsageError for what is unknown, or prints no figure.
+    """
+    wanted = {_reproduction(name) for name in names}
+    return [each for name, each in REPRODUCTIONS.items() if not wanted or name in wanted]
+
+
+def _reproduction(given: str) -> str:
+    name = _plain(given)
+    if name in REPRODUCTIONS:
+        return name
+    if name in WITHOUT_FIGURES:
+        raise UsageError("TABLE", f"{name} has no figures to verify: {WITHOUT_FIGURES[name]}")
+    found = nearest(name, REPRODUCTIONS)
+    hint = f"did you mean {found}?" if found else "all of them: pixelflow verify --list"
+    raise UsageError("TABLE", f"{given[:60]!r} is no table, figure, section or appendix that is reproduced", hint)
+
+
+def _plain(given: str) -> str:
+    """Return a name as the reproductions have it, where its form is a known one."""
+    text = " ".join(re.sub(r"[-_]", " ", given.lower()).split())
+    match re.fullmatch(r"(table|figure|section|appendix)? ?([ab]|[\d.]*\d)", text):
+        case None:
+            return _ALIASES.get(text, text)
+        case found:
+            kind, number = found.groups()
+    if number in ("a", "b"):
+        kind = "appendix"
+    elif "." in number:
+        if number in _WITHIN:
+            return _WITHIN[number]
+        kind, number = "section", number.partition(".")[0]
+    text = f"{kind or 'table'} {number}"
+    return _ALIASES.get(text, text)

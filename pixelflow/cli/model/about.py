@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pixelflow import __version__
 from pixelflow.cli.model.rules import NOT_MODELLED, RULES
@@ -12,6 +12,8 @@ from pixelflow.cli.shell.machine import unread_keys
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
 from pixelflow.isa import INSTRUCTIONS
+from pixelflow.report import Column, Report, Table
+from pixelflow.report.json import table_object
 from pixelflow.simd.units import Standing
 
 _MEANINGS = {
@@ -33,17 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Print the version, or the list of rules."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Return the version, or the list of rules."""
     config = load_config(args.config, args.overrides, args.preset)
-    if screen.json:
-        _show_object(screen, config)
-    elif args.model:
-        _show_model(screen, config)
-    else:
-        _show_version(screen, config)
-    return 0
+    found = list(rules(config))
+    columns = (Column("standing", key="standing"), Column("rule", key="rule"), Column("source", key="source"))
+    data = {
+        "rules": table_object(Table(columns, [(standing.value, *texts) for standing, *texts in found])),
+        "not_modelled": NOT_MODELLED,
+        "not_read": unread_keys(config),
+        "config": {"sha256": config.sha256},
+    }
+    parts = _model(found, config) if args.model else _version(config)
+    return Report(results=list(parts), schema="pixelflow.about/1", data=data)
 
 
 def rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:
@@ -62,44 +66,22 @@ def rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:
         yield standing, f"instructions {', '.join(mnemonics)}", source
 
 
-def _show_model(screen: Screen, config: NodeConfig) -> None:
-    found = list(rules(config))
-    screen.paragraph(
-        "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
-    )
+def _model(found: Sequence[tuple[Standing, str, str]], config: NodeConfig) -> Iterator[str]:
+    yield "What the model does that Keller's thesis (UNC TR95-043) does not print. Everything else is printed there."
     for standing, meaning in _MEANINGS.items():
-        screen.text()
-        screen.paragraph(f"{standing}: {meaning}; below each rule, on what grounds")
+        yield from ("", f"{standing}: {meaning}; below each rule, on what grounds")
         for each, text, source in found:
             if each is standing:
-                screen.paragraph(f"- {text}", indent="  ")
-                screen.paragraph(source, indent="      ")
-    screen.text()
-    screen.text("not modelled")
-    for text in NOT_MODELLED:
-        screen.paragraph(f"- {text}", indent="  ")
-    unread = unread_keys(config)
-    if unread:
-        screen.text()
-        screen.paragraph("configured, but not read yet by any part of the model: " + ", ".join(unread))
+                yield from (f"  - {text}", f"      {source}")
+    yield from ("", "not modelled", *(f"  - {text}" for text in NOT_MODELLED))
+    if unread := unread_keys(config):
+        yield from ("", "configured, but not read yet by any part of the model: " + ", ".join(unread))
 
 
-def _show_version(screen: Screen, config: NodeConfig) -> None:
-    screen.text(f"pixelflow-sim {__version__}")
-    screen.paragraph(
+def _version(config: NodeConfig) -> Iterator[str]:
+    yield f"pixelflow-sim {__version__}"
+    yield (
         "A simulator of one PixelFlow node: microcode executed on every processing element, cycles counted as executed."
     )
-    screen.text(f"machine: {config.lanes:,} PEs at {config.clock_mhz} MHz, config {config.sha256[:6]}")
-    screen.text("see: pixelflow about --model, pixelflow isa, pixelflow config show")
-
-
-def _show_object(screen: Screen, config: NodeConfig) -> None:
-    screen.object(
-        "pixelflow.about/1",
-        rules=[
-            {"standing": standing.value, "rule": text, "source": source} for standing, text, source in rules(config)
-        ],
-        not_modelled=list(NOT_MODELLED),
-        not_read=unread_keys(config),
-        config={"sha256": config.sha256},
-    )
+    yield f"machine: {config.lanes:,} PEs at {config.clock_mhz} MHz, config {config.sha256[:6]}"
+    yield "see: pixelflow about --model, pixelflow isa, pixelflow config show"

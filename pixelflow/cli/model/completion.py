@@ -15,6 +15,7 @@ from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import PRESETS, THESIS, leaves
 from pixelflow.isa import INSTRUCTIONS
+from pixelflow.report import Line
 
 EXAMPLES = ("pixelflow completion bash",)
 
@@ -26,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=_SHELLS, help="the shell that reads the script")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> int:
     """Print the script."""
-    if args.json:
+    if screen.json:
         raise UsageError("--json", "the result is a script, not an object")
     try:
         import shtab
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("completion", "the script is made by shtab, which is not installed", hint) from None
     parser = whole_parser()
     _say_what_completes(parser, shtab.FILE)
-    Screen.of(args).text(shtab.complete(parser, args.shell).rstrip())
+    screen.print(Line(shtab.complete(parser, args.shell).rstrip(), wrap=False))
     return 0
 
 
@@ -54,15 +55,14 @@ def whole_parser() -> Parser:
     return parser
 
 
-def _say_what_completes(parser: argparse.ArgumentParser, files: dict[str, str]) -> None:
+def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
     """Give each argument the words that may stand there; plain text without known words is the name of a file."""
     settings = tuple(_settings())
     words = {"preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operation": tuple(INSTRUCTIONS)}
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                _say_what_completes(below, files)
-        elif action.dest in words:
+    for below in parser.below.values():
+        _say_what_completes(below, files)
+    for action in parser.declared:
+        if action.dest in words:
             action.choices = words[action.dest]
         elif action.nargs != 0 and action.choices is None and action.type is None:
             action.complete = files

@@ -10,8 +10,9 @@ import json
 
 from pixelflow.cli.shell.arguments import add_common_options, add_config_options
 from pixelflow.cli.shell.machine import unread_keys
-from pixelflow.cli.shell.screen import Column, Screen, counted
-from pixelflow.config import Effective, json_schema, leaves, load_effective
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.config import Effective, Value, json_schema, leaves, load_effective
+from pixelflow.report import Column, Json, Line, Report, Table, counted
 from pixelflow.simd.errors import Fault, InputError
 
 CHECK_SCHEMA = "pixelflow.config-check/1"
@@ -37,40 +38,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_common_options(action)
 
 
-def run(args: argparse.Namespace) -> int:
-    """Print the effective configuration or the schema, or report whether a file is in order."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Return the effective configuration or the schema, or report whether a file is in order."""
     if args.action == "schema":
-        screen.text(json.dumps(json_schema(), indent=2))
+        screen.print(Line(json.dumps(json_schema(), indent=2), wrap=False))
         return 0
     if args.action == "check":
         return _check(screen, args.file)
-    effective = load_effective(args.config, args.overrides, args.preset)
-    if screen.json:
-        _show_object(screen, effective)
-    else:
-        _show_table(screen, effective)
-    return 0
+    return _shown(screen, load_effective(args.config, args.overrides, args.preset))
 
 
-def _check(screen: Screen, file: str) -> int:
+def _check(screen: Screen, file: str) -> Report | int:
     """Report on a file; as JSON its faults are in the object, else they are raised."""
     try:
         effective = load_effective(file)
     except InputError as error:
         if not screen.json:
             raise
-        screen.object(CHECK_SCHEMA, file=file, sha256=None, faults=[_fault_object(fault) for fault in error.faults])
+        faults = [_fault_object(fault) for fault in error.faults]
+        screen.show(Report(schema=CHECK_SCHEMA, data={"file": file, "sha256": None, "faults": faults}))
         return error.exit_code
-    if screen.json:
-        screen.object(CHECK_SCHEMA, file=file, sha256=effective.config.sha256, faults=[])
-    elif not screen.quiet:
-        changed = sum(not origin.startswith("preset ") for origin in effective.set_by.values())
-        screen.text(f"{file}: in order; preset {effective.preset}, {counted(changed, 'value')} set in the file")
-    return 0
+    changed = sum(not origin.startswith("preset ") for origin in effective.set_by.values())
+    text = f"{file}: in order; preset {effective.preset}, {counted(changed, 'value')} set in the file"
+    data = {"file": file, "sha256": effective.config.sha256, "faults": []}
+    return Report(parts=[text], schema=CHECK_SCHEMA, data=data)
 
 
-def _fault_object(fault: Fault) -> dict[str, object]:
+def _fault_object(fault: Fault) -> dict[str, Json]:
     place = fault.place
     return {
         "message": fault.message,
@@ -80,42 +74,40 @@ def _fault_object(fault: Fault) -> dict[str, object]:
     }
 
 
-def _show_object(screen: Screen, effective: Effective) -> None:
-    values = {
-        key: {
-            "value": value,
-            "unit": about.unit,
-            "standing": about.standing.value,
-            "source": about.source,
-            "allowed": about.range_text(),
-            "set_by": effective.set_by[key],
-            "read_by": about.read_by,
-        }
-        for key, about, value, _ in leaves(effective.config)
-    }
+def _shown(screen: Screen, effective: Effective) -> Report:
     config = effective.config
-    screen.object(
-        "pixelflow.config/1", preset=effective.preset, sha256=config.sha256, values=values, derived=config.derived
+    wide = screen.width >= 110 or screen.verbose
+    columns = (
+        Column("value", _value, "value"),
+        Column("key", key="key", fixed=True),
+        Column("unit", key="unit", fixed=True),
+        Column("standing", key="standing", fixed=True),
+        Column("set by", key="set_by", style="cyan"),
+        Column("source" if wide else None, key="source"),
+        Column(None, key="allowed"),
+        Column(None, key="read_by"),
+    )
+    rows = [
+        (value, key, p.unit, p.standing.value, effective.set_by[key], p.source, p.range_text(), p.read_by)
+        for key, p, value, _ in leaves(config)
+    ]
+    unread = unread_keys(config)
+    table = Table(columns, rows, key="values", named="key")
+    derived = "which makes: " + ", ".join(f"{value:,} {name}" for name, value in config.derived.items())
+    remark = ["", "not read yet by any part of the model: " + ", ".join(unread)] if unread and not screen.quiet else []
+    return Report(
+        results=[
+            f"pixelflow config · preset {effective.preset} · {config.sha256[:6]}",
+            "",
+            table,
+            "",
+            derived,
+            *remark,
+        ],
+        schema="pixelflow.config/1",
+        data={"preset": effective.preset, "sha256": config.sha256, "derived": config.derived},
     )
 
 
-def _show_table(screen: Screen, effective: Effective) -> None:
-    config = effective.config
-    screen.text(f"pixelflow config · preset {effective.preset} · {config.sha256[:6]}")
-    screen.text()
-    columns = [Column("value", numbers=True), Column("key", fixed=True), Column("unit", fixed=True)]
-    columns += [Column("standing", fixed=True), Column("set by", style="cyan")]
-    if screen.width >= 110 or screen.verbose:
-        columns.append(Column("source"))
-    rows = []
-    for key, about, value, _ in leaves(config):
-        shown = str(value).lower() if isinstance(value, bool) else str(value)
-        row = [shown, key, about.unit, about.standing.value, effective.set_by[key], about.source]
-        rows.append(row[: len(columns)])
-    screen.table(columns, rows)
-    screen.text()
-    screen.paragraph("which makes: " + ", ".join(f"{value:,} {name}" for name, value in config.derived.items()))
-    unread = unread_keys(config)
-    if unread and not screen.quiet:
-        screen.text()
-        screen.paragraph("not read yet by any part of the model: " + ", ".join(unread))
+def _value(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

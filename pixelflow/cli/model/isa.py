@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM, output_file
-from pixelflow.cli.shell.screen import Column, Screen, counted
+from pixelflow.cli.shell.screen import Screen
 from pixelflow.isa import INSTRUCTIONS, Declaration
+from pixelflow.report import Column, Json, Line, Part, Report, Table, counted, number, verbatim
 from pixelflow.simd.errors import InputError
 
 EXAMPLES = (
@@ -24,24 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="where --md writes")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Print one manual entry, the table of all, or the manual."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Return one manual entry or the table of all, or write the manual."""
     if args.output != STANDARD_STREAM and not args.md:
         raise UsageError("-o", "only the manual is written to a file", "add --md")
-    if args.json and args.md:
+    if screen.json and args.md:
         raise UsageError("--md", "--json prints an object, not Markdown", "leave out one of the two")
     chosen = INSTRUCTIONS.values() if args.operation is None else (_find(args.operation),)
-    if screen.json:
-        screen.object("pixelflow.isa/1", instructions=[entry_object(each) for each in chosen])
-    elif args.md:
+    if args.md:
         with output_file(args.output) as stream:
             stream.write(_markdown(chosen))
-    elif args.operation is None:
-        show_all(screen, chosen, "pixelflow isa OP")
-    else:
-        show_one(screen, chosen[0])
-    return 0
+        return 0
+    command = "pixelflow isa OP" if args.operation is None else None
+    return instructions_report(chosen, "pixelflow.isa/1", command)
 
 
 def _find(word: str) -> Declaration:
@@ -55,45 +52,46 @@ def _find(word: str) -> Declaration:
     return INSTRUCTIONS.find(word)
 
 
-def show_all(screen: Screen, declarations: tuple[Declaration, ...], command: str) -> None:
-    """Print a table of instructions; ``command`` is what shows one of them."""
-    screen.text(f"{len(declarations)} instructions; one of them: {command}")
-    families = list(dict.fromkeys(each.family for each in declarations))
-    for family in families:
-        columns = [Column("instruction"), Column("cycles", numbers=True), Column("words", numbers=True)]
-        columns += [Column("standing", fixed=True)]
-        rows = []
-        for each in declarations:
-            if each.family is family:
-                rows.append([each.synopsis, each.cost_text, str(each.words), each.standing.value])
-        screen.text()
-        screen.table(columns, rows, title=family.value)
-
-
-def show_one(screen: Screen, declaration: Declaration) -> None:
-    """Print one manual entry."""
-    screen.text(declaration.synopsis)
-    screen.text(
-        f"    {declaration.family.value}; cycles: {declaration.cost_text}; {counted(declaration.words, 'word')}"
+def instructions_report(declarations: Sequence[Declaration], schema: str, command: str | None) -> Report:
+    """Return a table of instructions, which ``command`` shows one of; without it, the manual entry of the first."""
+    parts = _entry(declarations[0]) if command is None else _all(declarations, command)
+    return Report(
+        results=list(parts), schema=schema, data={"instructions": [_entry_object(each) for each in declarations]}
     )
-    screen.text()
+
+
+def _all(declarations: Sequence[Declaration], command: str) -> Iterator[Part]:
+    yield f"{len(declarations)} instructions; one of them: {command}"
+    columns = (
+        Column("instruction"),
+        Column("cycles", verbatim),
+        Column("words", number),
+        Column("standing", fixed=True),
+    )
+    for family in dict.fromkeys(each.family for each in declarations):
+        of_family = [each for each in declarations if each.family is family]
+        rows = [(each.synopsis, each.cost_text, each.words, each.standing.value) for each in of_family]
+        yield from ("", Table(columns, rows, family.value))
+
+
+def _entry(declaration: Declaration) -> Iterator[Part]:
+    cycles = f"cycles: {declaration.cost_text}; {counted(declaration.words, 'word')}"
+    yield Line(declaration.synopsis, wrap=False)
+    yield from (Line(f"    {declaration.family.value}; {cycles}", wrap=False), "")
     for paragraph in declaration.manual.split("\n\n"):
-        screen.paragraph(" ".join(paragraph.split()), indent="    ")
-        screen.text()
+        yield from (f"    {' '.join(paragraph.split())}", "")
     if declaration.operands:
         width = max(len(spec.name) for spec in declaration.operands)
         for spec in declaration.operands:
             optional = " (optional)" if spec.optional else ""
-            screen.text(f"    {spec.name:<{width}}  {spec.allowed}{optional}")
-        screen.text()
+            yield Line(f"    {spec.name:<{width}}  {spec.allowed}{optional}", wrap=False)
+        yield ""
     if declaration.gateable:
-        screen.paragraph(".E: registers and carry change only in the PEs whose enable is set.", indent="    ")
-        screen.text()
-    screen.paragraph(f"standing: {declaration.standing} ({declaration.source})", indent="    ")
+        yield from ("    .E: registers and carry change only in the PEs whose enable is set.", "")
+    yield f"    standing: {declaration.standing} ({declaration.source})"
 
 
-def entry_object(declaration: Declaration) -> dict[str, object]:
-    """Return one manual entry for JSON."""
+def _entry_object(declaration: Declaration) -> dict[str, Json]:
     return {
         "mnemonic": declaration.mnemonic,
         "opcode": declaration.opcode,
@@ -112,7 +110,7 @@ def entry_object(declaration: Declaration) -> dict[str, object]:
     }
 
 
-def _markdown(declarations: tuple[Declaration, ...]) -> str:
+def _markdown(declarations: Sequence[Declaration]) -> str:
     """Return the manual; the same declarations always give the same text."""
     lines = [
         "# Instruction set",

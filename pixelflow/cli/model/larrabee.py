@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from larrabee_bridge.isa import INSTRUCTIONS
+from pixelflow.cli.evidence import claims as larrabee_claims
+from pixelflow.cli.model import larrabee_run
+from pixelflow.cli.model.isa import instructions_report
 from pixelflow.cli.shell.arguments import add_common_options
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.report import Report
 
 EXAMPLES = (
     "pixelflow larrabee isa vcompressd",
@@ -18,9 +23,6 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``run``, ``isa`` and ``claims``."""
-    from pixelflow.cli.evidence import claims as larrabee_claims
-    from pixelflow.cli.model import larrabee_run
-
     actions = parser.add_subparsers(dest="action", required=True, metavar="run|isa|claims")
     run_action = actions.add_parser("run", help="run a program", description="Run a program on the vector unit.")
     larrabee_run.add_arguments(run_action)
@@ -37,26 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_common_options(action)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Carry out the action."""
     if args.action == "isa":
-        return _isa(args)
-    from pixelflow.cli.evidence import claims as larrabee_claims
-    from pixelflow.cli.model import larrabee_run
-
-    return (larrabee_claims if args.action == "claims" else larrabee_run).run(args)
-
-
-def _isa(args: argparse.Namespace) -> int:
-    from larrabee_bridge.isa import INSTRUCTIONS
-    from pixelflow.cli.model.isa import entry_object, show_all, show_one
-
-    screen = Screen.of(args)
-    found = INSTRUCTIONS.values() if args.operation is None else (INSTRUCTIONS.find(args.operation.lower()),)
-    if screen.json:
-        screen.object("pixelflow.larrabee-isa/1", instructions=[entry_object(each) for each in found])
-    elif args.operation is None:
-        show_all(screen, found, "pixelflow larrabee isa OP")
-    else:
-        show_one(screen, found[0])
-    return 0
+        found = INSTRUCTIONS.values() if args.operation is None else (INSTRUCTIONS.find(args.operation.lower()),)
+        command = "pixelflow larrabee isa OP" if args.operation is None else None
+        return instructions_report(found, "pixelflow.larrabee-isa/1", command)
+    return (larrabee_claims if args.action == "claims" else larrabee_run).run(args, screen)

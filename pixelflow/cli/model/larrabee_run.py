@@ -5,20 +5,21 @@ from __future__ import annotations
 import argparse
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from larrabee_bridge.core import Core, CoreConfig
+from larrabee_bridge.isa import NAMES
+from larrabee_bridge.program import TARGET
+from larrabee_bridge.run_report import Executed, run_report
+from larrabee_bridge.threads import Recording, Shared, take_turns
+from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.cli.model.core_values import core_config
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
-from pixelflow.config import leaves
-
-if TYPE_CHECKING:
-    from larrabee_bridge.core import Core, CoreConfig
-    from larrabee_bridge.threads import Recording, Shared
-    from larrabee_bridge.vector_unit import VectorUnit
-    from pixelflow.isa import Program
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.isa import Program
+from pixelflow.report import Report
 
 LARGEST = 4096
 """Most bytes of memory that are shown."""
@@ -37,14 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="a value of the core model")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program and report."""
-    from larrabee_bridge.core import Core
-    from larrabee_bridge.program import TARGET
-    from larrabee_bridge.threads import Recording
-    from larrabee_bridge.vector_unit import VectorUnit
-
-    screen = Screen.of(args)
     config = core_config("-D", args.overrides)
     if config.caches and args.per_core is None:
         raise UsageError("-D caches=true", "caches belong to cores that threads share", "add --per-core 4")
@@ -62,14 +57,11 @@ def run(args: argparse.Namespace) -> int:
             recording(*step)
 
     unit.run(listen)
-    cores = _cores(program, recording, args.per_core, config)
     shown = {name: _register(unit, name) for name in registers}
     words = {text: _words(unit, *span) for text, span in memory.items()}
-    if screen.json:
-        screen.object("pixelflow.larrabee-run/1", **_object(unit, core, cores, shown, words))
-    else:
-        _report(screen, args, unit, core, cores, shown, words)
-    return 0
+    cores = _cores(program, recording, args.per_core, config)
+    done = Executed(unit, core, cores, args.per_core, shown, words)
+    return run_report(Path(args.program).name, done, args.form)
 
 
 def _path(given: str) -> str:
@@ -81,8 +73,6 @@ def _path(given: str) -> str:
 
 
 def _registers(names: str) -> list[str]:
-    from larrabee_bridge.isa import NAMES
-
     found = [name.strip() for name in names.split(",")]
     for name in found:
         if name not in NAMES:
@@ -118,113 +108,11 @@ def _words(unit: VectorUnit, start: int, size: int) -> list[int]:
     return [int.from_bytes(bytes(unit.memory.data[0, at : at + 4]), "little") for at in range(start, start + size, 4)]
 
 
-def _formed(words: list[int], form: str) -> list[str]:
-    if form == "hex":
-        return [f"{word:08x}" for word in words]
-    if form == "int":
-        return [str(word - (word >> 31 << 32)) for word in words]
-    import struct
-
-    return [f"{struct.unpack('<f', struct.pack('<I', word))[0]:g}" for word in words]
-
-
-def _misses(core: Shared) -> dict[str, int | None]:
-    return {"l1_misses": core.l1_misses, "l2_misses": core.l2_misses}
-
-
-def _share(core: Shared) -> float:
-    return core.issued / core.cycles
-
-
 def _cores(program: Program, recording: Recording, threads: int | None, config: CoreConfig) -> list[Shared]:
     """Return what cores with so many threads each did; none where nobody asked."""
-    from larrabee_bridge.threads import take_turns
-
     if threads is None:
         return []
     return [
         take_turns(program, recording.steps[first : first + threads], config)
         for first in range(0, recording.threads, threads)
     ]
-
-
-def _object(
-    unit: VectorUnit, core: Core, cores: list[Shared], shown: dict[str, list[int]], words: dict[str, list[int]]
-) -> dict[str, Any]:
-    from larrabee_bridge.core import invented
-
-    return {
-        "program": {"name": unit.program.name, "sha256": unit.program.sha256},
-        "threads": unit.threads,
-        "cycles": core.cycles.tolist(),
-        "paired": core.paired.tolist(),
-        "waited": core.waited.tolist(),
-        "lines": core.lines.tolist(),
-        "instructions": {family.value: counts.tolist() for family, counts in core.counts.items()},
-        "vector_share": core.vector_share,
-        "cores": [
-            {"cycles": each.cycles, "issued": each.issued, "paired": each.paired, **_misses(each)} for each in cores
-        ]
-        or None,
-        "config": {key: value for key, _, value, _ in leaves(core.config)},
-        "invented": invented(core.config),
-        "registers": shown,
-        "memory": words,
-    }
-
-
-def _report(
-    screen: Screen,
-    args: argparse.Namespace,
-    unit: VectorUnit,
-    core: Core,
-    cores: list[Shared],
-    shown: dict[str, list[int]],
-    words: dict[str, list[int]],
-) -> None:
-    from larrabee_bridge.core import invented
-
-    name = Path(args.program).name
-    screen.text(f"{name}: {counted(unit.threads, 'thread')}; sha256 {unit.program.sha256[:12]}")
-    screen.text()
-    columns = [Column("per thread"), *(Column(each, numbers=True) for each in ("fewest", "mean", "most"))]
-    carried_out = sum(core.counts.values())
-    figures = {
-        "cycles alone on a core": core.cycles,
-        "instructions": carried_out,
-        "of them paired": core.paired,
-        "cycles waited for a result": core.waited,
-        "cache lines touched": core.lines,
-    }
-    rows = [
-        [what, number(int(each.min())), number(float(each.mean())), number(int(each.max()))]
-        for what, each in figures.items()
-    ]
-    if cores:
-        cycles = [each.cycles for each in cores]
-        share = [f"{each.issued / each.cycles:.0%}" for each in (min(cores, key=_share), max(cores, key=_share))]
-        label = f"core of {args.per_core}: "
-        rows.append([f"{label}cycles", number(min(cycles)), number(sum(cycles) / len(cycles)), number(max(cycles))])
-        rows.append([f"{label}cycles with an issue", share[0], "", share[1]])
-        for name in _misses(cores[0]) if core.config.caches else ():
-            missed = [_misses(each)[name] or 0 for each in cores]
-            row = [number(min(missed)), number(sum(missed) / len(missed)), number(max(missed))]
-            rows.append([f"{label}{name.replace('_', ' ').replace('l', 'L', 1)}", *row])
-    screen.table(columns, rows)
-    screen.text()
-    total = int(carried_out.sum())
-    mix = [
-        [family.value, number(int(counts.sum())), f"{counts.sum() / total:.0%}"]
-        for family, counts in core.counts.items()
-        if counts.any()
-    ]
-    screen.table([Column("instructions"), Column("count", numbers=True), Column("share", numbers=True)], mix)
-    screen.text(f"share of the vector unit: {core.vector_share:.2f}")
-    for label, values in (shown | words).items():
-        screen.text()
-        scalar = len(values) == 1
-        text = _formed(values, "hex" if label[0] == "k" and scalar else args.form)
-        screen.paragraph(f"{label}: {' '.join(text)}")
-    screen.text()
-    hits = "" if core.config.caches else "; every access hits the L1 cache"
-    screen.paragraph(f"no source on Larrabee gives: {', '.join(invented(core.config))}{hits}")

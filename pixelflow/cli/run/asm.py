@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from microcode import check, listing, symbols
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.shell.programs import (
@@ -14,8 +15,9 @@ from pixelflow.cli.shell.programs import (
     refuse_object,
     refuse_overwrite,
 )
-from pixelflow.cli.shell.screen import Screen, counted
+from pixelflow.cli.shell.screen import Screen
 from pixelflow.isa import Program
+from pixelflow.report import Json, Line, Report, counted
 from pixelflow.simd.errors import Fault, InputError, Place
 
 EXAMPLES = (
@@ -37,37 +39,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_parameter_option(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Assemble; write what was asked for."""
-    screen = Screen.of(args)
     refuse_object(args.program)
-    target = args.output or _default_output(args)
+    target = args.output or _default_output(args, json=screen.json)
     outputs = [path for path in (target, args.listing, args.symbols) if path is not None]
     for path in outputs:
         refuse_overwrite(args.program, path)
         check_writable(path)
-    if args.json and STANDARD_STREAM in outputs:
+    if screen.json and STANDARD_STREAM in outputs:
         raise UsageError("--json", "standard output holds one object only", "give -o, --listing, --symbols a file")
     program = assemble_file(args.program, args.parameters)
-    warnings = _warnings(program)
+    warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in check(program)]
     for warning in warnings:
         screen.note(warning)
     if target is not None:
-        with output_file(target) as stream:
-            stream.write(program.to_json())
+        _write(target, program.to_json())
     if args.listing is not None:
-        _write(args.listing, _listing(program, screen.width if args.listing == STANDARD_STREAM else None))
+        _write(args.listing, listing(program, screen.width if args.listing == STANDARD_STREAM else None))
     if args.symbols is not None:
-        _write(args.symbols, _symbols(program))
-    if screen.json:
-        screen.object("pixelflow.asm/1", **_object(program, warnings, outputs))
-    elif not screen.quiet and STANDARD_STREAM not in outputs:
-        _summary(screen, args, program, warnings, outputs)
-    return 1 if args.check and warnings else 0
+        _write(args.symbols, symbols(program))
+    shown = [] if STANDARD_STREAM in outputs else _summary(args.program, program, warnings, outputs)
+    failure = "" if args.check and warnings else None
+    return Report(parts=shown, schema="pixelflow.asm/1", data=_object(program, warnings, outputs), failure=failure)
 
 
-def _default_output(args: argparse.Namespace) -> str | None:
-    if args.check or args.json or args.listing or args.symbols:
+def _default_output(args: argparse.Namespace, *, json: bool) -> str | None:
+    if args.check or json or args.listing or args.symbols:
         return None
     if args.program == STANDARD_STREAM:
         return STANDARD_STREAM
@@ -76,34 +74,12 @@ def _default_output(args: argparse.Namespace) -> str | None:
     return str(Path(args.program).with_suffix(OBJECT_SUFFIX))
 
 
-def _symbols(program: Program) -> str:
-    from microcode import symbols
-
-    return symbols(program)
-
-
-def _warnings(program: Program) -> list[str]:
-    from microcode import check
-
-    return [str(warning).replace(": error: ", ": warning: ", 1) for warning in check(program)]
-
-
-def _listing(program: Program, width: int | None) -> str:
-    from microcode import listing
-
-    return listing(program, width)
-
-
 def _write(path: str, text: str) -> None:
     with output_file(path) as stream:
         stream.write(text)
 
 
-def _summary(
-    screen: Screen, args: argparse.Namespace, program: Program, warnings: list[str], outputs: list[str]
-) -> None:
-    for path in outputs:
-        screen.text(f"wrote {path}")
+def _summary(source: str, program: Program, warnings: list[str], outputs: list[str]) -> list[Line]:
     sizes = [
         counted(len(program.instructions), "instruction"),
         counted(len(program.words), "word"),
@@ -111,10 +87,13 @@ def _summary(
     ]
     if warnings:
         sizes.append(counted(len(warnings), "warning"))
-    screen.text(f"{args.program}: {', '.join(sizes)}; sha256 {program.sha256[:12]}")
+    written = [f"wrote {path}" for path in outputs]
+    return [
+        Line(text, wrap=False) for text in (*written, f"{source}: {', '.join(sizes)}; sha256 {program.sha256[:12]}")
+    ]
 
 
-def _object(program: Program, warnings: list[str], outputs: list[str]) -> dict[str, object]:
+def _object(program: Program, warnings: list[str], outputs: list[str]) -> dict[str, Json]:
     return {
         "program": {"name": program.name, "sha256": program.sha256},
         "instructions": len(program.instructions),

@@ -3,23 +3,49 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from pixelflow.cli.model.rules import NOT_MODELLED
+from pixelflow.cli.run.pe_files import check_state_name, read_memory_file, write_state
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count, count_or_zero
-from pixelflow.cli.shell.machine import config_object, configuration, engine_of
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable
+from pixelflow.cli.shell.machine import configuration, engine_of
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
 from pixelflow.cli.shell.programs import add_parameter_option, read_program, refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
-from pixelflow.simd.errors import ExpectationError
-
-if TYPE_CHECKING:
-    from pixelflow.config import Effective
-    from pixelflow.node import Node, Run, UntimedRun
+from pixelflow.config import Effective
+from pixelflow.node import Checkpoint, Node, Run, UntimedRun
+from pixelflow.node.pe_report import (
+    FLAGS,
+    REGISTERS,
+    MapView,
+    RangeView,
+    dump_parts,
+    json_value,
+    map_parts,
+    no_map,
+    ranges_table,
+)
+from pixelflow.node.run_report import (
+    guesses,
+    guesses_without_time,
+    run_object,
+    run_parts,
+    set_in_vain,
+    times_set_in_vain,
+    untimed_object,
+    untimed_parts,
+)
+from pixelflow.report import Json, Part, Report
+from pixelflow.simd.lanes import AUTO
 
 _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8
+_TIMED = ("expect_cycles", "profile", "save_at", "load", "stats", "trace", "window", "only", "record", "live", "frame")
+"""Options that say something about cycles, or wait for one."""
 
 
 EXAMPLES = (
@@ -62,20 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", metavar="FILE", help="save memory, registers and flags: .npz or .json")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run the program, show what was asked for; raises ExpectationError where ``--expect-cycles`` is not met."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Run the program, report it and what was asked for of its end; fails where ``--expect-cycles`` is not met."""
     effective = configuration(args, screen)
-    _check_outputs(args)
+    _check_options(args, screen)
     program = read_program(args.program, args.parameters)
-
-    from pixelflow.cli.run.checkpoint_files import read_checkpoint, save_options
-    from pixelflow.cli.run.pe_files import read_memory_file, write_state
-    from pixelflow.cli.shell.pe_selection import select_lanes
-    from pixelflow.node import Node
-    from pixelflow.node.guesses import note_set_in_vain, note_times_set_in_vain
-    from pixelflow.node.pe_report import map_view, range_view
-
     array = effective.config.array
     lanes = select_lanes(args.pe, array) if args.pe is not None else None
     if lanes is not None and not (args.ranges or args.output or {"memory", "registers"}.intersection(args.dump)):
@@ -84,8 +101,7 @@ def run(args: argparse.Namespace) -> int:
     maps = [map_view(text, program) for text in args.show_map]
     # Without data no engine does anything, so none is worth the wait for a compiler.
     node = Node(effective.config, engine="rows" if args.timing_only else engine_of(args, screen))
-    saving = save_options(args.save_at)
-    limits = {"max_cycles": args.max_cycles, **saving}
+    limits = {"max_cycles": args.max_cycles, **_save_options(args.save_at)}
     with Watching(args, screen, effective, args.program) as watching:
         watching.attach(node)
         if args.load is None:
@@ -94,41 +110,67 @@ def run(args: argparse.Namespace) -> int:
                 read_memory_file(args.memory, node, program)
             account = node.run(program, function=not args.timing_only, timing=not args.function_only, **limits)
         else:
-            account = node.resume(program, read_checkpoint(args.load), **limits)
+            account = node.resume(program, Checkpoint.load(args.load), **limits)
     if args.output is not None:
         header = {"program": program.sha256, "config": effective.config.sha256}
         header |= {} if args.function_only else {"cycles": account.total_cycles}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
-    if screen.json:
-        _show_object(screen, args, effective, node, account, views, few)
-    else:
-        if not screen.quiet:
-            _show_report(screen, args, effective, account)
-        _show_state(screen, args, node, views, maps, few)
+    report = _report(args, effective, account)
+    data = {**report.data, **_about(effective, account), "state": _state(args, node, views, few)}
+    state, notes = _state_parts(args, screen, node, views, maps, few)
+    return replace(report, data=data, results=state, notes=(*notes, *report.notes))
+
+
+def _report(args: argparse.Namespace, effective: Effective, account: Run | UntimedRun) -> Report:
+    """Return what a run took, or what it did where no time was simulated."""
+    config = effective.config
+    program = f"{args.program} ({account.program.sha256[:6]})"
+    subject = (program, effective.label, f"engine {account.engine}")
+    if isinstance(account, UntimedRun):
+        return Report(
+            "pixelflow run",
+            subject,
+            [*untimed_parts(account), *guesses_without_time([account]).parts],
+            schema="pixelflow.untimed_run/1",
+            data=untimed_object(account),
+            notes=times_set_in_vain(effective),
+        )
+    total, expected = account.total_cycles, args.expect_cycles
+    missed = expected is not None and expected != total
+    return Report(
+        "pixelflow run",
+        subject,
+        [*run_parts(account, config, profile=args.profile), *guesses([account], config).parts],
+        schema="pixelflow.run/1",
+        data=run_object(account, config, profile=args.profile),
+        notes=set_in_vain([account], effective),
+        failure=f"expected {expected:,} cycles, the run took {total:,}" if missed else None,
+    )
+
+
+def _about(effective: Effective, account: Run | UntimedRun) -> dict[str, Json]:
+    return {
+        "program": {"name": account.program.name, "sha256": account.program.sha256},
+        "config": effective.as_object(),
+        "engine": account.engine,
+        "not_modelled": list(NOT_MODELLED),
+    }
+
+
+def _check_options(args: argparse.Namespace, screen: Screen) -> None:
+    """Refuse options that go with no such run, and files that could not be written."""
     if args.function_only:
-        note_times_set_in_vain(screen, effective)
-        return 0
-    note_set_in_vain(screen, [account], effective)
-    if args.expect_cycles is not None and args.expect_cycles != account.total_cycles:
-        raise ExpectationError(f"expected {args.expect_cycles:,} cycles, the run took {account.total_cycles:,}")
-    return 0
-
-
-def _check_outputs(args: argparse.Namespace) -> None:
-    from pixelflow.node.untimed_report import refuse_timed_options
-    from pixelflow.simd.lanes import AUTO
-
-    refuse_timed_options(args)
+        _refuse_timed_options(args)
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
         raise UsageError("--timing-only", "no PE data changes, so there is no state to show or save")
     if args.timing_only and (args.save_at or args.load):
         raise UsageError("--timing-only", "there is no state to save or to go on from")
-    if args.json and args.show_map:
+    if screen.json and args.show_map:
         raise UsageError("--show-map", "a map is no part of the object of --json", "use --range, or leave out --json")
-    if args.json and "enables" in args.dump:
+    if screen.json and "enables" in args.dump:
         raise UsageError("--dump enables", "--json counts enabled PEs anyway", "their flags: --dump registers")
-    if args.profile and args.quiet and not args.json:
+    if args.profile and screen.quiet and not screen.json:
         raise UsageError("--profile", "--quiet leaves out the report", "leave out one of the two")
     if args.timing_only and args.memory:
         raise UsageError("--memory", "a run without PE data does not read it", "leave out --memory or --timing-only")
@@ -140,8 +182,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
         refuse_overwrite(args.program, args.save_at[1])
     if args.output is None:
         return
-    from pixelflow.cli.run.pe_files import check_state_name
-
     if args.output == STANDARD_STREAM:
         raise UsageError("--output -", "PE state is not text for standard output", "use --dump or --json")
     check_state_name(args.output)
@@ -149,105 +189,74 @@ def _check_outputs(args: argparse.Namespace) -> None:
     check_writable(args.output)
 
 
-def _show_report(screen: Screen, args: argparse.Namespace, effective: Effective, account: Run | UntimedRun) -> None:
-    from pixelflow.node.guesses import guesses, guesses_without_time
-    from pixelflow.node.run_report import show_run
-    from pixelflow.node.untimed_report import show_untimed
-
-    config = effective.config
-    program = account.program
-    screen.paragraph(
-        f"pixelflow run · {args.program} ({program.sha256[:6]}) · config {effective.preset} ({config.sha256[:6]})"
-        f" · engine {account.engine}"
-    )
-    if args.function_only:
-        show_untimed(screen, account)
-        guesses_without_time([account]).show(screen)
-        return
-    show_run(screen, account, config, profile=args.profile)
-    guesses([account], config).show(screen)
+def _refuse_timed_options(args: argparse.Namespace) -> None:
+    """Raise UsageError where ``--function-only`` stands beside an option that needs time."""
+    if args.timing_only:
+        raise UsageError("--function-only", "--timing-only leaves out all that it does", "leave out one of the two")
+    for name in _TIMED:
+        given = getattr(args, name)
+        if given is not None and given is not False and given != []:  # 0 is a count that was given
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(option, "no time is simulated", f"leave out {option} or --function-only")
 
 
-def _show_state(screen: Screen, args: argparse.Namespace, node: Node, views: list, maps: list, few: list[int]) -> None:
-    from pixelflow.node.pe_report import show_enables, show_map, show_memory, show_ranges, show_registers
+def _save_options(values: Sequence[str] | None) -> dict[str, int | Callable[[Checkpoint], None]]:
+    """Return what `Node.run` must be told for ``--save-at``; raises UsageError or InputError before anything runs."""
+    if values is None:
+        return {}
+    text, path = values
+    option = f"--save-at {text} {path}"
+    try:
+        cycle = int(text.replace(",", ""))
+    except ValueError:
+        cycle = -1
+    if cycle < 0:
+        raise UsageError(option, f"{text!r} is not a cycle", "example: --save-at 1000 state.npz")
+    if path == STANDARD_STREAM or Path(path).suffix != ".npz":
+        raise UsageError(option, "the name must end in .npz")
+    check_writable(path)
 
-    if views:
-        screen.text()
-        show_ranges(screen, node, views, few)
-    for what in dict.fromkeys(args.dump):
-        screen.text()
-        if what == "registers":
-            show_registers(screen, node, few)
-        elif what == "enables":
-            show_enables(screen, node)
-        else:
-            show_memory(screen, node, few if args.pe is not None else few[:1])
-    for view in maps:
-        screen.text()
-        show_map(screen, node, view)
+    def save(checkpoint: Checkpoint) -> None:
+        with output_file(path, binary=True) as stream:
+            stream.write(checkpoint.to_bytes())
+
+    return {"save_at": cycle, "save": save}
 
 
-def _show_object(
-    screen: Screen,
+def _state_parts(
     args: argparse.Namespace,
-    effective: Effective,
+    screen: Screen,
     node: Node,
-    account: Run | UntimedRun,
-    views: list,
+    views: list[RangeView],
+    maps: list[MapView],
     few: list[int],
-) -> None:
-    state: dict[str, Any] = {}
+) -> tuple[list[Part], list[str]]:
+    """Return what was asked for of the state, and notes on maps that there are not."""
+    parts: list[Part] = ["", ranges_table(node, views, few)] if views else []
+    notes = []
+    for what in dict.fromkeys(args.dump):
+        parts += ["", *dump_parts(node, what, few, few=args.pe is None)]
+    for view in maps:
+        drawn = [*map_parts(node, view, screen.width)]
+        parts += ["", *drawn]
+        notes += [] if drawn else [no_map(view)]
+    return parts, notes
+
+
+def _state(args: argparse.Namespace, node: Node, views: list[RangeView], few: list[int]) -> dict[str, Json]:
+    """Return the state for JSON: a digest, and what was asked for."""
+    found: dict[str, Json] = {}
     if not args.timing_only:
-        state = {"digest": node.digest(), "enabled": int(node.flag("E").sum())}
-    if views or args.dump:
-        state |= _state_object(args, node, views, few)
-    values = {
-        "program": {"name": account.program.name, "sha256": account.program.sha256},
-        "config": config_object(effective),
-        "engine": account.engine,
-        "state": state,
-        "not_modelled": list(NOT_MODELLED),
-    }
-    if args.function_only:
-        from pixelflow.node.guesses import guesses_without_time
-        from pixelflow.node.untimed_report import untimed_object
-
-        values |= untimed_object(account) | {"guesses": guesses_without_time([account]).as_object()}
-        screen.object("pixelflow.untimed_run/1", **values)
-    else:
-        screen.object("pixelflow.run/1", **values, **_timed_object(args, effective, account))
-
-
-def _timed_object(args: argparse.Namespace, effective: Effective, account: Run) -> dict[str, Any]:
-    from pixelflow.node.guesses import guesses
-    from pixelflow.node.run_report import profile_object, streams_object
-
-    return {
-        "result": {
-            "cycles": account.total_cycles,
-            "seconds_at_clock": effective.config.seconds(account.total_cycles),
-            "instructions": sum(each.instructions for each in account.streams),
-            "reason": "halt",
-        },
-        "streams": streams_object(account, lines=args.profile),
-        "tasic_busy_cycles": list(account.tasic_cycles),
-        "ledger": account.ledger.as_object(),
-        "profile": profile_object(account, lines=args.profile),
-        "guesses": guesses([account], effective.config).as_object(),
-    }
-
-
-def _state_object(args: argparse.Namespace, node: Node, views: list, few: list[int]) -> dict[str, Any]:
-    from pixelflow.cli.run.pe_files import STATE_FLAGS, STATE_REGISTERS
-    from pixelflow.node.pe_report import json_value
-
-    found: dict[str, Any] = {"lanes": few}
+        found = {"digest": node.digest(), "enabled": int(node.flag("E").sum())}
+    if not views and not args.dump:
+        return found
+    found["lanes"] = few
     if "memory" in args.dump:
         memory = node.memory
         found["memory"] = [bytes(memory[:, lane]).hex() for lane in few]
     if "registers" in args.dump:
-        found["registers"] = {name: node.register(name)[few].tolist() for name in STATE_REGISTERS}
-        found["flags"] = {name: node.flag(name)[few].tolist() for name in STATE_FLAGS}
+        found["registers"] = {name: node.register(name)[few].tolist() for name in REGISTERS}
+        found["flags"] = {name: node.flag(name)[few].tolist() for name in FLAGS}
     found["ranges"] = {
         name: [json_value(value) for value in values]
         for view in views

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+from microcode import disassemble
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.report import Report
 from pixelflow.simd.errors import Fault, InputError, Place
 
 EXAMPLES = (
@@ -22,22 +24,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="default: standard output")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Write the assembly text of a program."""
-    screen = Screen.of(args)
     if args.output == args.program and args.program != STANDARD_STREAM:
         raise InputError(Fault("is the program itself; it will not be overwritten", Place(args.program)))
-    if args.json and args.output != STANDARD_STREAM:
+    if screen.json and args.output != STANDARD_STREAM:
         raise UsageError("-o", "--json prints the text in an object", "leave out one of the two")
     check_writable(args.output)
     program = read_program(args.program, ())
-    from microcode import disassemble
-
     text = disassemble(program)
     if screen.json:
-        lines = text.splitlines()
-        screen.object("pixelflow.dis/1", program={"name": program.name, "sha256": program.sha256}, lines=lines)
-        return 0
+        data = {"program": {"name": program.name, "sha256": program.sha256}, "lines": text.splitlines()}
+        return Report(schema="pixelflow.dis/1", data=data)
     with output_file(args.output) as stream:
         stream.write(text)
     return 0

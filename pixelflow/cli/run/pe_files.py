@@ -14,15 +14,13 @@ from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import output_file
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
+from pixelflow.node.pe_report import FLAGS, REGISTERS
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
-__all__ = ["STATE_FLAGS", "STATE_REGISTERS", "check_state_name", "read_memory_file", "write_state"]
-
-STATE_REGISTERS = ("R", "S", "M")
-STATE_FLAGS = ("C", "E")
+__all__ = ["check_state_name", "read_memory_file", "write_state"]
 
 _SIZE_LIMIT_BYTES = 256 << 20
-_WRITTEN_BESIDE_MEMORY = {*STATE_REGISTERS, *STATE_FLAGS, "header", "lanes"}
+_WRITTEN_BESIDE_MEMORY = {*REGISTERS, *FLAGS, "header", "lanes"}
 
 
 def read_memory_file(path: str, node: Node, program: Program) -> None:
@@ -102,8 +100,8 @@ def write_state(path: str, node: Node, lanes: list[int], header: dict[str, Any])
     """Write memory, registers and flags of the chosen lanes."""
     check_state_name(path)
     memory = node.memory[:, lanes]
-    registers = {name: node.register(name)[lanes] for name in STATE_REGISTERS}
-    flags = {name: node.flag(name)[lanes] for name in STATE_FLAGS}
+    registers = {name: node.register(name)[lanes] for name in REGISTERS}
+    flags = {name: node.flag(name)[lanes] for name in FLAGS}
     if Path(path).suffix == ".npz":
         text = np.array(json.dumps(header, sort_keys=True))
         with output_file(path, binary=True) as stream:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pixelflow.cli.run.tessellate import add_sampling_options, sample_counts
+from pixelflow.cli.run.tessellate import add_sampling_options, load_patches, sample_counts
 from pixelflow.cli.run.tessellate_method import add_method_options, method_of
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
 from pixelflow.cli.shell.machine import configuration, engine_of
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.shell.programs import refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.simd.errors import ExpectationError
-from tessellation.server_report import Served, serve_object, show_served
-
-if TYPE_CHECKING:
-    from tessellation import PatchServer
+from pixelflow.report import Report
+from tessellation import PatchServer, build_mesh
+from tessellation.export import encode, suffix_of
+from tessellation.libraries import library_for
+from tessellation.server_report import Served, served_report
 
 EXAMPLES = (
     "pixelflow serve teapot --samples 8",
@@ -45,19 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-client", action="store_true", help="a mesh of each client's patches: FILE-1, FILE-2, ...")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Tessellate, deliver, write the meshes, report; raises ExpectationError where a result misses the limits."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Tessellate, deliver, write the meshes, report; fails where a result misses the limits."""
     effective = configuration(args, screen)
     method = method_of(args)
     paths = _outputs(args)
-
-    from tessellation import LIMIT, PatchServer, load
-    from tessellation.libraries import library_for
-
-    file = load(args.patches)
-    for note in file.notes:
-        screen.note(f"note: {file.name}: {note}")
+    file = load_patches(args.patches, screen)
     library = library_for(args.library, file.patches, finite=method.overlapped).name
     server = PatchServer(
         Counter(patch.degrees for patch in file.patches),
@@ -70,17 +62,7 @@ def run(args: argparse.Namespace) -> int:
     for patch, samples in zip(file.patches, sample_counts(args, len(file.patches)), strict=True):
         server.add(patch).mark(samples)
     server.tessellate(screen.note)
-    served = Served(effective, file, library, server, _write(paths, server))
-    if screen.json:
-        screen.object("pixelflow.serve/1", **serve_object(served))
-    elif not screen.quiet:
-        show_served(screen, served)
-    if max(served.worst_errors) > LIMIT:
-        point, normal = served.worst_errors
-        raise ExpectationError(
-            f"a result is further than {LIMIT:g} units from the reference: point {point:.3g}, normal {normal:.3g}"
-        )
-    return 0
+    return served_report(Served(effective, file, library, server, _write(paths, server)))
 
 
 def _outputs(args: argparse.Namespace) -> list[str]:
@@ -89,8 +71,6 @@ def _outputs(args: argparse.Namespace) -> list[str]:
         if args.per_client:
             raise UsageError("--per-client", "there is no mesh to divide", "name one with -o")
         return []
-    from tessellation.export import suffix_of
-
     if args.output == STANDARD_STREAM:
         raise UsageError("-o -", "a mesh does not go to standard output", "name a file")
     suffix_of(args.output)
@@ -106,9 +86,6 @@ def _outputs(args: argparse.Namespace) -> list[str]:
 
 def _write(paths: list[str], server: PatchServer) -> list[str]:
     """Write the mesh of all patches, or one for each client that has any; return the names."""
-    from tessellation import build_mesh
-    from tessellation.export import encode
-
     shares = [server.handles] if len(paths) == 1 else [server.share(client) for client in range(server.clients)]
     written = []
     for path, handles in zip(paths, shares, strict=False):

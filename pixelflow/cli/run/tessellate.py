@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from pixelflow.cli.run.tessellate_files import check_outputs, write_outputs
 from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, method_of
-from pixelflow.cli.shell.arguments import add_config_options, add_engine_option
+from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option
 from pixelflow.cli.shell.machine import configuration, engine_of
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.shell.programs import refuse_overwrite
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
-from pixelflow.simd.errors import ExpectationError
-from tessellation.tessellation_object import outcome_object
-from tessellation.tessellation_report import Outcome, show_outcome
-
-if TYPE_CHECKING:
-    from tessellation.session import PassBegins
+from pixelflow.report import Report
+from pixelflow.simd.errors import InputError
+from tessellation import Mesh, PatchFile, check, load, tessellate
+from tessellation.export import encode, suffix_of
+from tessellation.libraries import LIBRARIES
+from tessellation.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.preview import png, require_pillow
+from tessellation.session import PassBegins
+from tessellation.tessellation_report import Outcome, outcome_report
 
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",
@@ -32,8 +35,6 @@ EXAMPLES = (
 
 def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     """Add the patches, how finely they are sampled, and the float routines."""
-    from tessellation.libraries import LIBRARIES
-
     add = parser.add_argument
     add("patches", metavar="PATCHES", help="patch file (.bpt), or a built-in model: teapot, enneper")
     add("--samples", type=_samples, default=[16], metavar="K[,K...]",
@@ -59,19 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--preview", metavar="FILE.png", help="shaded picture (needs pillow: pip install 'pixelflow-sim[image]')")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Tessellate, write the files, report; raises ExpectationError where a result misses the limits."""
-    screen = Screen.of(args)
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Tessellate, write the files, report; fails where a result misses the limits."""
     effective = configuration(args, screen)
-    check_outputs(args)
+    _check_outputs(args)
     method = method_of(args)
-
-    from pixelflow.node.guesses import note_set_in_vain
-    from tessellation import LIMIT, check, load, tessellate
-
-    file = load(args.patches)
-    for note in file.notes:
-        screen.note(f"note: {file.name}: {note}")
+    file = load_patches(args.patches, screen)
     counts = sample_counts(args, len(file.patches))
     engine = engine_of(args, screen)
     line = Progress(replace(screen, progress=screen.progress and not args.live))
@@ -93,20 +87,15 @@ def run(args: argparse.Namespace) -> int:
         )
     mesh = result.mesh(weld=args.weld, outward=args.outward)
     checked = check(mesh) if args.weld else None
-    outcome = Outcome(effective, file, result, mesh, checked, write_outputs(args, screen, mesh))
-    if screen.json:
-        screen.object("pixelflow.tessellate/1", **outcome_object(outcome))
-    elif not screen.quiet:
-        show_outcome(screen, outcome)
-    if checked is not None and not checked.clean:
-        screen.note(f"note: the surface is not closed or not orientable along shared edges: {checked}")
-    note_set_in_vain(screen, result.runs, effective)
-    if not result.within_limits:
-        raise ExpectationError(
-            f"a result is further than {LIMIT:g} units from the reference: point {result.worst_point_error:.3g}, "
-            f"normal {result.worst_normal_error:.3g}"
-        )
-    return 0
+    return outcome_report(Outcome(effective, file, result, mesh, checked, _write_outputs(args, screen, mesh)))
+
+
+def load_patches(name: str, screen: Screen) -> PatchFile:
+    """Return a patch file or a built-in model, and note what is to be said of it."""
+    file = load(name)
+    for note in file.notes:
+        screen.note(f"note: {file.name}: {note}")
+    return file
 
 
 def sample_counts(args: argparse.Namespace, patches: int) -> list[int]:
@@ -115,11 +104,45 @@ def sample_counts(args: argparse.Namespace, patches: int) -> list[int]:
 
 
 def _samples(text: str) -> list[int]:
-    from tessellation.mapping import MAX_SAMPLES, MIN_SAMPLES
-
     counts = [int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 0 for word in text.split(",")]
     if not all(MIN_SAMPLES <= count <= MAX_SAMPLES for count in counts):
         raise argparse.ArgumentTypeError(
             f"expected {MIN_SAMPLES} to {MAX_SAMPLES}, or a list 4,8,16; found {text[:40]!r}"
         )
     return counts
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse outputs that could not be written before any work is done."""
+    if STANDARD_STREAM in (args.output, args.preview):
+        raise UsageError("-o -", "a mesh or a picture does not go to standard output", "name a file")
+    if args.output is not None:
+        suffix_of(args.output)
+    if args.preview is not None:
+        if not args.preview.lower().endswith(".png"):
+            raise UsageError(f"--preview {args.preview[:60]}", "the picture is a PNG", "name a file that ends in .png")
+        require_pillow()
+    for path in (args.output, args.preview):
+        if path is not None:
+            refuse_overwrite(args.patches, path)
+            check_writable(path)
+
+
+def _write_outputs(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[str]:
+    """Write what was asked for; return the names. A mesh that cannot be drawn costs a note, not the run."""
+    written = []
+    if args.output is not None:
+        with output_file(args.output, binary=True) as stream:
+            stream.write(encode(mesh, args.output))
+        written.append(args.output)
+    if args.preview is not None:
+        screen.note("drawing the preview")
+        try:
+            picture = png(mesh)
+        except InputError as error:  # the mesh and the report are no worse for it
+            screen.note(f"note: no preview: {error.faults[0].message}")
+            return written
+        with output_file(args.preview, binary=True) as stream:
+            stream.write(picture)
+        written.append(args.preview)
+    return written

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError
-
-if TYPE_CHECKING:
-    from tessellation import Method
+from tessellation import Method
+from tessellation.passes import CACHING_WAYS, CONTROL_POINTS, GP_WAYS, RESULT_WAYS, SCHEDULES
+from tessellation.precision import MANTISSAS
+from tessellation.texture_layout import REPLICATIONS
+from tessellation.texture_source import SENDS
 
 __all__ = ["add_method_options", "add_result_options", "method_of"]
 
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
     """Add the way of the control points, the schedule, and the precision."""
-    from tessellation.passes import CONTROL_POINTS, GP_WAYS, SCHEDULES
-    from tessellation.precision import MANTISSAS
-    from tessellation.texture_layout import REPLICATIONS
-    from tessellation.texture_source import SENDS
-
     add = parser.add_argument
     add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
         help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
@@ -38,8 +34,6 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
     """Add the way of the results; without these options ``set_defaults`` must say it."""
-    from tessellation.passes import CACHING_WAYS, RESULT_WAYS
-
     add = parser.add_argument
     add("--results", choices=RESULT_WAYS, default=RESULT_WAYS[0],
         help="way of the results: read at once (default); to GP memory after a pass (gp); points during a pass and "
@@ -55,9 +49,6 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
 def method_of(args: argparse.Namespace) -> Method:
     """Return how the passes are carried out; raises UsageError for options that have no effect together."""
     _refuse_idle(args)
-
-    from tessellation import Method
-
     return Method(
         args.control_points, args.schedule, 4 if args.sends is None else args.sends, args.replication or 1,
         args.mantissa_bytes, hybrid=args.hybrid, load=args.load, results=args.results, gps=args.gps,

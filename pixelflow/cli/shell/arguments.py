@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from pixelflow.cli.shell.screen import FORMATS
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
 __all__ = [
@@ -25,9 +26,36 @@ class Parser(argparse.ArgumentParser):
     """An argument parser without abbreviations, whose errors suggest what was meant (exit code 2)."""
 
     def __init__(self, *args: Any, **known: Any) -> None:
+        self.declared: list[argparse.Action] = []
+        """Every argument and option, those of groups too."""
+        self.below: Mapping[str, Parser] = {}
+        """The parsers of the words that may follow."""
         known.setdefault("allow_abbrev", False)
         known.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, **known)
+
+    def add_argument(self, *names: Any, **known: Any) -> argparse.Action:
+        """Declare an argument."""
+        self.declared.append(super().add_argument(*names, **known))
+        return self.declared[-1]
+
+    def add_argument_group(self, *args: Any, **known: Any) -> Any:
+        """Return a group, whose arguments are declared as the parser's own."""
+        group = super().add_argument_group(*args, **known)
+        add = group.add_argument
+
+        def declare(*names: Any, **known: Any) -> argparse.Action:
+            self.declared.append(add(*names, **known))
+            return self.declared[-1]
+
+        group.add_argument = declare
+        return group
+
+    def add_subparsers(self, **known: Any) -> Any:
+        """Return what takes the parsers of words that may follow."""
+        found = super().add_subparsers(**known)
+        self.below = found.choices
+        return found
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         parsed, unknown = self.parse_known_args(args, namespace)
@@ -54,11 +82,10 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"{value!r} is unknown; {hint}")
 
     def _all_options(self) -> Iterator[str]:
-        for action in self._actions:
+        for action in self.declared:
             yield from action.option_strings
-            if isinstance(action, argparse._SubParsersAction):
-                for below in action.choices.values():
-                    yield from below._all_options()
+        for below in self.below.values():
+            yield from below._all_options()
 
 
 class UsageError(InputError):
@@ -100,7 +127,9 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("common options")
     add = group.add_argument
     absent = argparse.SUPPRESS
-    add("--json", action="store_true", default=absent, help="print one JSON object on standard output, nothing else")
+    add("--json", dest="format", action="store_const", const="json", default=absent,
+        help="print one JSON object on standard output, nothing else")  # fmt: skip
+    add("--format", choices=FORMATS, default=absent, help="form of the report: text (default), json, markdown, html")
     add("-q", "--quiet", action="store_true", default=absent, help="no notes, no report; results and errors only")
     add("-v", "--verbose", action="store_true", default=absent, help="more notes; a traceback for an internal error")
     add("--color", choices=("auto", "always", "never"), default=absent, help="colours (default: auto; see NO_COLOR)")

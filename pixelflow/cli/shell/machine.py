@@ -7,7 +7,7 @@ import argparse
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective, NodeConfig, leaves, load_effective
 
-__all__ = ["config_object", "configuration", "engine_of", "unread_keys"]
+__all__ = ["configuration", "engine_of", "unread_keys"]
 
 
 def configuration(args: argparse.Namespace, screen: Screen) -> Effective:
@@ -27,12 +27,6 @@ def engine_of(args: argparse.Namespace, screen: Screen) -> str:
     if choice.note is not None:
         screen.note(f"note: {choice.note}")
     return choice.engine
-
-
-def config_object(effective: Effective) -> dict[str, object]:
-    """Return the configuration as every JSON report carries it."""
-    config = effective.config
-    return {"preset": effective.preset, "sha256": config.sha256, "values": config.values}
 
 
 def unread_keys(config: NodeConfig) -> list[str]:

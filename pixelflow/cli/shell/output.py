@@ -16,7 +16,7 @@ from typing import IO
 
 from pixelflow.simd.errors import Fault, InputError, Place
 
-__all__ = ["STANDARD_STREAM", "check_writable", "output_file", "refuse_clashes", "write_stdout"]
+__all__ = ["STANDARD_STREAM", "check_drawing", "check_writable", "output_file", "refuse_clashes", "write_stdout"]
 
 STANDARD_STREAM = "-"
 """The file name that means standard output."""
@@ -83,6 +83,16 @@ def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
         raise
     except OSError as error:
         raise _refusal(Path(path), f"cannot be written: {error.strerror or error}") from error
+
+
+def check_drawing() -> None:
+    """Raise InputError where matplotlib is not installed; call it before long work."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError(
+            Fault("--figure needs matplotlib", hint="install the extra: pip install 'pixelflow-sim[plot]'")
+        ) from None
 
 
 def write_stdout(text: str) -> None:

@@ -1,9 +1,10 @@
 """The commands: name, one line of help, and the file that implements each.
 
 A command's file is imported when the command is used, never to show ``pixelflow --help``. It offers
-``add_arguments(parser: argparse.ArgumentParser) -> None`` and ``run(args: argparse.Namespace) -> int`` (the exit
-code; errors are raised, see :mod:`pixelflow.simd.errors`), and ``EXAMPLES``: command lines for the end of its help,
-which the tests execute in order, in a folder that holds the repository's ``microcode/``.
+``add_arguments(parser: Parser) -> None``, ``run(args: argparse.Namespace, screen: Screen) -> Report | int`` (an exit
+code where it has shown everything itself; errors are raised, see :mod:`pixelflow.simd.errors`), and ``EXAMPLES``:
+command lines for the end of its help, which the tests execute in order, in a folder that holds the repository's
+``microcode/``.
 """
 
 from __future__ import annotations

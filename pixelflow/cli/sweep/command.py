@@ -15,12 +15,13 @@ import contextlib
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.progress import Progress
-from pixelflow.cli.shell.screen import Screen, counted
+from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.sweep.points import COLUMNS, Point
 from pixelflow.cli.sweep.subject import SWEPT, Subject
 from pixelflow.cli.sweep.table import Table, check_table_name
 from pixelflow.cli.sweep.workers import WorkerLost, measured
 from pixelflow.config import Value
+from pixelflow.report import counted
 
 EXAMPLES = (
     "pixelflow sweep run microcode/examples/texture_copy.mc --set gni.gp_count=1,2",
@@ -63,10 +64,9 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
     add("--yes", action="store_true", help=f"measure a grid of more than {MOST_POINTS:,} points")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> int:
     """Measure the points that the table lacks; exit code 1 where a point of this shard failed."""
-    screen = Screen.of(args)
-    _check_options(args)
+    _check_options(args, screen)
     subject = Subject(args)
     grid = subject.grid()
     screen.note(f"sweep: {counted(len(grid), 'point')}: {grid}")
@@ -96,8 +96,8 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _check_options(args: argparse.Namespace) -> None:
-    if args.json:
+def _check_options(args: argparse.Namespace, screen: Screen) -> None:
+    if screen.json:
         raise UsageError("--json", "the result is a table, not an object", "--out FILE.jsonl gives JSON Lines")
     if args.subject == "run" and args.timing_only and any(text.startswith("engine=") for text in args.axes):
         raise UsageError("--set engine", "a run without PE data has none", "leave out --timing-only")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from pixelflow.cli.run.tessellate import sample_counts
+from pixelflow.cli.run.tessellate_method import method_of
 from pixelflow.cli.shell.arguments import Parser, UsageError
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.registry import COMMANDS
@@ -11,6 +13,7 @@ from pixelflow.cli.sweep.grid import Axis, Grid, axis_of, option_name
 from pixelflow.cli.sweep.points import Point, Refused, RunPoint, TessellatePoint
 from pixelflow.config import NodeConfig, load_config, override_faults
 from pixelflow.simd.errors import PixelflowError
+from tessellation import load
 
 __all__ = ["SWEPT", "Subject"]
 
@@ -35,13 +38,11 @@ class Subject:
         self._programs: dict[tuple[str, ...], str] = {}
         load_config(args.config, args.overrides, args.preset)
         if args.subject == "tessellate":
-            from tessellation import load
-
             self._patches = load(args.source).patches
 
     def grid(self) -> Grid:
         """Return the grid of the axes; raises UsageError where one of them cannot be read."""
-        options = [action for action in self._parser._actions if action.option_strings]
+        options = [action for action in self._parser.declared if action.option_strings]
         swept = [action for action in options if option_name(action) in SWEPT[self._args.subject]]
         axes: list[Axis] = []
         for text in self._args.axes:
@@ -80,9 +81,6 @@ class Subject:
         return RunPoint(program, config, chosen.engine, chosen.max_cycles, not self._args.timing_only)
 
     def _tessellate_point(self, chosen: argparse.Namespace, config: NodeConfig) -> TessellatePoint:
-        from pixelflow.cli.run.tessellate import sample_counts
-        from pixelflow.cli.run.tessellate_method import method_of
-
         counts = tuple(sample_counts(chosen, len(self._patches)))
         return TessellatePoint(self._patches, counts, config, chosen.engine, chosen.library, method_of(chosen))
 

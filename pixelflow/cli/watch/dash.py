@@ -7,27 +7,32 @@ run is executed again up to the cycle, so everything in the frame is as it was t
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, count, count_or_zero
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.shell.pe_selection import map_view
 from pixelflow.cli.shell.programs import refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.dash_state import Looker, facts_of
 from pixelflow.cli.watch.live import Picture, console_of, draw_frame, takes_live
+from pixelflow.config import PRESETS
+from pixelflow.isa import Program
+from pixelflow.kernels import ENGINES
+from pixelflow.node.pe_report import MapView
+from pixelflow.node.replay import Replay
+from pixelflow.node.saved_run import SavedRun
+from pixelflow.observe.dashboard import State, Watch, frame, snapshot
+from pixelflow.report import Json, Report
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
-
-    from pixelflow.isa import Program
-    from pixelflow.node.pe_report import MapView
-    from pixelflow.node.replay import Replay
-    from pixelflow.node.saved_run import SavedRun
-    from pixelflow.observe.dashboard import State, Watch
 
 EXAMPLES = (
     "pixelflow run microcode/examples/triangle.mc --record triangle.npz",
@@ -42,8 +47,6 @@ _END = 1 << 62
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the saved run, the cycle, the map, and where the frame goes."""
-    from pixelflow.kernels import ENGINES
-
     add = parser.add_argument
     add("file", metavar="FILE", help="saved run (.npz): pixelflow run PROG --record FILE")
     add(
@@ -57,13 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Execute the run up to the cycle and show the frame."""
-    screen = Screen.of(args)
     _check_outputs(args)
-
-    from pixelflow.node.saved_run import SavedRun
-
     saved = SavedRun.load(args.file)
     player = Player(saved, args.engine, _map_view(args.show, saved.program))
     if args.play is not None:
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         _write_svg(args.svg, replace(screen, color=color), state, args.height)
         screen.note(f"wrote {args.svg}")
     elif screen.json:
-        screen.object("pixelflow.frame/1", **_object(state))
+        return Report(schema="pixelflow.frame/1", data=_object(state))
     else:
         draw_frame(screen, state, args.height)
     return 0
@@ -102,7 +101,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 def _map_view(text: str, program: Program) -> MapView:
     """Return what the map shows; a number is the address of a byte."""
-    from pixelflow.node.pe_report import MapView, map_view
 
     number = text.removeprefix("byte ")
     if number.isascii() and number.isdigit():
@@ -114,9 +112,6 @@ class Player:
     """A saved run that is executed again, and the frames of its cycles."""
 
     def __init__(self, saved: SavedRun, engine: str, view: MapView) -> None:
-        from pixelflow.cli.watch.dash_state import Looker, facts_of
-        from pixelflow.observe.dashboard import Watch
-
         self._saved = saved
         self._watch: Watch = Watch(enables=True, instructions=True)
         self._replay: Replay = saved.replay(engine, watch=self._watch.attach)
@@ -134,8 +129,6 @@ class Player:
 
     def at(self, cycle: int) -> State:
         """Return the frame of a cycle, which may not go back; of the end where that comes first."""
-        from pixelflow.observe.dashboard import snapshot
-
         self._watch.until = cycle
         position = self._replay.advance(cycle)
         following = {
@@ -156,8 +149,6 @@ class Player:
 
 def _preset_of(saved: SavedRun) -> str:
     """Return the name of the preset that a saved configuration is, or that it is none of them."""
-    from pixelflow.config import PRESETS
-
     return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
 
 
@@ -177,10 +168,6 @@ def _play(screen: Screen, player: Player, speed: int, until: int | None) -> None
 
 
 def _write_svg(path: str, screen: Screen, state: State, height: int) -> None:
-    import io
-
-    from pixelflow.observe.dashboard import frame
-
     console = console_of(screen, screen.width, height, io.StringIO(), terminal=True)
     console.record = True
     picture = frame(state, screen.width, height)
@@ -203,10 +190,8 @@ class _Colorless:
         yield from Segment.remove_color(console.render(self._renderable, options))
 
 
-def _object(state: State) -> dict[str, Any]:
+def _object(state: State) -> dict[str, Json]:
     """Return a frame's values for JSON; the map as one text of hexadecimal digits, row after row."""
-    from dataclasses import asdict
-
     values = asdict(state)
     if state.array is not None:
         values["array"]["cells"] = state.array.cells.hex()

@@ -10,7 +10,7 @@ import numpy as np
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.pe_map import grid
+from pixelflow.node.pe_report import grid
 from pixelflow.node.streams import use_of
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.observe.dashboard import Facts, Look, SemaphoreUse, Watch

@@ -10,14 +10,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.shell.output import write_stdout
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.dash_state import Looker, facts_of
+from pixelflow.node import Node
 from pixelflow.observe import Event, Progressed, RunBegan, RunEnded
+from pixelflow.observe.dashboard import State, Watch, frame, snapshot, text_frame
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from pixelflow.cli.shell.screen import Screen
-    from pixelflow.node import Node
-    from pixelflow.observe.dashboard import State, Watch
 
 __all__ = ["FinalFrame", "LiveDisplay", "Picture", "console_of", "draw_frame", "live_display", "takes_live"]
 
@@ -63,10 +63,8 @@ def console_of(screen: Screen, width: int, height: int, file: Any = None, *, ter
 
 def draw_frame(screen: Screen, state: State, height: int = 24) -> None:
     """Print one frame as lines on standard output: plain text where that is no terminal."""
-    from pixelflow.observe.dashboard import frame, text_frame
-
     if os.environ.get("TERM") == "dumb" and not screen.color:
-        screen.text(text_frame(state, screen.width))
+        write_stdout(text_frame(state, screen.width) + "\n")
         return
     drawn = io.StringIO()
     terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -96,16 +94,12 @@ class _Follower:
 
     def follow(self, node: Node) -> None:
         """Listen to a node, before its runs; where there are several nodes, the last one is shown."""
-        from pixelflow.cli.watch.dash_state import Looker
-
         self._node = node
         self._looker = Looker(node, "enabled PEs", lambda node: node.flag("E"))
         self._watch.attach(node.bus)
         node.bus.subscribe(self._begin, RunBegan)
 
     def _begin(self, event: RunBegan) -> None:
-        from pixelflow.cli.watch.dash_state import facts_of
-
         self._data = event.function
         self._runs += 1
         if self._runs > 1 and (self._part is None or self._part[1] is None):
@@ -114,8 +108,6 @@ class _Follower:
         self._facts = facts_of(self._node.config, self._preset, engine, event.program, event.view)
 
     def _state(self, **more: Any) -> State:
-        from pixelflow.observe.dashboard import snapshot
-
         look = self._looker.look(self._watch, data=self._data)
         return snapshot(self._watch, self._facts, look, part=self._part, **more)
 
@@ -125,8 +117,6 @@ class FinalFrame(_Follower):
 
     def __init__(self, screen: Screen, preset: str = "") -> None:
         """``preset`` is the name of the configuration."""
-        from pixelflow.observe.dashboard import Watch
-
         super().__init__(screen, preset, Watch(enables=True))
 
     def close(self) -> None:
@@ -143,8 +133,6 @@ class Picture:
 
     def __init__(self, screen: Screen) -> None:
         from rich.live import Live
-
-        from pixelflow.observe.dashboard import frame
 
         self._screen, self._live_display, self._frame = screen, Live, frame
         self._resources = contextlib.ExitStack()
@@ -184,8 +172,6 @@ class LiveDisplay(_Follower):
 
     def __init__(self, screen: Screen, preset: str = "") -> None:
         """``preset`` is the name of the configuration."""
-        from pixelflow.observe.dashboard import Watch
-
         super().__init__(screen, preset, Watch())
         self._picture = Picture(screen)
         self._drawn = self._worked = self._counted = 0.0

@@ -8,23 +8,25 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, count
-from pixelflow.cli.shell.output import refuse_clashes
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_clashes
 from pixelflow.cli.shell.programs import refuse_overwrite
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.stats_files import check_stats_name, write_stats
+from pixelflow.config import Effective
+from pixelflow.node import Node, Recorder
+from pixelflow.observe import Bus
+from pixelflow.observe.stats import Collector
 from pixelflow.simd.errors import PixelflowError, format_error
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from pixelflow.cli.shell.screen import Screen
     from pixelflow.cli.watch.live import FinalFrame, LiveDisplay
-    from pixelflow.cli.watch.record_files import Recording
     from pixelflow.cli.watch.trace_files import TraceFiles
-    from pixelflow.config import Effective
-    from pixelflow.node import Node
-    from pixelflow.observe.stats import Collector
 
 __all__ = ["Watching", "add_observer_options"]
 
@@ -73,22 +75,17 @@ class Watching:
         self._traces = self._open_traces()
         refuse_clashes(self._outputs(), self._inputs())
         self._collector: Collector | None = None
-        self._recording: Recording | None = None
+        self._recording: _Recording | None = None
         self._open = contextlib.ExitStack()
         self._display: FinalFrame | LiveDisplay | None = None
         self._display_made = False
 
     def _check(self) -> None:
-        args = self._args
-        if args.stats:
-            from pixelflow.cli.watch.stats_files import check_stats_name
-
-            for path in args.stats:
-                check_stats_name(path)
+        args, screen = self._args, self._screen
+        for path in args.stats:
+            check_stats_name(path)
         if args.record is not None:
-            from pixelflow.cli.watch.record_files import check_record_name
-
-            check_record_name(args.record)
+            _check_record_name(args.record)
         elif self._record_pass is not None:
             raise UsageError("--record-pass", "there is no --record")
         for path in (*args.stats, *([args.record] if args.record else [])):
@@ -96,7 +93,7 @@ class Watching:
         if args.live and args.frame:
             raise UsageError("--frame", "--live shows the last frame already")
         for option in ("live", "frame"):
-            if getattr(args, option) and (args.json or args.quiet):
+            if getattr(args, option) and (screen.json or screen.quiet):
                 raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
 
     def _outputs(self) -> Iterator[tuple[str, str]]:
@@ -146,8 +143,6 @@ class Watching:
 
     def _writers(self, *, ok: bool) -> Iterator[Callable[[], None]]:
         if self._collector is not None and self._collector.runs:
-            from pixelflow.cli.watch.stats_files import write_stats
-
             for path in self._args.stats:
                 yield partial(write_stats, path, self._collector.runs, self._effective)
         if self._traces is not None:
@@ -158,16 +153,12 @@ class Watching:
     def attach(self, node: Node) -> None:
         """Listen to a node, before its runs; the runs of several nodes follow each other in every file."""
         if self._args.stats:
-            from pixelflow.observe.stats import Collector
-
             self._collector = self._collector or Collector()
             self._collector.attach(node.bus)
         if self._traces is not None:
             self._traces.attach(node.bus)
         if self._args.record is not None and self._recording is None:
-            from pixelflow.cli.watch.record_files import Recording
-
-            self._recording = Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
+            self._recording = _Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
             self._recording.attach(node.bus)
         self._attach_display(node)
 
@@ -189,3 +180,35 @@ class Watching:
                 self._open.callback(self._display.close)
         if self._display is not None:
             self._display.follow(node)
+
+
+def _check_record_name(path: str) -> None:
+    """Raise UsageError or InputError where a run cannot be saved under this name."""
+    if path == STANDARD_STREAM or Path(path).suffix != ".npz":
+        raise UsageError(f"--record {path}", "the name must end in .npz")
+    check_writable(path)
+
+
+class _Recording:
+    """Keeps one run of a node, and writes it when all runs are over."""
+
+    def __init__(self, path: str, node: Node, command: str, number: int = 1) -> None:
+        self._path = path
+        self._number = number
+        self._recorder = Recorder(node, command, number)
+
+    def attach(self, bus: Bus) -> None:
+        """Listen; before the runs begin."""
+        self._recorder.attach(bus)
+
+    def close(self, ok: bool = True) -> None:
+        """Write the file, also where the run was stopped (``ok`` is false); nothing where it had not begun.
+
+        Raises UsageError where all runs went well but there were not that many.
+        """
+        saved = self._recorder.saved
+        if saved is not None:
+            with output_file(self._path, binary=True) as stream:
+                stream.write(saved.to_bytes())
+        elif ok:
+            raise UsageError(f"--record-pass {self._number}", f"no such pass; there were {self._recorder.runs}")

@@ -10,7 +10,6 @@ from typing import IO
 
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.machine import config_object
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.config import Effective
 from pixelflow.observe.stats import SCHEMA, RunStatistics
@@ -39,7 +38,7 @@ def _write_json(stream: IO[str], runs: Sequence[RunStatistics], effective: Effec
     content = {
         "schema": SCHEMA,
         "tool": {"name": "pixelflow-sim", "version": __version__},
-        "config": config_object(effective),
+        "config": effective.as_object(),
         "runs": [
             {
                 "program": {"name": run.program, "sha256": run.sha256},

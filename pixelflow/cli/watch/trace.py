@@ -7,16 +7,19 @@ for GTKWave (Edit, Data Format, Translate Filter File).
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, add_common_options
 from pixelflow.cli.shell.output import STANDARD_STREAM, output_file
 from pixelflow.cli.shell.programs import refuse_overwrite
-from pixelflow.cli.shell.screen import Column, Screen, counted, number
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.trace_files import reading, require_package, write_trace
+from pixelflow.isa import INSTRUCTIONS
+from pixelflow.report import Column, Report, Table, counted, number, share, verbatim
 from pixelflow.simd.errors import Fault, InputError, Place
-
-if TYPE_CHECKING:
-    from pixelflow.simd.trace import Checked
+from pixelflow.simd.trace import Checked
+from pixelflow.simd.trace.formats import FORMATS
+from pixelflow.simd.trace.read.perfetto import read_perfetto
+from pixelflow.simd.trace.vcd import OPCODE_BITS
 
 EXAMPLES = (
     "pixelflow run microcode/examples/triangle.mc --trace perfetto",
@@ -28,8 +31,6 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``check``, ``convert`` and ``opcodes``."""
-    from pixelflow.simd.trace.formats import FORMATS
-
     actions = parser.add_subparsers(dest="action", required=True, metavar="check|convert|opcodes")
     check = actions.add_parser(
         "check", help="refuse what viewers misread, sum up cycles", description="Check a trace; sum up its cycles."
@@ -53,46 +54,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_common_options(action)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Check, convert, or write the table of opcodes; raises InputError with the first faults of a trace."""
-    screen = Screen.of(args)
     if args.action == "check":
-        _check(screen, args.file)
-    elif args.action == "convert":
-        _convert(screen, args)
-    else:
-        _opcodes(args.output)
+        return _check(args.file)
+    if args.action == "convert":
+        return _convert(args)
+    _opcodes(args.output)
     return 0
 
 
-def _check(screen: Screen, file: str) -> None:
-    from pixelflow.cli.watch.trace_files import reading
-
+def _check(file: str) -> Report:
     with reading(file) as (format, stream):
         checked = format.check(stream, file)
-    if screen.json:
-        screen.object(
-            "pixelflow.trace-check/1",
-            file=file,
-            format=checked.format,
-            header=checked.header,
-            cycles={"begin": checked.begin, "end": checked.end},
-            tracks={track: _with_idle(checked, cycles) for track, cycles in checked.totals.items()},
-            counts=checked.counts,
-        )
-        return
-    screen.paragraph(f"{file}: {checked.format}, in order; cycles {number(checked.begin)} to {number(checked.end)}")
-    screen.paragraph(", ".join(counted(count, noun.removesuffix("s")) for noun, count in checked.counts.items()))
-    for key, value in checked.header.items():
-        screen.paragraph(f"{key} {value}", indent="  ")
-    screen.text()
-    columns = [Column("cycles", numbers=True), Column("share", numbers=True), Column("track"), Column("what")]
+    whole = checked.end - checked.begin
+    totals = {track: _with_idle(checked, cycles) for track, cycles in checked.totals.items()}
+    columns = (Column("cycles", number), Column("share", verbatim), Column("track"), Column("what"))
     rows = [
-        [number(count), _share(checked, count), track, what]
-        for track, cycles in checked.totals.items()
-        for what, count in _with_idle(checked, cycles).items()
+        (count, share(count, whole), track, what) for track, cycles in totals.items() for what, count in cycles.items()
     ]
-    screen.table(columns, rows)
+    return Report(
+        results=[
+            f"{file}: {checked.format}, in order; cycles {number(checked.begin)} to {number(checked.end)}",
+            ", ".join(counted(count, noun.removesuffix("s")) for noun, count in checked.counts.items()),
+            *(f"  {key} {value}" for key, value in checked.header.items()),
+            "",
+            Table(columns, rows),
+        ],
+        schema="pixelflow.trace-check/1",
+        data={
+            "file": file,
+            "format": checked.format,
+            "header": checked.header,
+            "cycles": {"begin": checked.begin, "end": checked.end},
+            "tracks": totals,
+            "counts": checked.counts,
+        },
+    )
 
 
 def _with_idle(checked: Checked, cycles: dict[str, int]) -> dict[str, int]:
@@ -101,16 +99,7 @@ def _with_idle(checked: Checked, cycles: dict[str, int]) -> dict[str, int]:
     return {**ordered, "idle": checked.end - checked.begin - sum(cycles.values())}
 
 
-def _share(checked: Checked, cycles: int) -> str:
-    whole = checked.end - checked.begin
-    return f"{100 * cycles / whole:.1f} %" if whole else "-"
-
-
-def _convert(screen: Screen, args: argparse.Namespace) -> None:
-    from pixelflow.cli.watch.trace_files import reading, require_package, write_trace
-    from pixelflow.simd.trace.formats import FORMATS
-    from pixelflow.simd.trace.read.perfetto import read_perfetto
-
+def _convert(args: argparse.Namespace) -> Report:
     if args.output == STANDARD_STREAM:
         raise UsageError("-o -", "a trace does not go to standard output", "name a file")
     refuse_overwrite(args.file, args.output)
@@ -123,15 +112,14 @@ def _convert(screen: Screen, args: argparse.Namespace) -> None:
         trace = read_perfetto(stream, args.file)
     write_trace(trace, target, args.output)
     lost = f"; left out: {target.loses}" if target.loses else ""
-    screen.note(f"wrote {args.output}{lost}")
-    if screen.json:
-        screen.object("pixelflow.trace-convert/1", source=args.file, output=args.output, format=target.name)
+    return Report(
+        schema="pixelflow.trace-convert/1",
+        data={"source": args.file, "output": args.output, "format": target.name},
+        notes=[f"wrote {args.output}{lost}"],
+    )
 
 
 def _opcodes(output: str) -> None:
-    from pixelflow.isa import INSTRUCTIONS
-    from pixelflow.simd.trace.vcd import OPCODE_BITS
-
     digits = OPCODE_BITS // 4
     with output_file(output) as stream:
         for declaration in sorted(INSTRUCTIONS.values(), key=lambda declaration: declaration.opcode):

@@ -10,6 +10,7 @@ from typing import Any
 
 from pixelflow.config.presets import PRESETS
 from pixelflow.config.tree import NodeConfig
+from pixelflow.report import Json
 from pixelflow.simd.config.locate import KeyIndex
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
@@ -29,6 +30,15 @@ class Effective:
     preset: str
     set_by: Mapping[str, str]
     """By dotted key: ``preset thesis``, ``file.toml:3`` or ``-D``."""
+
+    @property
+    def label(self) -> str:
+        """The configuration as the first line of a report names it."""
+        return f"config {self.preset} ({self.config.sha256[:6]})"
+
+    def as_object(self) -> dict[str, Json]:
+        """Return the configuration as the JSON of every report carries it."""
+        return {"preset": self.preset, "sha256": self.config.sha256, "values": self.config.values}
 
 
 @record

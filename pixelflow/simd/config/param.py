@@ -41,6 +41,10 @@ class Param:
     read_by: str | None = None
     because: str = ""
     """Why no other values are allowed, for the message about them."""
+    matters: str = ""
+    """To which runs it matters, in a word of the machine's own (``reads``, ``limit``); empty: to every run."""
+    state: bool = False
+    """Whether the state that a run leaves depends on it, or whether a run ends; what is not is about time alone."""
 
     def range_text(self) -> str:
         """Return the permitted values in words."""
