@@ -11,7 +11,7 @@ import numpy as np
 from larrabee_bridge.backend.programs import Stage, program_of, stages_of
 from larrabee_bridge.core import Core, CoreConfig
 from larrabee_bridge.isa import Family
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.lanes.bytememory import ByteMemory
 
 __all__ = ["THREADS", "Accounts"]

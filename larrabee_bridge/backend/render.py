@@ -17,10 +17,10 @@ from larrabee_bridge.backend.programs import constants_of, program_of, work_para
 from larrabee_bridge.backend.result import BackEnd
 from larrabee_bridge.backend.texture_unit import TextureConfig, TextureUnit
 from larrabee_bridge.backend.tiles import DealtDraw, TileMemory, draw_bytes
-from larrabee_bridge.binning import TILES
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.quads import QUAD, Quads, quads_of
-from larrabee_bridge.ranges import check_ranges
+from larrabee_bridge.coverage.binning import TILES
+from larrabee_bridge.coverage.quads import QUAD, Quads, quads_of
+from pixelflow.config.param import check_values
 from pixelflow.drawing import FAR, Blend, Draw, Frame, Picture
 from pixelflow.errors import Fault, InputError
 
@@ -66,7 +66,7 @@ def render_back_end(
     if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
         raise InputError(Fault(f"quads of {len(quads)} draws, and the frame has {len(frame.draws)}"))
     config = config or CoreConfig()
-    check_ranges(config)
+    check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
     found = [_by_tile(_quads(frame, number, quads, tile)) for number in range(len(frame.draws))]
     accounts = Accounts(columns * rows, config)

@@ -10,8 +10,8 @@ import numpy as np
 from larrabee_bridge.backend.accounts import Accounts
 from larrabee_bridge.backend.programs import Stage
 from larrabee_bridge.backend.texture_unit import TextureUnit
+from larrabee_bridge.coverage.quads import QUAD
 from larrabee_bridge.isa import Family
-from larrabee_bridge.quads import QUAD
 from pixelflow.drawing import Picture
 from pixelflow.records import record
 

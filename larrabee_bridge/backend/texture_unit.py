@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from larrabee_bridge.caches import Cache
-from larrabee_bridge.program import LINE_BYTES
-from larrabee_bridge.ranges import check_ranges
-from pixelflow.config.param import param
+from larrabee_bridge.memory.caches import Cache
+from larrabee_bridge.unit.program import LINE_BYTES
+from pixelflow.config.param import check_values, param
 from pixelflow.drawing import Texture
 from pixelflow.drawing.frame_reference import filtered
 from pixelflow.drawing.triangles import TEXEL
@@ -67,7 +66,7 @@ class TextureConfig:
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        check_values(self)
 
 
 @dataclass(eq=False)

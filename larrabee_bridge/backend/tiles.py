@@ -8,8 +8,8 @@ import numpy as np
 
 from larrabee_bridge.backend.programs import constants_of
 from larrabee_bridge.backend.triangle_data import triangle_words
-from larrabee_bridge.program import LINE_BYTES, MEMORY_BYTES
-from larrabee_bridge.quads import QUAD, Quads
+from larrabee_bridge.coverage.quads import QUAD, Quads
+from larrabee_bridge.unit.program import LINE_BYTES, MEMORY_BYTES
 from pixelflow.drawing import Draw
 from pixelflow.lanes.bytememory import ByteMemory
 from pixelflow.records import record

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from larrabee_bridge.compare.sides import Side
 from larrabee_bridge.core import CoreConfig, changed, invented
+from larrabee_bridge.frame.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.front_end import FrontEndResult, Reason
 from larrabee_bridge.isa import LANES
-from larrabee_bridge.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.traffic import TileSizes, bin_contents, binned_traffic, corners_of
 from pixelflow.drawing import Frame

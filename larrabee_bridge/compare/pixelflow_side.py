@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from larrabee_bridge.compare.sides import Side
-from larrabee_bridge.spans import spans_of
+from larrabee_bridge.coverage.spans import spans_of
 from pixelflow.config import THESIS, NodeConfig, leaves
 from pixelflow.drawing import Frame, ScreenTriangles
 from pixelflow.isa.encoding import WORD_BITS

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.frame.renderer import PRIMSET
 from larrabee_bridge.front_end import FrontEndResult, perspective, run_front_end
-from larrabee_bridge.renderer import PRIMSET
 from pixelflow.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
 from pixelflow.records import record
 from tessellation.camera import View

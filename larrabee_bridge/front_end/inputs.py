@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.binning import TILES
+from larrabee_bridge.coverage.binning import TILES
 from pixelflow.drawing import FAR, REACH, SAMPLES, DepthTest, State
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record

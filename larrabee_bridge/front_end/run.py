@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.binning import Bins
 from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.front_end.inputs import THREADS, Cull, Mesh, Setting, checked
 from larrabee_bridge.front_end.primsets import Found, Reason, carry_out
 from larrabee_bridge.front_end.stages import StageCost, Stages

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import Core, CoreConfig
+from larrabee_bridge.core.threads import Recording, take_turns
 from larrabee_bridge.isa import Family
-from larrabee_bridge.program import VectorProgram, shipped
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import VectorProgram, shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.lanes.bytememory import ByteMemory
 from pixelflow.records import record
 

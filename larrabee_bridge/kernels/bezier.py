@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.isa import LANES
 from larrabee_bridge.kernels.timing import THREADS, Timed, shared_out, timed
-from larrabee_bridge.program import LINE_BYTES, shipped
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import LINE_BYTES, shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
 from pixelflow.lanes.bytememory import ByteMemory
 from pixelflow.records import record

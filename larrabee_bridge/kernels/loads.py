@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.isa.operands import Conversion, Replication
 from larrabee_bridge.kernels.timing import timed
-from larrabee_bridge.program import LINE_BYTES, assemble_vector
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import LINE_BYTES, assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 

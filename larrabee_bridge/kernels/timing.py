@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import Core, CoreConfig
+from larrabee_bridge.core.threads import Recording, take_turns
 from larrabee_bridge.isa import Family
-from larrabee_bridge.program import VectorProgram
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import VectorProgram
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from larrabee_bridge.binning import Bins
-from larrabee_bridge.quads import Quads
-from larrabee_bridge.ranges import check_ranges
+from larrabee_bridge.coverage.binning import Bins
+from larrabee_bridge.coverage.quads import Quads
 from larrabee_bridge.scheduling.work import FrameWork
-from pixelflow.config.param import param
+from pixelflow.config.param import check_values, param
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 from pixelflow.units import Standing
@@ -122,7 +121,7 @@ class FormulaCosts:
     tile_cycles: int = param(1000, "back end: clear and write of a tile", **_GUESS)
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        check_values(self)
 
 
 def formula_costs(bins: Bins, quads: Quads, triangles: int, config: FormulaCosts | None = None) -> PairCosts:

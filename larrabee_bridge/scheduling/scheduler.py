@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from larrabee_bridge.ranges import check_ranges
 from larrabee_bridge.scheduling.graph import Dependencies, dependencies_of
 from larrabee_bridge.scheduling.timeline import Kind, Schedule
 from larrabee_bridge.scheduling.work import FrameWork, check_works
-from pixelflow.config.param import param
+from pixelflow.config.param import check_values, param
 from pixelflow.errors import InternalError
 from pixelflow.units import Standing
 
@@ -105,7 +104,7 @@ def schedule(works: Sequence[FrameWork], config: ScheduleConfig | None = None) -
     Raises InputError for work that is no work, and for a configuration out of its ranges.
     """
     works, config = list(works), config or ScheduleConfig()
-    check_ranges(config)
+    check_values(config)
     check_works(works)
     run = _Run(works, config, config.dependencies(works))
     run.to_the_end()

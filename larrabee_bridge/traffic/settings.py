@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from larrabee_bridge.ranges import check_ranges
-from pixelflow.config.param import param
+from pixelflow.config.param import check_values, param
 from pixelflow.units import Standing
 
 __all__ = ["BLOCK", "LINE_BYTES", "SAMPLE_BYTES", "TrafficConfig"]
@@ -84,7 +83,7 @@ class TrafficConfig:
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        check_values(self)
 
     def compression(self, samples: int) -> tuple[int, int]:
         """Return how many times smaller colours and depths are in memory in immediate mode."""

@@ -16,8 +16,8 @@ from pixelflow.config import leaves
 
 if TYPE_CHECKING:
     from larrabee_bridge.core import Core, CoreConfig
-    from larrabee_bridge.threads import Recording, Shared
-    from larrabee_bridge.vector_unit import VectorUnit
+    from larrabee_bridge.core.threads import Recording, Shared
+    from larrabee_bridge.unit.vector_unit import VectorUnit
     from pixelflow.isa import Program
 
 LARGEST = 4096
@@ -40,9 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the program and report."""
     from larrabee_bridge.core import Core
-    from larrabee_bridge.program import TARGET
-    from larrabee_bridge.threads import Recording
-    from larrabee_bridge.vector_unit import VectorUnit
+    from larrabee_bridge.core.threads import Recording
+    from larrabee_bridge.unit.program import TARGET
+    from larrabee_bridge.unit.vector_unit import VectorUnit
 
     screen = Screen.of(args)
     config = core_config("-D", args.overrides)
@@ -138,7 +138,7 @@ def _share(core: Shared) -> float:
 
 def _cores(program: Program, recording: Recording, threads: int | None, config: CoreConfig) -> list[Shared]:
     """Return what cores with so many threads each did; none where nobody asked."""
-    from larrabee_bridge.threads import take_turns
+    from larrabee_bridge.core.threads import take_turns
 
     if threads is None:
         return []

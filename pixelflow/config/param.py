@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import field, fields, is_dataclass
 from typing import Any
 
-from pixelflow.errors import Fault, Place
+from pixelflow.errors import Fault, InputError, Place
 from pixelflow.records import record
 from pixelflow.units import Standing
 
-__all__ = ["Param", "Value", "leaf_faults", "leaves", "param", "section", "shorten"]
+__all__ = ["Param", "Value", "check_values", "leaf_faults", "leaves", "param", "section", "shorten"]
 
 type_names = {bool: "true or false", int: "a whole number", str: "a text in quotes"}
 
@@ -85,6 +85,13 @@ def leaf_faults(key: str, known: Param, value: Any, default: Value, place: Place
     if too_low or too_high:
         return [Fault(f"{key}: {shorten(value)} is out of range", place, _allowed_hint(known))]
     return []
+
+
+def check_values(config: Any) -> None:
+    """Raise InputError with every value of a configuration that is of another type or out of its range."""
+    faults = [fault for leaf in leaves(config) for fault in leaf_faults(*leaf)]
+    if faults:
+        raise InputError(faults)
 
 
 def shorten(value: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pixelflow.config.param import Value, leaf_faults, leaves, param, section
+from pixelflow.config.param import Value, check_values, leaves, param, section
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
@@ -266,8 +266,8 @@ class NodeConfig(Shown):
     # fmt: on
 
     def __post_init__(self) -> None:
-        faults = [fault for leaf in leaves(self) for fault in leaf_faults(*leaf)]
-        faults = faults or combination_faults(self)
+        check_values(self)
+        faults = combination_faults(self)
         if faults:
             raise InputError(faults)
 

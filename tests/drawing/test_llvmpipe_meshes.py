@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from larrabee_bridge.spans import spans_of
+from larrabee_bridge.coverage.spans import spans_of
 from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles
 from tessellation.camera import View
 from tessellation.rendering import lit_triangles, read_model

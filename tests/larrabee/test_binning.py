@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import TILES, Rule, bin_triangles, in_order, sub_bins
-from larrabee_bridge.spans import spans_of
+from larrabee_bridge.coverage.binning import TILES, Rule, bin_triangles, in_order, sub_bins
+from larrabee_bridge.coverage.spans import spans_of
 from pixelflow.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap
 from pixelflow.errors import InputError
 

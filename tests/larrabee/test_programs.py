@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.core import Core
-from larrabee_bridge.program import assemble_vector
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.threads import Recording, take_turns
+from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.cli.main import main
 from pixelflow.lanes.bytememory import ByteMemory
 

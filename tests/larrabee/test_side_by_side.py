@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.isa import Family
-from larrabee_bridge.program import assemble_vector
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.lanes.bytememory import ByteMemory
 from tests.larrabee.rows import ROWS
 from tests.larrabee.test_instructions import instruction

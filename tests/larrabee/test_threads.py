@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.caches import Cache
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.program import assemble_vector
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.threads import Recording, take_turns
+from larrabee_bridge.memory.caches import Cache
+from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.lanes.bytememory import ByteMemory
 
 CHAIN = "vaddps v1, v2, v3\n" + "vaddps v1, v1, v3\n" * 7

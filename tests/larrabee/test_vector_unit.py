@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.dependences import dependences
+from larrabee_bridge.core.dependences import dependences
 from larrabee_bridge.isa import INSTRUCTIONS, Family
-from larrabee_bridge.program import VectorProgram, assemble_vector
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import VectorProgram, assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.errors import MachineFault
 from pixelflow.lanes.bytememory import ByteMemory
 

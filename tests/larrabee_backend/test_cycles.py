@@ -10,10 +10,10 @@ from larrabee_bridge.backend.accounts import Accounts
 from larrabee_bridge.backend.programs import program_of, stages_of, work_parameters
 from larrabee_bridge.backend.tiles import TileMemory, draw_bytes
 from larrabee_bridge.core import Core, CoreConfig
+from larrabee_bridge.core.threads import Recording, take_turns
+from larrabee_bridge.coverage.quads import quads_of
 from larrabee_bridge.isa import Family
-from larrabee_bridge.quads import quads_of
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Rule, bin_triangles, in_order, sub_bins
+from larrabee_bridge.coverage.binning import Rule, bin_triangles, in_order, sub_bins
+from larrabee_bridge.coverage.quads import quads_of
+from larrabee_bridge.frame.renderer import merged, render_on_larrabee
 from larrabee_bridge.isa import Family
-from larrabee_bridge.program import shipped
-from larrabee_bridge.quads import quads_of
-from larrabee_bridge.renderer import merged, render_on_larrabee
+from larrabee_bridge.unit.program import shipped
 from pixelflow.drawing import Blend, DepthTest, Draw, Frame, State, draw_frame, snap
 from pixelflow.errors import InputError
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.backend import Stage, TextureConfig, TextureUnit, render_back_end
-from larrabee_bridge.fibers import run_fibers
+from larrabee_bridge.memory.fibers import run_fibers
 from pixelflow.drawing import Draw, Frame, State, Texture, snap
 from pixelflow.drawing.frame_reference import filtered
 from pixelflow.errors import InputError

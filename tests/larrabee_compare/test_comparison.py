@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.compare import draw_on_larrabee, draw_on_pixelflow, side_of, tessellate_on_both, work_of
-from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
 from pixelflow.drawing import Blend, Draw, Frame, State, draw_frame, snap
 from pixelflow.errors import InputError
 from pixelflow.lanes import AUTO, choose

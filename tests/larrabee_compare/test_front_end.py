@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import bin_triangles
 from larrabee_bridge.compare import (
     FromVertices,
     draw_on_larrabee,
@@ -14,9 +13,10 @@ from larrabee_bridge.compare import (
     side_of,
     work_of,
 )
+from larrabee_bridge.coverage.binning import bin_triangles
+from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.front_end import Reason
-from larrabee_bridge.rasterizer import sampled_bins
-from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.raster.rasterizer import sampled_bins
 from pixelflow.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
 from pixelflow.errors import InputError
 from tessellation import Patch, check, evaluate, load

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from larrabee_bridge.ring import Direction, Leg, Message, RingConfig, RingNetwork
+from larrabee_bridge.memory.ring import Direction, Leg, Message, RingConfig, RingNetwork
 from pixelflow.errors import InputError
 from pixelflow.sim import Transfer
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Bins, in_order, sub_bins
+from larrabee_bridge.coverage.binning import Bins, in_order, sub_bins
 from larrabee_bridge.scheduling import (
     FrameWork,
     Kind,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.backend import render_back_end
-from larrabee_bridge.quads import Quads, quads_of
+from larrabee_bridge.coverage.quads import Quads, quads_of
 from larrabee_bridge.traffic import (
     LineCache,
     Target,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.binning import Rule, bin_triangles
+from larrabee_bridge.coverage.binning import Rule, bin_triangles
 from larrabee_bridge.front_end import FrontEndResult, perspective, run_front_end
 from tessellation.camera import Camera, View, frame
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import in_order, sub_bins
 from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.coverage.binning import in_order, sub_bins
 from larrabee_bridge.front_end import FrontEndResult, run_front_end
 from tests.larrabee_front.meshes import camera, colours, has_the_bins_of_boxes, same_triangles, sphere
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.front_end import Reason, run_front_end
-from larrabee_bridge.rasterizer import sampled_bins
+from larrabee_bridge.raster.rasterizer import sampled_bins
 from pixelflow.drawing import CENTRE, SAMPLES, snap
 from pixelflow.errors import InputError
 from tests.larrabee_front.meshes import colours, in_pixels, soup

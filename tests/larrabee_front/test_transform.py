@@ -8,7 +8,7 @@ import pytest
 from larrabee_bridge.core import Core
 from larrabee_bridge.front_end import run_front_end
 from larrabee_bridge.front_end.stages import program_of
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.drawing import DEPTH_GUARD, FAR, SUBPIXELS, snap
 from pixelflow.lanes.bytememory import ByteMemory
 from tessellation import evaluate, load

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Bins
 from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.isa import Family
-from larrabee_bridge.rasterizer import rasterize
-from larrabee_bridge.rasterizer_timing import ablation, together
+from larrabee_bridge.raster.rasterizer import rasterize
+from larrabee_bridge.raster.timing import ablation, together
 from pixelflow.cli import bench_larrabee
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of

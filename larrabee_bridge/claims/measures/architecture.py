@@ -6,19 +6,19 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from larrabee_bridge.claims.bench import Bench, measure
-from larrabee_bridge.claims.claim import Measured
-from larrabee_bridge.claims.meshes import equilateral
+from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.measures.meshes import equilateral
+from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.coverage.quads import QUAD, quads_of
 from larrabee_bridge.isa import LANES, Family
 from larrabee_bridge.isa.operands import Conversion
 from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, multiply, products, time_rays
 from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
 from larrabee_bridge.kernels.matrices import Matrix, banded, five_point, lines_of_uniform, uniform
 from larrabee_bridge.kernels.timing import Timed, timed
-from larrabee_bridge.program import LINE_BYTES, assemble_vector
-from larrabee_bridge.quads import QUAD, quads_of
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import LINE_BYTES, assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 
 __all__ = ["crossing"]
 

@@ -1,4 +1,4 @@
-"""When the instructions of a thread issue: in order, two pipes, results after a latency. It knows no values.
+"""Issue of a thread's instructions: in order, two pipes, results after a latency. It knows no values.
 
 Each group of lanes is charged what its own way through the program costs, as if it were alone on a core; threads that
 share one are in `threads.py`. Here every access hits the L1 cache; misses are counted there, and the ring nowhere.
@@ -7,116 +7,16 @@ share one are in `threads.py`. Here every access hits the L1 cache; misses are c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.dependences import Dependences, dependences
-from larrabee_bridge.isa import Family, Pipe
-from larrabee_bridge.program import VectorProgram
-from pixelflow.config.param import leaves, param
-from pixelflow.units import Standing
+from larrabee_bridge.core.config import CoreConfig
+from larrabee_bridge.core.costs import Costs
+from larrabee_bridge.isa import Family
+from larrabee_bridge.unit.program import VectorProgram
 
-__all__ = ["Core", "CoreConfig", "Costs", "changed", "invented"]
-
-
-@dataclass(frozen=True)
-class CoreConfig:
-    """What the model of a core is given."""
-
-    vector_latency: int = param(
-        4,
-        "from the issue of a vector instruction to that of one that uses its result",
-        unit="cycles",
-        source="Intel, Xeon Phi vector microarchitecture: a descendant; no source on Larrabee gives it",
-        standing=Standing.INVENTED,
-        low=1,
-        high=64,
-    )
-    scalar_latency: int = param(
-        1,
-        "the same for scalar instructions, loads that hit the L1 cache among them",
-        unit="cycles",
-        source="Intel, Xeon Phi tuning note: L1 about 1 cycle; a descendant",
-        standing=Standing.INVENTED,
-        low=1,
-        high=64,
-    )
-    load_op_cycles: int = param(
-        0,
-        "more cycles until the result where a vector instruction reads memory in the L1 cache, widening included",
-        unit="cycles",
-        source="Seiler et al. 2008, 3.3: read and converted with no loss of performance",
-        standing=Standing.DERIVED,
-        low=0,
-        high=64,
-    )
-    dual_issue: bool = param(
-        True,
-        "a second instruction issues in the secondary pipe in the same cycle",
-        unit="",
-        source="Seiler et al. 2008, 3.2; which instructions may is with their declarations",
-        standing=Standing.DERIVED,
-    )
-    back_to_back: bool = param(
-        True,
-        "a thread may issue in consecutive cycles",
-        unit="",
-        source="Seiler et al. 2008 name no restriction; the descendant has one",
-        standing=Standing.INVENTED,
-    )
-
-    caches: bool = param(
-        False,
-        "threads that share a core wait for lines that are not in its caches; else every access hits",
-        unit="",
-        source="a switch of the model",
-        standing=Standing.INVENTED,
-    )
-    l1_bytes: int = param(
-        32768,
-        "L1 data cache of a core",
-        unit="bytes",
-        source="Seiler et al. 2008, 3.1",
-        standing=Standing.DERIVED,
-        allowed=(8192, 16384, 32768, 65536),
-    )
-    l2_bytes: int = param(
-        262144,
-        "slice of the L2 cache that belongs to a core",
-        unit="bytes",
-        source="Seiler et al. 2008, 3.1",
-        standing=Standing.DERIVED,
-        allowed=(131072, 262144, 524288),
-    )
-    ways: int = param(
-        8,
-        "lines in each set of either cache",
-        unit="lines",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-        allowed=(1, 2, 4, 8, 16),
-    )
-    l2_cycles: int = param(
-        15,
-        "a thread waits for a line of the L2 slice",
-        unit="cycles",
-        source="Intel, Xeon Phi tuning note: 15 to 30; a descendant",
-        standing=Standing.INVENTED,
-        low=1,
-        high=1000,
-    )
-    memory_cycles: int = param(
-        300,
-        "a thread waits for a line of memory",
-        unit="cycles",
-        source="no source gives it; Intel, Xeon Phi tuning note: 500 to 1000 on a descendant",
-        standing=Standing.INVENTED,
-        low=1,
-        high=10000,
-    )
-
+__all__ = ["Core"]
 
 Access = tuple[int, int]
 """The number of an instruction, and how many lines it touches."""
@@ -127,53 +27,6 @@ _CYCLES, _WAITED, _PAIRED, _LINES, _FIRST_FAMILY = range(5)
 _PLACE = {family: place for place, family in enumerate(Family)}
 _SUMS = _FIRST_FAMILY + len(Family)
 _NONE = np.zeros(0, np.int64)
-
-
-def invented(config: CoreConfig) -> list[str]:
-    """Return the keys of the values that a run with this configuration uses and no source on the machine gives."""
-    unused = set() if config.caches else {"ways", "l2_cycles", "memory_cycles"}
-    found = [key for key, known, _, _ in leaves(config) if known.standing is Standing.INVENTED]
-    return [key for key in found if key not in unused | {"caches"}]
-
-
-def changed(config: CoreConfig) -> list[str]:
-    """Return key and value of what is not as the model has it by itself."""
-    return [f"{key} {str(value).lower()}" for key, _, value, default in leaves(config) if value != default]
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What the model needs of each instruction of a program, by its number."""
-
-    config: CoreConfig
-    depends: tuple[Dependences, ...]
-    families: tuple[Family, ...]
-    either: tuple[bool, ...]
-    """Whether it may issue in the secondary pipe."""
-    branches: tuple[bool, ...]
-    latency: tuple[int, ...]
-    """From its issue, where it holds its pipe for one cycle, to that of an instruction that uses its result."""
-
-    @classmethod
-    def of(cls, program: VectorProgram, config: CoreConfig) -> Costs:
-        """Return the costs of a program's instructions."""
-        declarations = [each.declaration for each in program.instructions]
-        depends = tuple(dependences(each) for each in program.instructions)
-        families = tuple(each.family for each in declarations)
-        return cls(
-            config=config,
-            depends=depends,
-            families=families,
-            either=tuple(each.unit is Pipe.EITHER for each in declarations),
-            branches=tuple(family is Family.BRANCH for family in families),
-            latency=tuple(_latency(config, *each) for each in zip(families, depends, strict=True)),
-        )
-
-
-def _latency(config: CoreConfig, family: Family, depends: Dependences) -> int:
-    if not family.vector:
-        return config.scalar_latency
-    return config.vector_latency + (config.load_op_cycles if depends.memory else 0)
 
 
 class _Timing:

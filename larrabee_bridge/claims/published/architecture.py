@@ -1,6 +1,6 @@
 """Claims of sections 2 and 3 of Seiler et al. 2008: processors, caches, the vector unit, the ring, fixed function."""
 
-from larrabee_bridge.claims.claim import Claim, Kind
+from larrabee_bridge.claims.published.claim import Claim, Kind
 
 __all__ = ["CLAIMS"]
 

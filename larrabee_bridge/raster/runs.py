@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from larrabee_bridge.binning import Bins
 from larrabee_bridge.core import Core, CoreConfig
+from larrabee_bridge.core.threads import Recording, Step
+from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.isa import LANES, Family
-from larrabee_bridge.program import VectorProgram, shipped
-from larrabee_bridge.threads import Recording, Step
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import VectorProgram, shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.drawing import SAMPLES, ScreenTriangles
 from pixelflow.lanes.bytememory import ByteMemory
 from pixelflow.records import record

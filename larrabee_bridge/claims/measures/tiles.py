@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from larrabee_bridge.binning import TILES, bin_triangles, in_order, sub_bins
-from larrabee_bridge.claims.bench import Bench, measure
-from larrabee_bridge.claims.claim import Measured
-from larrabee_bridge.claims.measures_architecture import crossing
-from larrabee_bridge.claims.meshes import even_mesh
+from larrabee_bridge.claims.measures.architecture import crossing
+from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.measures.meshes import even_mesh
+from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.spans import spans_of
+from larrabee_bridge.coverage.binning import TILES, bin_triangles, in_order, sub_bins
+from larrabee_bridge.coverage.spans import spans_of
 
 _COLOUR_AND_DEPTH = 4 + 4
 """Bytes of a pixel."""

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from larrabee_bridge.ranges import check_ranges
-from pixelflow.config.param import param
+from pixelflow.config.param import check_values, param
 from pixelflow.errors import Fault, InputError, InternalError
 from pixelflow.records import record
 from pixelflow.sim import Box, Clock, Netlist
@@ -68,7 +67,7 @@ class RingConfig:
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        check_values(self)
 
 
 class Direction(IntEnum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.quads import QUAD, Quads
-from larrabee_bridge.spans import spans_of
+from larrabee_bridge.coverage.quads import QUAD, Quads
+from larrabee_bridge.coverage.spans import spans_of
 from pixelflow.drawing import ScreenTriangles
 
 __all__ = ["quads_of_spans"]

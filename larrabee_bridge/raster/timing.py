@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.binning import Bins
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.rasterizer import Rasterized, rasterize
-from larrabee_bridge.rasterizer_runs import Descent, SetUp, uncut
-from larrabee_bridge.threads import Shared, take_turns
+from larrabee_bridge.core.threads import Shared, take_turns
+from larrabee_bridge.coverage.binning import Bins
+from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
+from larrabee_bridge.raster.runs import Descent, SetUp, uncut
 from pixelflow.drawing import ScreenTriangles
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from larrabee_bridge.claims.bench import Bench, measure
-from larrabee_bridge.claims.claim import Measured
-from larrabee_bridge.claims.meshes import even_mesh
-from larrabee_bridge.quads import quads_of
-from larrabee_bridge.rasterizer import rasterize
-from larrabee_bridge.span_quads import quads_of_spans
+from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.measures.meshes import even_mesh
+from larrabee_bridge.claims.published.claim import Measured
+from larrabee_bridge.coverage.quads import quads_of
+from larrabee_bridge.coverage.span_quads import quads_of_spans
+from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.traffic import (
     BinContents,
     Target,

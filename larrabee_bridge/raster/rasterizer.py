@@ -10,10 +10,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from larrabee_bridge.binning import TILES, Bins, Rule, bin_triangles
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.quads import QUAD, Quads
-from larrabee_bridge.rasterizer_runs import Counted, Descent, SetUp
+from larrabee_bridge.coverage.binning import TILES, Bins, Rule, bin_triangles
+from larrabee_bridge.coverage.quads import QUAD, Quads
+from larrabee_bridge.raster.runs import Counted, Descent, SetUp
 from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.errors import Fault, InputError, nearest
 from pixelflow.records import record

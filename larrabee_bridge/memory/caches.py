@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from larrabee_bridge.program import LINE_BYTES
+from larrabee_bridge.unit.program import LINE_BYTES
 
 __all__ = ["Cache", "Hierarchy"]
 

@@ -1,6 +1,6 @@
 """Claims of sections 5 and 6 of Seiler et al. 2008: what was measured with games, and other applications."""
 
-from larrabee_bridge.claims.claim import Claim, Kind
+from larrabee_bridge.claims.published.claim import Claim, Kind
 
 __all__ = ["CLAIMS"]
 

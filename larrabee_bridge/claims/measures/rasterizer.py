@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from larrabee_bridge.breakdown import Breakdown, breakdown_of
-from larrabee_bridge.claims.bench import Bench, measure
-from larrabee_bridge.claims.claim import Measured
-from larrabee_bridge.quads import quads_of
-from larrabee_bridge.rasterizer import rasterize
-from larrabee_bridge.rasterizer_timing import Ablation, ablation
+from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.published.claim import Measured
+from larrabee_bridge.coverage.quads import quads_of
+from larrabee_bridge.frame.breakdown import Breakdown, breakdown_of
+from larrabee_bridge.raster.rasterizer import rasterize
+from larrabee_bridge.raster.timing import Ablation, ablation
 
 __all__ = ["COMPARED", "MESHES", "SMALL", "VOLUMES"]
 

@@ -1,6 +1,6 @@
 """Claims of section 4 of Seiler et al. 2008: tiles, bins, the rasterizer, the back end."""
 
-from larrabee_bridge.claims.claim import Claim, Kind
+from larrabee_bridge.claims.published.claim import Claim, Kind
 
 __all__ = ["CLAIMS"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.isa import FLAGS, LANES, MASKS, NEXT, SCALARS, STOPPED, VECTORS, Family
-from larrabee_bridge.program import LINE_BYTES, VectorProgram
+from larrabee_bridge.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.errors import Fault, InputError, MachineFault
 from pixelflow.lanes.bytememory import ByteMemory
 from pixelflow.lanes.shape import Shape

@@ -8,11 +8,11 @@ from itertools import groupby
 import numpy as np
 
 from larrabee_bridge.backend import render_back_end
-from larrabee_bridge.claims.bench import Bench
+from larrabee_bridge.claims.measures.bench import Bench
+from larrabee_bridge.coverage.quads import Quads
 from larrabee_bridge.isa import LANES
-from larrabee_bridge.quads import Quads
-from larrabee_bridge.rasterizer import Rasterized, rasterize
-from larrabee_bridge.rasterizer_timing import together
+from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
+from larrabee_bridge.raster.timing import together
 from larrabee_bridge.scheduling import FrameWork, PairCosts, frame_work
 from pixelflow.drawing import Draw, Frame, ScreenTriangles
 from pixelflow.records import record

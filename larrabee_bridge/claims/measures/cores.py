@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from larrabee_bridge.claims.bench import Bench, measure
-from larrabee_bridge.claims.claim import Measured
-from larrabee_bridge.claims.scene_costs import costs_of
-from larrabee_bridge.fibers import fewest_fibers, run_fibers
-from larrabee_bridge.ring import Message, RingConfig, RingNetwork
+from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.measures.scene_costs import costs_of
+from larrabee_bridge.claims.published.claim import Measured
+from larrabee_bridge.memory.fibers import fewest_fibers, run_fibers
+from larrabee_bridge.memory.ring import Message, RingConfig, RingNetwork
 from larrabee_bridge.scheduling import CORES, FrameWork, ScheduleConfig, balance_of, scaling_of
 
 __all__ = ["FILLING", "SCENES", "scenes_of", "work_of"]

@@ -11,11 +11,11 @@ from numbers import Integral
 import numpy as np
 
 from larrabee_bridge.backend import BackEnd, TextureConfig, render_back_end
-from larrabee_bridge.binning import Bins, Rule, bin_triangles, in_order, sub_bins
 from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.coverage.binning import Bins, Rule, bin_triangles, in_order, sub_bins
+from larrabee_bridge.coverage.quads import Quads
 from larrabee_bridge.isa import Family
-from larrabee_bridge.quads import Quads
-from larrabee_bridge.rasterizer import Rasterized, rasterize
+from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
 from larrabee_bridge.traffic import Target, default_targets
 from pixelflow.drawing import Draw, Frame, Picture
 from pixelflow.errors import Fault, InputError

@@ -15,7 +15,7 @@ from pixelflow.isa.program import Program
 
 __all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector", "shipped"]
 
-_PROGRAMS = Path(__file__).parent / "programs"
+_PROGRAMS = Path(__file__).parents[1] / "programs"
 
 LINE_BYTES = 64
 """A cache line, which is also one vector register."""

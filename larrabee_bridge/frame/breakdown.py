@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from larrabee_bridge.backend.render import render_back_end
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.rasterizer import rasterize
-from larrabee_bridge.stages import QuadCost, StageCycles, raster_share, shader_length_at, shares
+from larrabee_bridge.frame.stages import QuadCost, StageCycles, raster_share, shader_length_at, shares
+from larrabee_bridge.raster.rasterizer import rasterize
 from pixelflow.drawing import Frame
 from pixelflow.records import record
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.caches import Cache, Hierarchy
-from larrabee_bridge.core import CoreConfig, Costs
-from larrabee_bridge.program import VectorProgram
+from larrabee_bridge.core.config import CoreConfig
+from larrabee_bridge.core.costs import Costs
+from larrabee_bridge.memory.caches import Cache, Hierarchy
+from larrabee_bridge.unit.program import VectorProgram
 from pixelflow.records import record
 
 __all__ = ["Recording", "Shared", "Step", "take_turns"]

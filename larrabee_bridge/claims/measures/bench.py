@@ -7,7 +7,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
-from larrabee_bridge.claims.claim import Measured
+from larrabee_bridge.claims.published.claim import Measured
 from pixelflow.drawing import Frame
 from pixelflow.errors import InputError
 from pixelflow.records import record

@@ -1,0 +1,1 @@
+"""Frame (time): a whole picture from rasterizer to resolved tiles, and where its cycles go."""
