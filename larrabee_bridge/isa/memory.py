@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from larrabee_bridge.isa.declarations import (
-    LANES,
-    Family,
-    Pipe,
-    Type,
-    address,
-    declare,
-    masked,
-    plus,
-    source,
-    spec,
-    write,
-)
+from larrabee_bridge.isa.declarations import DST, INDICES, MEMORY, SRC, VALUE, WHERE, A, Family, Pipe, count, declare
+from larrabee_bridge.isa.meanings import Type, address, masked, plus, source, write
+from larrabee_bridge.isa.operands import LANES
 from pixelflow.units import Standing
 
 _LINES = "Seiler et al. 2008, 3.3: usually one cache line a cycle"
 
 
-@declare("vloadps", "dst", "src", family=Family.CONVERT)
+@declare("vloadps", 0x61, DST, SRC, family=Family.CONVERT)
 def vloadps(lanes, dst, src) -> None:
     """Load floats, or copy a register through a swizzle; what is narrower in memory is widened to floats."""
     write(lanes, dst, source(lanes, src, Type.FLOAT))
 
 
-@declare("vloadpi", "dst", "src", family=Family.CONVERT)
+@declare("vloadpi", 0x62, DST, SRC, family=Family.CONVERT)
 def vloadpi(lanes, dst, src) -> None:
     """Load integers, or copy a register through a swizzle; uint8 and sint16 are widened to integers.
 
@@ -35,14 +25,14 @@ def vloadpi(lanes, dst, src) -> None:
     write(lanes, dst, source(lanes, src, Type.INTEGER))
 
 
-@declare("vstored", "memory", "value", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+@declare("vstored", 0x63, MEMORY, VALUE, family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vstored(lanes, memory, value) -> None:
     """Store sixteen words from [memory] on, under a mask: memory that is not enabled keeps what it had."""
     places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
     lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
 
 
-@declare("vgatherd", "dst", "indices", "where", family=Family.MEMORY, source=_LINES)
+@declare("vgatherd", 0x64, DST, INDICES, WHERE, family=Family.MEMORY, source=_LINES)
 def vgatherd(lanes, dst, indices, where) -> None:
     """Gather: each enabled lane of dst takes the word at [where] plus its own offset in bytes."""
     enabled = masked(lanes, dst)
@@ -50,7 +40,7 @@ def vgatherd(lanes, dst, indices, where) -> None:
     lanes.store(dst.number, lanes.fetch(places, 4, enabled), enabled)
 
 
-@declare("vscatterd", "memory", "indices", "value", family=Family.MEMORY, source=_LINES)
+@declare("vscatterd", 0x65, MEMORY, INDICES, VALUE, family=Family.MEMORY, source=_LINES)
 def vscatterd(lanes, memory, indices, value) -> None:
     """Scatter: each enabled lane writes its word to [memory] plus its own offset in bytes.
 
@@ -66,7 +56,7 @@ def _packed(lanes, memory, enabled):
     return plus(lanes, address(lanes, memory), lanes.shift_up(rank, lanes.word(2)))
 
 
-@declare("vcompressd", "memory", "value", family=Family.MEMORY, source=_LINES)
+@declare("vcompressd", 0x66, MEMORY, VALUE, family=Family.MEMORY, source=_LINES)
 def vcompressd(lanes, memory, value) -> None:
     """Packed store: the words of the enabled lanes, one after the other from [memory] on.
 
@@ -76,7 +66,7 @@ def vcompressd(lanes, memory, value) -> None:
     lanes.put(_packed(lanes, memory, where), lanes.load(value.number), 4, where)
 
 
-@declare("vexpandd", "dst", "where", family=Family.MEMORY, source=_LINES)
+@declare("vexpandd", 0x67, DST, WHERE, family=Family.MEMORY, source=_LINES)
 def vexpandd(lanes, dst, where) -> None:
     """Packed load: the enabled lanes of dst take words one after the other from [where] on."""
     enabled = masked(lanes, dst)
@@ -85,7 +75,8 @@ def vexpandd(lanes, dst, where) -> None:
 
 @declare(
     "vshuf128x32",
-    *("dst", "a", spec("fours", 0, 255), spec("within", 0, 255)),
+    0x68,
+    *(DST, A, count("fours", 0, 255), count("within", 0, 255)),
     family=Family.CONVERT,
     standing=Standing.INVENTED,
 )
@@ -99,11 +90,11 @@ def vshuf128x32(lanes, dst, a, fours: int, within: int) -> None:
     write(lanes, dst, lanes.route(lanes.load(a.number), sources))
 
 
-@declare("vprefetch1", "where", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+@declare("vprefetch1", 0x69, WHERE, family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vprefetch1(lanes, where) -> None:
     """Prefetch a line into the L1 cache; no register and no byte of memory changes."""
 
 
-@declare("vprefetch2", "where", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+@declare("vprefetch2", 0x6A, WHERE, family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vprefetch2(lanes, where) -> None:
     """Prefetch a line into the L2 slice; no register and no byte of memory changes."""
