@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.front_end.heap import BLOCK, Heap
-from larrabee_bridge.front_end.inputs import Cull, Mesh, Setting
+from larrabee_bridge.front_end.inputs import Cull, FrontEndSetting, VertexMesh
 from larrabee_bridge.front_end.stages import Stages, program_of
 from larrabee_bridge.isa import LANES
 from pixelflow.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
@@ -100,7 +100,15 @@ class _Chosen:
 class _Pass:
     """Some PrimSets, ``sizes`` triangles each from triangle ``first`` on, on their way."""
 
-    def __init__(self, mesh: Mesh, setting: Setting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int):
+    def __init__(
+        self,
+        mesh: VertexMesh,
+        setting: FrontEndSetting,
+        stages: Stages,
+        first: int,
+        sizes: NDArray[np.int64],
+        number: int,
+    ):
         self.mesh, self.setting, self.stages = mesh, setting, stages
         self.first, self.sizes, self.number = first, sizes, number
         self.starts = np.cumsum(sizes) - sizes
@@ -108,7 +116,7 @@ class _Pass:
         self.heap = Heap()
         self.dropped = dict.fromkeys(Reason, 0)
         self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
-        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.coarse is not None)))
+        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
 
     def run(self, stage: str, program: str, parameters: tuple, owner: NDArray[np.int64], registers: dict, **floats):
         """Carry out a program by threads of the PrimSets that ``owner`` numbers."""
@@ -264,12 +272,13 @@ class _Pass:
         lists = self.heap.take(np.full(threads, 8 * setting.tiles))
         registers = {1: at, 2: count, 3: lists, 4: nodes}
         parameters = [*self.tiles, ("CAPACITY", room)]
-        if setting.coarse is not None:
+        if setting.hierarchical is not None:
+            coarse = setting.coarse
             depths = self.heap.take(np.full(threads, WORD * (setting.tiles + LANES)))
             for each in depths.tolist():
-                self.heap.words(each, setting.tiles)[:] = setting.coarse
+                self.heap.words(each, setting.tiles)[:] = coarse
             registers |= {5: self.blocks[owner], 6: depths, 7: self.heap.take(np.full(threads, BLOCK))}
-            how = (("COVERS", int(setting.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
+            how = (("COVERS", int(setting.hierarchical.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
             parameters += [*self.screen, *how]
         for each in lists.tolist():
             heads = self.heap.words(each, 2 * setting.tiles).reshape(-1, 2)
@@ -313,7 +322,9 @@ class _Pass:
         return result
 
 
-def carry_out(mesh: Mesh, setting: Setting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int) -> Found:
+def carry_out(
+    mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int
+) -> Found:
     """Take PrimSets of these sizes, from triangle ``first`` and PrimSet ``number`` on, through all stages."""
     way = _Pass(mesh, setting, stages, first, sizes, number)
     way.index()

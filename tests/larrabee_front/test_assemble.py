@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.coverage.binning import TILES, Rule, bin_triangles
-from larrabee_bridge.front_end import Cull, Reason, run_front_end
+from larrabee_bridge.front_end import Cull, Reason
 from pixelflow.drawing import covered, snap
-from tests.larrabee_front.meshes import camera, colours, has_the_bins_of_boxes, in_pixels, soup, sphere
+from tests.larrabee_front.meshes import camera, colours, front_end, has_the_bins_of_boxes, in_pixels, soup, sphere
 
 WIDTH, HEIGHT = 256, 128
 
@@ -54,7 +54,7 @@ def test_culling_drops_one_side(cull: Cull) -> None:
     """A mesh whose triangles run counterclockwise from outside, before a camera outside; normals say which are seen."""
     points, corners = sphere()
     view, matrix = camera(points, 320, 240)
-    result = run_front_end(points, colours(len(points)), corners, matrix, 320, 240, cull=cull, primset=20)
+    result = front_end(points, colours(len(points)), corners, matrix, 320, 240, cull=cull, primset=20)
     a, b, c = (points[corners[:, corner]] for corner in range(3))
     front = (np.cross(b - a, c - a) * (view.eye - a)).sum(axis=1) > 0
     gone = {Cull.NONE: np.zeros_like(front), Cull.FRONT: front, Cull.BACK: ~front}[cull]

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import Reason, run_front_end
+from larrabee_bridge.front_end import HierarchicalDepth, Reason
 from larrabee_bridge.raster.rasterizer import sampled_bins
 from pixelflow.drawing import CENTRE, SAMPLES, snap
 from pixelflow.errors import InputError
-from tests.larrabee_front.meshes import colours, in_pixels, soup
+from tests.larrabee_front.meshes import colours, front_end, in_pixels, soup
 
 WIDTH, HEIGHT = 200, 100
 
@@ -61,6 +61,6 @@ def test_no_tile_with_a_covered_sample_is_missing(size: float) -> None:
 def test_other_counts_are_refused() -> None:
     points, corners = np.zeros((3, 3)), np.array([[0, 1, 2]])
     with pytest.raises(InputError, match="3 samples a pixel"):
-        run_front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=3)
+        front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=3)
     with pytest.raises(InputError, match="hierarchical depth test with 4 samples"):
-        run_front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=4, hierarchical_depth=True)
+        front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=4, hierarchical=HierarchicalDepth())
