@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from larrabee_bridge.memory.caches import Cache
+from larrabee_bridge.memory.caches import SetAssociativeCache
 from larrabee_bridge.unit.program import LINE_BYTES
 from pixelflow.config.param import check_values, param
 from pixelflow.drawing import Texture
@@ -20,7 +20,7 @@ from pixelflow.drawing.frame_reference import filtered
 from pixelflow.drawing.triangles import TEXEL
 from pixelflow.units import Standing
 
-__all__ = ["TextureConfig", "TextureUnit"]
+__all__ = ["TextureConfig", "TileTextureUnit"]
 
 _SIDE = 4
 """Texels of a block's side."""
@@ -70,7 +70,7 @@ class TextureConfig:
 
 
 @dataclass(eq=False)
-class TextureUnit:
+class TileTextureUnit:
     """Filters for the quads of all tiles and counts what that takes, tile by tile."""
 
     tiles: int
@@ -83,7 +83,7 @@ class TextureUnit:
         """Cycles of the work threads, each alone on a core, up to where they ask, and from the answers on."""
         self.pixels, self.cycles, self.hits, self.misses = (np.zeros(self.tiles, np.int64) for _ in range(4))
         """int64[tile] each: pixels filtered, cycles at the unit's rate, accesses to lines that were there or not."""
-        self._caches: dict[int, Cache] = {}
+        self._caches: dict[int, SetAssociativeCache] = {}
         self._bases: dict[int, int] = {}
         self._next = 0
 
@@ -146,7 +146,7 @@ class TextureUnit:
         for where, line in zip(tile[row].tolist(), (base + lines[row, column]).tolist(), strict=True):
             cache = self._caches.get(where)
             if cache is None:
-                cache = self._caches[where] = Cache(self.config.cache_bytes, self.config.ways)
+                cache = self._caches[where] = SetAssociativeCache(self.config.cache_bytes, self.config.ways)
             if cache.touch(line):
                 self.hits[where] += 1
             else:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from larrabee_bridge.compare.sides import Side
+from larrabee_bridge.compare.sides import DrawnFrame
 from larrabee_bridge.core import CoreConfig, changed, invented
 from larrabee_bridge.frame.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
-from larrabee_bridge.front_end import FrontEndResult, Reason
+from larrabee_bridge.front_end import DropReason, FrontEndResult
 from larrabee_bridge.isa import LANES
 from larrabee_bridge.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.traffic import TileSizes, bin_contents, binned_traffic, corners_of
@@ -30,7 +30,7 @@ def draw_on_larrabee(
     config: CoreConfig | None = None,
     layers: int = 16,
     progress: Callable[[str], None] | None = None,
-) -> Side:
+) -> DrawnFrame:
     """Draw a frame on cores side by side; raises InputError for a tile that does not exist.
 
     ``fronts`` made the frame's triangles from vertices (`project_on_larrabee`, with the same tile): what they took is
@@ -44,7 +44,7 @@ def draw_on_larrabee(
     return side_of(run, cores, core_mhz, fronts)
 
 
-def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> Side:
+def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:
     """Return the account of a run whose work ``cores`` cores share."""
     plan = schedule([work_of(run, fronts=fronts)], ScheduleConfig(cores=cores))
     instructions, before = Counter(run.instructions), Counter()
@@ -57,7 +57,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         "rasterizer's descent": int(run.raster_cycles.sum()),
         **{stage.value: int(cycles.sum()) for stage, cycles in run.back_end.stages.items()},
     }
-    return Side(
+    return DrawnFrame(
         machine="Larrabee",
         parts=cores,
         lanes=cores * LANES,
@@ -133,7 +133,7 @@ def _front_facts(fronts: list[FrontEndResult]) -> list[tuple[str, str]]:
     if not fronts:
         return []
     shaded, distinct = sum(int(front.vertices.sum()) for front in fronts), sum(front.distinct for front in fronts)
-    dropped = {reason: sum(front.dropped[reason] for front in fronts) for reason in Reason}
+    dropped = {reason: sum(front.dropped[reason] for front in fronts) for reason in DropReason}
     primsets = sum(len(front.vertices) for front in fronts)
     found = [
         ("vertices", f"{shaded:,} shaded, PrimSets: {primsets}; {shaded - distinct:,} of them again"),

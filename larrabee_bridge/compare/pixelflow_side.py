@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from larrabee_bridge.compare.sides import Side
+from larrabee_bridge.compare.sides import DrawnFrame
 from larrabee_bridge.coverage.spans import spans_of
 from pixelflow.config import THESIS, NodeConfig, leaves
 from pixelflow.drawing import Frame, ScreenTriangles
@@ -34,7 +34,7 @@ def draw_on_pixelflow(
     engine: str = "rows",
     progress: Callable[[str], None] | None = None,
     watch: Callable[[Any], None] | None = None,
-) -> Side:
+) -> DrawnFrame:
     """Draw a plain frame on nodes side by side.
 
     With more than one, the time of the image composition network, a formula, is in the picture's cycles. Raises
@@ -77,7 +77,7 @@ def draw_on_pixelflow(
     if composed:
         rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
         facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
-    return Side(
+    return DrawnFrame(
         machine="PixelFlow",
         parts=nodes,
         lanes=nodes * config.lanes,

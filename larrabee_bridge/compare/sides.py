@@ -7,11 +7,11 @@ from dataclasses import field
 from pixelflow.drawing import Picture
 from pixelflow.records import record
 
-__all__ = ["Comparison", "Side"]
+__all__ = ["Comparison", "DrawnFrame"]
 
 
 @record(eq=False)
-class Side:
+class DrawnFrame:
     """One machine's picture and its account; every count is a sum over what was executed, where it is not a formula."""
 
     machine: str
@@ -62,7 +62,7 @@ class Comparison:
     dropped: int
     """That have none."""
     expected: Picture
-    sides: tuple[Side, ...]
+    sides: tuple[DrawnFrame, ...]
 
     @property
     def identical(self) -> bool:

@@ -3,6 +3,6 @@
 from larrabee_bridge.core.config import CoreConfig, changed, invented
 from larrabee_bridge.core.costs import Costs
 from larrabee_bridge.core.issue import Core
-from larrabee_bridge.core.threads import Recording, Shared, Step, take_turns
+from larrabee_bridge.core.threads import SharedCore, Step, ThreadTrace, take_turns
 
-__all__ = ["Core", "CoreConfig", "Costs", "Recording", "Shared", "Step", "changed", "invented", "take_turns"]
+__all__ = ["Core", "CoreConfig", "Costs", "SharedCore", "Step", "ThreadTrace", "changed", "invented", "take_turns"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from larrabee_bridge.core.config import CoreConfig
 from larrabee_bridge.core.dependences import Dependences, dependences
-from larrabee_bridge.isa import Family, Pipe
+from larrabee_bridge.isa import Pipe, VectorFamily
 from larrabee_bridge.unit.program import VectorProgram
 
 __all__ = ["Costs"]
@@ -18,7 +18,7 @@ class Costs:
 
     config: CoreConfig
     depends: tuple[Dependences, ...]
-    families: tuple[Family, ...]
+    families: tuple[VectorFamily, ...]
     either: tuple[bool, ...]
     """Whether it may issue in the secondary pipe."""
     branches: tuple[bool, ...]
@@ -36,12 +36,12 @@ class Costs:
             depends=depends,
             families=families,
             either=tuple(each.unit is Pipe.EITHER for each in declarations),
-            branches=tuple(family is Family.BRANCH for family in families),
+            branches=tuple(family is VectorFamily.BRANCH for family in families),
             latency=tuple(_latency(config, *each) for each in zip(families, depends, strict=True)),
         )
 
 
-def _latency(config: CoreConfig, family: Family, depends: Dependences) -> int:
+def _latency(config: CoreConfig, family: VectorFamily, depends: Dependences) -> int:
     if not family.vector:
         return config.scalar_latency
     return config.vector_latency + (config.load_op_cycles if depends.memory else 0)

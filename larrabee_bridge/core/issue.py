@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.core.config import CoreConfig
 from larrabee_bridge.core.costs import Costs
-from larrabee_bridge.isa import Family
+from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.unit.program import VectorProgram
 
 __all__ = ["Core"]
@@ -24,8 +24,8 @@ State = tuple[int | None, tuple[tuple[str, int], ...]]
 """See `_Timing`."""
 
 _CYCLES, _WAITED, _PAIRED, _LINES, _FIRST_FAMILY = range(5)
-_PLACE = {family: place for place, family in enumerate(Family)}
-_SUMS = _FIRST_FAMILY + len(Family)
+_PLACE = {family: place for place, family in enumerate(VectorFamily)}
+_SUMS = _FIRST_FAMILY + len(VectorFamily)
 _NONE = np.zeros(0, np.int64)
 
 
@@ -162,7 +162,7 @@ class Core:
         return self._sums[:, _LINES].copy()
 
     @property
-    def counts(self) -> dict[Family, NDArray[np.int64]]:
+    def counts(self) -> dict[VectorFamily, NDArray[np.int64]]:
         """Instructions that each thread carried out, by family."""
         return {family: self._sums[:, _FIRST_FAMILY + place].copy() for family, place in _PLACE.items()}
 

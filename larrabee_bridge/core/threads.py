@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.core.config import CoreConfig
 from larrabee_bridge.core.costs import Costs
-from larrabee_bridge.memory.caches import Cache, Hierarchy
+from larrabee_bridge.memory.caches import CacheHierarchy, SetAssociativeCache
 from larrabee_bridge.unit.program import VectorProgram
 from pixelflow.records import record
 
-__all__ = ["Recording", "Shared", "Step", "take_turns"]
+__all__ = ["SharedCore", "Step", "ThreadTrace", "take_turns"]
 
 Step = tuple[int, tuple[int, ...]]
 """Number of an instruction, and the lines that it touched."""
 
 
 @dataclass
-class Recording:
+class ThreadTrace:
     """What each thread of a run carried out, in order; a listener of `VectorUnit.run`."""
 
     threads: int
@@ -41,7 +41,7 @@ class Recording:
 
 
 @record
-class Shared:
+class SharedCore:
     """What a core did with its threads."""
 
     cycles: int
@@ -71,7 +71,7 @@ class _Thread:
         reads = costs.depends[self.steps[self.at][0]].reads
         return max((self.available.get(name, 0) for name in reads), default=0)
 
-    def issue(self, costs: Costs, cycle: int, caches: Hierarchy | None) -> int:
+    def issue(self, costs: Costs, cycle: int, caches: CacheHierarchy | None) -> int:
         """Issue its next instruction; return for how many cycles that holds the pipe."""
         number, lines = self.steps[self.at]
         held = max(len(lines), 1)
@@ -92,7 +92,9 @@ class _Thread:
         return costs.either[number] and settled and self.ready(costs) <= cycle
 
 
-def take_turns(program: VectorProgram, threads: Sequence[Sequence[Step]], config: CoreConfig | None = None) -> Shared:
+def take_turns(
+    program: VectorProgram, threads: Sequence[Sequence[Step]], config: CoreConfig | None = None
+) -> SharedCore:
     """Time threads on one core: in each cycle the next thread, round robin, whose instruction has its operands."""
     costs = Costs.of(program, config or CoreConfig())
     caches = _caches(costs.config)
@@ -120,12 +122,12 @@ def take_turns(program: VectorProgram, threads: Sequence[Sequence[Step]], config
         cycle += held
         end = max(end, cycle, chosen.free if chosen.at == len(chosen.steps) else 0)
     missed = (None, None) if caches is None else (caches.l1.misses, caches.l2.misses)
-    return Shared(end, issued, paired, *missed)
+    return SharedCore(end, issued, paired, *missed)
 
 
-def _caches(config: CoreConfig) -> Hierarchy | None:
+def _caches(config: CoreConfig) -> CacheHierarchy | None:
     """Return the empty caches of a core, or None where they are not modelled."""
     if not config.caches:
         return None
-    l1, l2 = (Cache(size, config.ways) for size in (config.l1_bytes, config.l2_bytes))
-    return Hierarchy(l1, l2, config.l2_cycles, config.memory_cycles)
+    l1, l2 = (SetAssociativeCache(size, config.ways) for size in (config.l1_bytes, config.l2_bytes))
+    return CacheHierarchy(l1, l2, config.l2_cycles, config.memory_cycles)

@@ -17,13 +17,13 @@ from pixelflow.drawing import SUBPIXELS, ScreenTriangles, edges_of
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 
-__all__ = ["TILES", "Bins", "Rule", "SubBin", "bin_triangles", "in_order", "sub_bins"]
+__all__ = ["TILES", "BinRule", "Bins", "SubBin", "bin_triangles", "in_order", "sub_bins"]
 
 TILES = (32, 64, 128)
 """Sides of a tile in pixels: 4.1 names 32x32 to 128x128."""
 
 
-class Rule(Enum):
+class BinRule(Enum):
     """Which tiles a triangle goes to."""
 
     BOX = "the box around its pixel centres reaches into the tile"
@@ -61,17 +61,17 @@ class Bins:
 
 
 def bin_triangles(
-    triangles: ScreenTriangles, width: int, height: int, tile: int = 64, rule: Rule = Rule.COVERED
+    triangles: ScreenTriangles, width: int, height: int, tile: int = 64, rule: BinRule = BinRule.COVERED
 ) -> Bins:
     """Sort triangles into the bins of a screen; raises InputError for a tile that does not exist."""
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
     columns, rows = -(-width // tile), -(-height // tile)
-    if rule is Rule.COVERED:
+    if rule is BinRule.COVERED:
         number, place = _covered(triangles, width, height, tile, columns)
     else:
         number, place = _boxed(triangles, width, height, tile, columns)
-        if rule is Rule.EDGES:
+        if rule is BinRule.EDGES:
             kept = _not_rejected(triangles, number, place, tile, columns, (width, height))
             number, place = number[kept], place[kept]
     order = np.lexsort((number, place))

@@ -7,11 +7,11 @@ import numpy as np
 from pixelflow.drawing import CENTRE, SUBPIXELS, ScreenTriangles, edges_of
 from pixelflow.records import record
 
-__all__ = ["Spans", "spans_of"]
+__all__ = ["RowSpans", "spans_of"]
 
 
 @record(eq=False)
-class Spans:
+class RowSpans:
     """Rows of triangles that cover something, by triangle and row: int64 each, ``first`` and ``last`` included."""
 
     triangle: np.ndarray
@@ -25,7 +25,7 @@ class Spans:
         return self.last - self.first + 1
 
 
-def spans_of(triangles: ScreenTriangles, width: int, height: int, place: tuple[int, int] = CENTRE) -> Spans:
+def spans_of(triangles: ScreenTriangles, width: int, height: int, place: tuple[int, int] = CENTRE) -> RowSpans:
     """Return the spans of triangles on a screen, at a place in the pixels.
 
     In a row, A i + B j + C < 0 bounds i from above where A > 0, and from below where A < 0.
@@ -46,4 +46,4 @@ def spans_of(triangles: ScreenTriangles, width: int, height: int, place: tuple[i
         np.maximum(first, np.where(a < 0, -(rest // -step), first), out=first)
         np.minimum(last, np.where((a == 0) & (rest < 0), -1, last), out=last)
     some = first <= last
-    return Spans(triangle[some], row[some], first[some], last[some])
+    return RowSpans(triangle[some], row[some], first[some], last[some])

@@ -12,11 +12,11 @@ import numpy as np
 
 from larrabee_bridge.backend import BackEnd, TextureConfig, render_back_end
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.coverage.binning import Bins, Rule, bin_triangles, in_order, sub_bins
+from larrabee_bridge.coverage.binning import BinRule, Bins, bin_triangles, in_order, sub_bins
 from larrabee_bridge.coverage.quads import Quads
-from larrabee_bridge.isa import Family
+from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
-from larrabee_bridge.traffic import Target, default_targets
+from larrabee_bridge.traffic import RenderTarget, default_targets
 from pixelflow.drawing import Draw, Frame, Picture
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
@@ -40,7 +40,7 @@ class LarrabeeRun:
     keep_depth: bool = False
 
     @property
-    def targets(self) -> tuple[Target, ...]:
+    def targets(self) -> tuple[RenderTarget, ...]:
         """Colour and depth, as the bytes of this run are counted (`binned_traffic`)."""
         return default_targets(self.frame.samples, cleared=self.cleared, keep_depth=self.keep_depth)
 
@@ -64,7 +64,7 @@ class LarrabeeRun:
         return found
 
     @property
-    def instructions(self) -> dict[Family, int]:
+    def instructions(self) -> dict[VectorFamily, int]:
         """Instructions of the rasterizer and of the back end, by family."""
         found = dict(self.back_end.instructions)
         for raster in self.rasters:
@@ -78,7 +78,7 @@ def render_on_larrabee(
     frame: Frame,
     *,
     tile: int = 64,
-    rule: Rule = Rule.COVERED,
+    rule: BinRule = BinRule.COVERED,
     bins: Sequence[Bins | None] | None = None,
     primset: int = PRIMSET,
     cores: int | Sequence[int] = 1,
@@ -98,7 +98,7 @@ def render_on_larrabee(
     are those of `render_back_end`. Raises InputError besides for a rule other than COVERED with four samples (the
     others look at pixel centres), and for cores that are none or do not take every PrimSet.
     """
-    if frame.samples > 1 and rule is not Rule.COVERED:
+    if frame.samples > 1 and rule is not BinRule.COVERED:
         raise InputError(Fault(f"bins by {rule.name} with {frame.samples} samples", hint="allowed: COVERED"))
     if primset < 1:
         raise InputError(Fault(f"PrimSets of {primset} triangles", hint="at least 1"))
@@ -110,7 +110,7 @@ def render_on_larrabee(
     def quads(number: int, draw: Draw) -> Quads:
         triangles, size = draw.triangles, (frame.width, frame.height)
         found = bins[number] if bins is not None else None
-        if found is None and rule is not Rule.COVERED:
+        if found is None and rule is not BinRule.COVERED:
             found = bin_triangles(triangles, *size, tile, rule)
         rasters.append(rasterize(triangles, *size, tile=tile, samples=frame.samples, bins=found, config=config))
         sets = -(-len(triangles) // primset)

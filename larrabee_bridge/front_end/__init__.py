@@ -2,16 +2,16 @@
 
 from larrabee_bridge.front_end.inputs import Cull, FrontEndSetting, HierarchicalDepth
 from larrabee_bridge.front_end.matrices import perspective
-from larrabee_bridge.front_end.primsets import Reason
+from larrabee_bridge.front_end.primsets import DropReason
 from larrabee_bridge.front_end.run import FrontEndResult, run_front_end
 from larrabee_bridge.front_end.stages import StageCost
 
 __all__ = [
     "Cull",
+    "DropReason",
     "FrontEndResult",
     "FrontEndSetting",
     "HierarchicalDepth",
-    "Reason",
     "StageCost",
     "perspective",
     "run_front_end",

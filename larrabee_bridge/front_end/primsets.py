@@ -22,7 +22,7 @@ from pixelflow.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
 from pixelflow.errors import InternalError
 from pixelflow.records import record
 
-__all__ = ["Found", "Reason", "carry_out"]
+__all__ = ["DropReason", "Found", "carry_out"]
 
 WORD, CORNERS_BYTES = 4, 12
 PLACES = 192
@@ -40,7 +40,7 @@ ROOM = 128
 """Triangles that a thread has room for are a multiple of this: then planes fill whole blocks."""
 
 
-class Reason(Enum):
+class DropReason(Enum):
     """Why a triangle, or a piece of one that was cut, does not go to the bins."""
 
     OUTSIDE = "it lies on the outer side of the view"
@@ -62,7 +62,7 @@ class Found:
     """(tile, triangle) of every entry, int64[entry, 2]: by tile, in the order of the PrimSets' lists."""
     vertices: NDArray[np.int64]
     """Vertices that each PrimSet shaded."""
-    dropped: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(Reason, 0))
+    dropped: dict[DropReason, int] = field(default_factory=lambda: dict.fromkeys(DropReason, 0))
     cut: int = 0
     left_out: int = 0
 
@@ -114,7 +114,7 @@ class _Pass:
         self.starts = np.cumsum(sizes) - sizes
         self.corners = mesh.corners[first : first + int(sizes.sum())]
         self.heap = Heap()
-        self.dropped = dict.fromkeys(Reason, 0)
+        self.dropped = dict.fromkeys(DropReason, 0)
         self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
         self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
 
@@ -208,7 +208,12 @@ class _Pass:
         """Count what sixteens of triangles were dropped for, from their masks."""
         sixteens = -(-triangles // LANES)
         words = self.heap.words(at, 5 * sixteens).reshape(sixteens, 5)
-        for column, reason in ((0, Reason.OUTSIDE), (2, Reason.NO_AREA), (3, Reason.TURNED_AWAY), (4, Reason.NO_PIXEL)):
+        for column, reason in (
+            (0, DropReason.OUTSIDE),
+            (2, DropReason.NO_AREA),
+            (3, DropReason.TURNED_AWAY),
+            (4, DropReason.NO_PIXEL),
+        ):
             self.dropped[reason] += int(np.bitwise_count(words[:, column]).sum())
 
     def _cut(self, chosen: _Chosen) -> None:
@@ -228,7 +233,7 @@ class _Pass:
         unit = self.run("cut", "cut", (*self.screen, *sizes), owner, registers)
         many, pieces = unit.scalar(9).astype(np.int64), unit.scalar(0).astype(np.int64)
         table = self._table(pieces_at, 4, room, pieces)
-        self.dropped[Reason.OUTSIDE] += int(count.sum()) - len(np.unique(table[3]))
+        self.dropped[DropReason.OUTSIDE] += int(count.sum()) - len(np.unique(table[3]))
         some = pieces > 0
         if not some.any():
             return

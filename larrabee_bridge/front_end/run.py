@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.front_end.inputs import FrontEndSetting, VertexMesh, checked
-from larrabee_bridge.front_end.primsets import Found, Reason, carry_out
+from larrabee_bridge.front_end.primsets import DropReason, Found, carry_out
 from larrabee_bridge.front_end.stages import StageCost, Stages
-from larrabee_bridge.isa import Family
+from larrabee_bridge.isa import VectorFamily
 from pixelflow.drawing import ScreenTriangles
 from pixelflow.records import record
 
@@ -39,7 +39,7 @@ class FrontEndResult:
     """How many vertices of the mesh were shaded at all; the others of ``vertices`` were shaded again."""
     costs: dict[str, StageCost]
     """By stage: index, transform, assemble, cut where any triangle was, bin."""
-    dropped: dict[Reason, int]
+    dropped: dict[DropReason, int]
     cut: int
     """Triangles that were cut, because they reach where the screen's numbers end."""
     left_out: int
@@ -51,9 +51,9 @@ class FrontEndResult:
         return np.sum([cost.cycles for cost in self.costs.values()], axis=0, dtype=np.int64)
 
     @property
-    def counts(self) -> dict[Family, int]:
+    def counts(self) -> dict[VectorFamily, int]:
         """Instructions that were carried out, by family."""
-        return {family: sum(cost.counts[family] for cost in self.costs.values()) for family in Family}
+        return {family: sum(cost.counts[family] for cost in self.costs.values()) for family in VectorFamily}
 
 
 def run_front_end(
@@ -99,12 +99,12 @@ def _side_by_side(mesh: VertexMesh, setting: FrontEndSetting) -> int:
 def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts: list[Found]) -> FrontEndResult:
     source, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("source", "weights"))
     colours = np.rint(np.einsum("tck,tkr->tcr", weights, mesh.colours[source])).astype(np.int64)
-    dropped = {reason: sum(part.dropped[reason] for part in parts) for reason in Reason}
+    dropped = {reason: sum(part.dropped[reason] for part in parts) for reason in DropReason}
     triangles = ScreenTriangles(
         np.concatenate([part.corners for part in parts]),
         np.concatenate([part.depths for part in parts]),
         colours,
-        dropped[Reason.NO_AREA],
+        dropped[DropReason.NO_AREA],
     )
     begins = np.cumsum([0] + [len(part.source) for part in parts[:-1]])
     entries = np.concatenate([part.entries + np.array([0, begin]) for part, begin in zip(parts, begins, strict=True)])

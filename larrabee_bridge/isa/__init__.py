@@ -4,7 +4,7 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 """
 
 from larrabee_bridge.isa import floats, integers, masks, memory, scalar  # noqa: F401  (they declare instructions)
-from larrabee_bridge.isa.declarations import INSTRUCTIONS, Family, Pipe
+from larrabee_bridge.isa.declarations import INSTRUCTIONS, Pipe, VectorFamily
 from larrabee_bridge.isa.operands import FLAGS, LANES, MASKS, NAMES, NEXT, SCALARS, STOPPED, VECTORS
 
 __all__ = [
@@ -17,6 +17,6 @@ __all__ = [
     "SCALARS",
     "STOPPED",
     "VECTORS",
-    "Family",
     "Pipe",
+    "VectorFamily",
 ]

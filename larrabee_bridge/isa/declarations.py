@@ -31,11 +31,11 @@ __all__ = [
     "VALUE",
     "WHERE",
     "A",
-    "Family",
     "K",
     "Pipe",
     "R",
     "S",
+    "VectorFamily",
     "count",
     "declare",
     "described",
@@ -53,7 +53,7 @@ class VectorInstructionSet(InstructionSet):
 INSTRUCTIONS = VectorInstructionSet("larrabee_bridge.isa")
 
 
-class Family(Enum):
+class VectorFamily(Enum):
     """Groups of instructions in the instruction mix and in the manual."""
 
     FLOAT = "float arithmetic"
@@ -71,7 +71,7 @@ class Family(Enum):
     @property
     def vector(self) -> bool:
         """Whether its instructions belong to the vector unit."""
-        return self not in (Family.SCALAR, Family.BRANCH)
+        return self not in (VectorFamily.SCALAR, VectorFamily.BRANCH)
 
 
 class Pipe(Enum):
@@ -111,7 +111,7 @@ def declare(
     mnemonic: str,
     opcode: int,
     *operands: OperandSpec,
-    family: Family,
+    family: VectorFamily,
     pipe: Pipe = Pipe.PRIMARY,
     source: str = "Abrash 2009; Seiler et al. 2008, 3.3",
     standing: Standing = Standing.DERIVED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, Family, count, declare, described
+from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, VectorFamily, count, declare, described
 from larrabee_bridge.isa.meanings import Type, negated, set_mask, set_signs, source, write
 from pixelflow.lanes.numbers import Rounding
 from pixelflow.units import Standing
@@ -14,7 +14,7 @@ def _arithmetic(mnemonic: str, opcode: int, operation: Callable, text: str) -> N
     def meaning(lanes, dst, a, src) -> None:
         write(lanes, dst, operation(lanes, lanes.load(a.number), source(lanes, src, Type.FLOAT)))
 
-    declare(mnemonic, opcode, DST, A, SRC, family=Family.FLOAT)(described(meaning, text))
+    declare(mnemonic, opcode, DST, A, SRC, family=VectorFamily.FLOAT)(described(meaning, text))
 
 
 _arithmetic("vaddps", 0x01, lambda lanes, a, b: lanes.float_add(a, b), "Add floats: dst = a + src.")
@@ -42,7 +42,7 @@ _arithmetic(
 )
 
 
-@declare("vaddsetsps", 0x07, DST, KDST, A, SRC, family=Family.FLOAT)
+@declare("vaddsetsps", 0x07, DST, KDST, A, SRC, family=VectorFamily.FLOAT)
 def vaddsetsps(lanes, dst, kdst, a, src) -> None:
     """Add floats and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
 
@@ -84,7 +84,7 @@ def _fused(name: str, order: str) -> None:
     if minus_product:
         text += "\n\nThe name is published, which signs it turns is taken from the descendants (FNMADD, FNMSUB)."
     standing = Standing.INVENTED if minus_product else Standing.DERIVED
-    declare(f"{name}{order}ps", first + place, DST, A, SRC, family=Family.FUSED, standing=standing)(
+    declare(f"{name}{order}ps", first + place, DST, A, SRC, family=VectorFamily.FUSED, standing=standing)(
         described(meaning, text)
     )
 
@@ -94,7 +94,7 @@ for _name in _SIGNS:
         _fused(_name, _order)
 
 
-@declare("vmadd233ps", 0x14, DST, A, SRC, family=Family.FUSED, standing=Standing.INVENTED)
+@declare("vmadd233ps", 0x14, DST, A, SRC, family=VectorFamily.FUSED, standing=Standing.INVENTED)
 def vmadd233ps(lanes, dst, a, src) -> None:
     """Scale and bias: dst = a * scale + bias, rounded once.
 
@@ -136,7 +136,7 @@ def _compare(name: str) -> None:
         set_mask(lanes, result, compare(lanes, lanes.load(a.number), source(lanes, src, Type.FLOAT)))
 
     text = f"Compare floats: bits of result are set where {condition}.\n\nUnder a mask, other lanes get a clear bit."
-    declare(f"vcmp{name}ps", opcode, RESULT, A, SRC, family=Family.COMPARE)(described(meaning, text))
+    declare(f"vcmp{name}ps", opcode, RESULT, A, SRC, family=VectorFamily.COMPARE)(described(meaning, text))
 
 
 for _name in _COMPARES:
@@ -145,19 +145,19 @@ for _name in _COMPARES:
 # --- conversions -----------------------------------------------------------------------------------------------
 
 
-@declare("vcvtpi2ps", 0x1D, DST, SRC, family=Family.CONVERT)
+@declare("vcvtpi2ps", 0x1D, DST, SRC, family=VectorFamily.CONVERT)
 def vcvtpi2ps(lanes, dst, src) -> None:
     """Convert signed integers to the nearest floats."""
     write(lanes, dst, lanes.to_float(source(lanes, src, Type.INTEGER), signed=True))
 
 
-@declare("vcvtpu2ps", 0x1E, DST, SRC, family=Family.CONVERT)
+@declare("vcvtpu2ps", 0x1E, DST, SRC, family=VectorFamily.CONVERT)
 def vcvtpu2ps(lanes, dst, src) -> None:
     """Convert unsigned integers to the nearest floats."""
     write(lanes, dst, lanes.to_float(source(lanes, src, Type.INTEGER), signed=False))
 
 
-@declare("vcvtps2pi", 0x1F, DST, SRC, count("rounding", 0, 3), family=Family.CONVERT)
+@declare("vcvtps2pi", 0x1F, DST, SRC, count("rounding", 0, 3), family=VectorFamily.CONVERT)
 def vcvtps2pi(lanes, dst, src, rounding: int) -> None:
     """Convert floats to signed integers; rounding 0 is to nearest even, 1 down, 2 up, 3 towards zero.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, Family, K, count, declare, described
+from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, K, VectorFamily, count, declare, described
 from larrabee_bridge.isa.meanings import Type, masked, plus, set_mask, set_signs, source, write
 from pixelflow.units import Standing
 
@@ -21,66 +21,66 @@ def _larger(lanes, a, b):
     return lanes.select(lanes.less(a, b, signed=True), b, a)
 
 
-def _operation(mnemonic: str, opcode: int, family: Family, operation: Callable, text: str) -> None:
+def _operation(mnemonic: str, opcode: int, family: VectorFamily, operation: Callable, text: str) -> None:
     def meaning(lanes, dst, a, src) -> None:
         write(lanes, dst, operation(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
 
     declare(mnemonic, opcode, DST, A, SRC, family=family)(described(meaning, text))
 
 
-_operation("vaddpi", 0x20, Family.INTEGER, plus, "Add integers: dst = a + src modulo 2^32.")
-_operation("vsubpi", 0x21, Family.INTEGER, _minus, "Subtract integers: dst = a - src modulo 2^32.")
+_operation("vaddpi", 0x20, VectorFamily.INTEGER, plus, "Add integers: dst = a + src modulo 2^32.")
+_operation("vsubpi", 0x21, VectorFamily.INTEGER, _minus, "Subtract integers: dst = a - src modulo 2^32.")
 _operation(
     "vsubrpi",
     0x22,
-    Family.INTEGER,
+    VectorFamily.INTEGER,
     lambda lanes, a, b: _minus(lanes, b, a),
     "Subtract integers in reverse: dst = src - a modulo 2^32.",
 )
 _operation(
     "vmullpi",
     0x23,
-    Family.INTEGER,
+    VectorFamily.INTEGER,
     lambda lanes, a, b: lanes.multiply(a, b, signed=True)[0],
     "Multiply integers, low half: dst = a * src modulo 2^32.",
 )
 _operation(
     "vmulhpi",
     0x24,
-    Family.INTEGER,
+    VectorFamily.INTEGER,
     lambda lanes, a, b: lanes.multiply(a, b, signed=True)[1],
     "Multiply signed integers, high half: dst = a * src / 2^32, rounded down.",
 )
-_operation("vminpi", 0x25, Family.INTEGER, _smaller, "Smaller signed integer: dst = min(a, src).")
-_operation("vmaxpi", 0x26, Family.INTEGER, _larger, "Larger signed integer: dst = max(a, src).")
-_operation("vandpi", 0x27, Family.LOGIC, lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src.")
-_operation("vorpi", 0x28, Family.LOGIC, lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src.")
-_operation("vxorpi", 0x29, Family.LOGIC, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src.")
+_operation("vminpi", 0x25, VectorFamily.INTEGER, _smaller, "Smaller signed integer: dst = min(a, src).")
+_operation("vmaxpi", 0x26, VectorFamily.INTEGER, _larger, "Larger signed integer: dst = max(a, src).")
+_operation("vandpi", 0x27, VectorFamily.LOGIC, lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src.")
+_operation("vorpi", 0x28, VectorFamily.LOGIC, lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src.")
+_operation("vxorpi", 0x29, VectorFamily.LOGIC, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src.")
 _operation(
     "vandnpi",
     0x2A,
-    Family.LOGIC,
+    VectorFamily.LOGIC,
     lambda lanes, a, b: lanes.both(lanes.complement(a), b),
     "And not: dst = ~a & src.",
 )
 _operation(
     "vsllpi",
     0x2B,
-    Family.SHIFT,
+    VectorFamily.SHIFT,
     lambda lanes, a, b: lanes.shift_up(a, b),
     "Shift left: dst = a << src, lane by lane.\n\nAmounts of 32 and more give 0.",
 )
 _operation(
     "vsrlpi",
     0x2C,
-    Family.SHIFT,
+    VectorFamily.SHIFT,
     lambda lanes, a, b: lanes.shift_down(a, b, signed=False),
     "Shift right, zeros coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more give 0.",
 )
 _operation(
     "vsrapi",
     0x2D,
-    Family.SHIFT,
+    VectorFamily.SHIFT,
     lambda lanes, a, b: lanes.shift_down(a, b, signed=True),
     "Shift right, the sign coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more leave only the sign.",
 )
@@ -101,7 +101,7 @@ def _carrying(mnemonic: str, opcode: int, text: str, *, subtract: bool, carry_in
         lanes.store(dst.number, total, where)
         lanes.set_flag(f"k{k.number}", lanes.complement(carry) if subtract else carry, where)
 
-    declare(mnemonic, opcode, DST, K, SRC, family=Family.INTEGER)(described(meaning, text))
+    declare(mnemonic, opcode, DST, K, SRC, family=VectorFamily.INTEGER)(described(meaning, text))
 
 
 _UNDER = "\n\nLanes that are not written keep their bit of k."
@@ -121,7 +121,7 @@ _carrying(
 )
 
 
-@declare("vaddsetspi", 0x32, DST, KDST, A, SRC, family=Family.INTEGER)
+@declare("vaddsetspi", 0x32, DST, KDST, A, SRC, family=VectorFamily.INTEGER)
 def vaddsetspi(lanes, dst, kdst, a, src) -> None:
     """Add integers and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
 
@@ -151,14 +151,14 @@ def _compare(name: str) -> None:
 
     text = f"Compare signed integers: bits of result are set where {condition}."
     text += "\n\nUnder a mask, other lanes get a clear bit."
-    declare(f"vcmp{name}pi", opcode, RESULT, A, SRC, family=Family.COMPARE)(described(meaning, text))
+    declare(f"vcmp{name}pi", opcode, RESULT, A, SRC, family=VectorFamily.COMPARE)(described(meaning, text))
 
 
 for _name in _COMPARES:
     _compare(_name)
 
 
-@declare("vtestpi", 0x39, RESULT, A, SRC, family=Family.COMPARE)
+@declare("vtestpi", 0x39, RESULT, A, SRC, family=VectorFamily.COMPARE)
 def vtestpi(lanes, result, a, src) -> None:
     """Test bits: bits of result are set where a & src is not 0. Under a mask, other lanes get a clear bit."""
     common = lanes.both(lanes.load(a.number), source(lanes, src, Type.INTEGER))
@@ -174,7 +174,7 @@ _RECALLED = Standing.INVENTED
     "vinsertfieldpi",
     0x3A,
     *(DST, SRC, count("rotate", 0, 31), count("first", 0, 31), count("last", 0, 31)),
-    family=Family.SHIFT,
+    family=VectorFamily.SHIFT,
     standing=_RECALLED,
 )
 def vinsertfieldpi(lanes, dst, src, rotate: int, first: int, last: int) -> None:
@@ -202,7 +202,7 @@ def _interleave(mnemonic: str, opcode: int, from_a: int, text: str) -> None:
             taken[name] += 1
         write(lanes, dst, out)
 
-    declare(mnemonic, opcode, DST, A, SRC, family=Family.SHIFT, standing=_RECALLED)(described(meaning, text))
+    declare(mnemonic, opcode, DST, A, SRC, family=VectorFamily.SHIFT, standing=_RECALLED)(described(meaning, text))
 
 
 _interleave(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.isa.declarations import K1, K2, KDST, Family, K, R, declare, described
+from larrabee_bridge.isa.declarations import K1, K2, KDST, K, R, VectorFamily, declare, described
 from larrabee_bridge.isa.operands import CARRY, LESS, ZERO
 from pixelflow.units import Standing
 
@@ -17,7 +17,7 @@ def _logic(mnemonic: str, opcode: int, operation: Callable, text: str) -> None:
     def meaning(lanes, kdst, k) -> None:
         lanes.set_flag(f"k{kdst.number}", operation(lanes, _bits(lanes, kdst), _bits(lanes, k)))
 
-    declare(mnemonic, opcode, KDST, K, family=Family.MASK)(described(meaning, text))
+    declare(mnemonic, opcode, KDST, K, family=VectorFamily.MASK)(described(meaning, text))
 
 
 _logic("kand", 0x56, lambda lanes, a, b: lanes.both(a, b), "And: kdst = kdst & k.")
@@ -30,7 +30,7 @@ _logic("knot", 0x5C, lambda lanes, a, b: lanes.complement(b), "Not: kdst = ~k.")
 _logic("kmov", 0x5D, lambda lanes, a, b: b, "Copy a mask register: kdst = k.")
 
 
-@declare("kortest", 0x5E, K1, K2, family=Family.MASK)
+@declare("kortest", 0x5E, K1, K2, family=VectorFamily.MASK)
 def kortest(lanes, k1, k2) -> None:
     """Test two masks: zero flag where k1 | k2 is all zeros, carry flag where it is all ones.
 
@@ -42,7 +42,7 @@ def kortest(lanes, k1, k2) -> None:
     lanes.set_flag(LESS, lanes.bit(False))
 
 
-@declare("kmovkr", 0x5F, R, K, family=Family.MASK, standing=Standing.INVENTED)
+@declare("kmovkr", 0x5F, R, K, family=VectorFamily.MASK, standing=Standing.INVENTED)
 def kmovkr(lanes, r, k) -> None:
     """Copy a mask register into a scalar register: r = k, lane 0 in bit 0.
 
@@ -51,7 +51,7 @@ def kmovkr(lanes, r, k) -> None:
     lanes.write(f"r{r.number}", lanes.collect(_bits(lanes, k)))
 
 
-@declare("kmovrk", 0x60, KDST, R, family=Family.MASK, standing=Standing.INVENTED)
+@declare("kmovrk", 0x60, KDST, R, family=VectorFamily.MASK, standing=Standing.INVENTED)
 def kmovrk(lanes, kdst, r) -> None:
     """Copy the low 16 bits of a scalar register into a mask register: kdst = r."""
     lanes.set_flag(f"k{kdst.number}", lanes.spread(lanes.read(f"r{r.number}")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.isa.declarations import INDEX, TARGET, WHERE, Family, Pipe, R, S, declare, described
+from larrabee_bridge.isa.declarations import INDEX, TARGET, WHERE, Pipe, R, S, VectorFamily, declare, described
 from larrabee_bridge.isa.meanings import address, plus, scalar
 from larrabee_bridge.isa.operands import CARRY, LESS, NEXT, STOPPED, ZERO
 from pixelflow.units import Standing
@@ -58,10 +58,10 @@ def _arithmetic(
         if kept:
             _put(lanes, r, value)
 
-    declare(mnemonic, opcode, R, S, family=Family.SCALAR, pipe=pipe, source=_X86)(described(meaning, text))
+    declare(mnemonic, opcode, R, S, family=VectorFamily.SCALAR, pipe=pipe, source=_X86)(described(meaning, text))
 
 
-@declare("mov", 0x3D, R, S, family=Family.SCALAR, pipe=Pipe.EITHER, source=_X86)
+@declare("mov", 0x3D, R, S, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
 def mov(lanes, r, s) -> None:
     """Copy: r = s. No flag changes."""
     _put(lanes, r, scalar(lanes, s))
@@ -103,13 +103,13 @@ _arithmetic(
 )
 
 
-@declare("load", 0x49, R, WHERE, family=Family.SCALAR, pipe=Pipe.EITHER, source=_X86)
+@declare("load", 0x49, R, WHERE, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
 def load(lanes, r, where) -> None:
     """Load the word at [where] into a scalar register."""
     _put(lanes, r, lanes.fetch(address(lanes, where), 4))
 
 
-@declare("store", 0x4A, WHERE, R, family=Family.SCALAR, pipe=Pipe.EITHER, source=_X86)
+@declare("store", 0x4A, WHERE, R, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
 def store(lanes, where, r) -> None:
     """Store a scalar register in the word at [where]."""
     lanes.put(address(lanes, where), lanes.read(f"r{r.number}"), 4)
@@ -151,7 +151,7 @@ def _scan(mnemonic: str, opcode: int, find: Callable, text: str) -> None:
         lanes.write(name, lanes.select(none, before, _bit_number(lanes, single)))
         lanes.set_flag(ZERO, none)
 
-    declare(mnemonic, opcode, INDEX, S, family=Family.SCALAR, pipe=Pipe.PRIMARY, standing=Standing.INVENTED)(
+    declare(mnemonic, opcode, INDEX, S, family=VectorFamily.SCALAR, pipe=Pipe.PRIMARY, standing=Standing.INVENTED)(
         described(meaning, text)
     )
 
@@ -172,7 +172,7 @@ _scan(
 )
 
 
-@declare("popcnt", 0x4D, R, S, family=Family.SCALAR, pipe=Pipe.PRIMARY)
+@declare("popcnt", 0x4D, R, S, family=VectorFamily.SCALAR, pipe=Pipe.PRIMARY)
 def popcnt(lanes, r, s) -> None:
     """Count bits: r = how many bits of s are set."""
     value = scalar(lanes, s)
@@ -190,10 +190,12 @@ def _branch(mnemonic: str, opcode: int, flag: str, wanted: bool, text: str) -> N
         where = lanes.flag(flag)
         lanes.write(NEXT, lanes.word(target), where if wanted else lanes.complement(where))
 
-    declare(mnemonic, opcode, TARGET, family=Family.BRANCH, pipe=Pipe.EITHER, source=_X86)(described(meaning, text))
+    declare(mnemonic, opcode, TARGET, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source=_X86)(
+        described(meaning, text)
+    )
 
 
-@declare("jmp", 0x4E, TARGET, family=Family.BRANCH, pipe=Pipe.EITHER, source=_X86)
+@declare("jmp", 0x4E, TARGET, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source=_X86)
 def jmp(lanes, target: int) -> None:
     """Go on at the target."""
     lanes.write(NEXT, lanes.word(target))
@@ -207,7 +209,7 @@ _branch("jl", 0x53, LESS, True, "Go on at the target where the result was negati
 _branch("jge", 0x54, LESS, False, "Go on at the target where the result was not negative: r >= s after cmp.")
 
 
-@declare("halt", 0x55, family=Family.BRANCH, pipe=Pipe.EITHER, source="invented", standing=Standing.INVENTED)
+@declare("halt", 0x55, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source="invented", standing=Standing.INVENTED)
 def halt(lanes) -> None:
     """End the thread."""
     lanes.write(NEXT, lanes.word(STOPPED))

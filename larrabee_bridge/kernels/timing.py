@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.core.threads import Recording, take_turns
-from larrabee_bridge.isa import Family
+from larrabee_bridge.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.unit.program import VectorProgram
 from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.errors import Fault, InputError
@@ -27,7 +27,7 @@ class Timed:
     """Cycles of each thread, alone on a core."""
     core: int
     """Cycles of one core on which all of these threads take turns."""
-    counts: dict[Family, int]
+    counts: dict[VectorFamily, int]
     """Instructions carried out by all threads together, by family; those that there were none of are left out."""
     lines: int
     """Cache lines touched by all threads together."""
@@ -58,7 +58,7 @@ class Timed:
 def timed(unit: VectorUnit, config: CoreConfig | None = None) -> Timed:
     """Run the program of a unit to its end and time it."""
     program = unit.program
-    core, recording = Core(program, unit.threads, config), Recording(unit.threads)
+    core, recording = Core(program, unit.threads, config), ThreadTrace(unit.threads)
 
     def listen(number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
         core(number, active, lines)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from larrabee_bridge.unit.program import LINE_BYTES
 
-__all__ = ["Cache", "Hierarchy"]
+__all__ = ["CacheHierarchy", "SetAssociativeCache"]
 
 
-class Cache:
+class SetAssociativeCache:
     """Lines in sets of ``ways``, the least recently used given up first."""
 
     def __init__(self, size: int, ways: int) -> None:
@@ -37,11 +37,11 @@ class Cache:
 
 
 @dataclass
-class Hierarchy:
+class CacheHierarchy:
     """L1 data cache and L2 slice of one core; all its threads share them. Writes bring lines in as reads do."""
 
-    l1: Cache
-    l2: Cache
+    l1: SetAssociativeCache
+    l2: SetAssociativeCache
     l2_cycles: int
     memory_cycles: int
 

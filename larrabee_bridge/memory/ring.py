@@ -23,7 +23,7 @@ from pixelflow.sim import Box, Clock, Netlist
 from pixelflow.sim.clock import Watcher
 from pixelflow.units import Cycle, Standing
 
-__all__ = ["Delivery", "Direction", "Leg", "Message", "Ride", "RingConfig", "RingNetwork"]
+__all__ = ["Leg", "Ride", "RingConfig", "RingDelivery", "RingDirection", "RingMessage", "RingNetwork"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class RingConfig:
         check_values(self)
 
 
-class Direction(IntEnum):
+class RingDirection(IntEnum):
     """Which way round; the number is the parity of the clocks in which agents accept from it."""
 
     UP = 0
@@ -86,12 +86,12 @@ class Leg:
     """-1 is the ring of links."""
     begin: int
     end: int
-    direction: Direction
+    direction: RingDirection
     hops: int
 
 
 @record
-class Message:
+class RingMessage:
     """What an agent wants to send to another one, from a clock on."""
 
     source: int
@@ -109,10 +109,10 @@ class Ride:
 
 
 @record
-class Delivery:
+class RingDelivery:
     """A message that has arrived, and how."""
 
-    message: Message
+    message: RingMessage
     rides: tuple[Ride, ...]
 
     @property
@@ -125,7 +125,7 @@ class Delivery:
 class _Parcel:
     """A message under way with the legs before it; its rides so far."""
 
-    message: Message
+    message: RingMessage
     legs: tuple[Leg, ...]
     ready: int
     put: int = -1
@@ -144,7 +144,7 @@ class _StopSpec:
 class _StopState:
     queues: dict[str, deque[_Parcel]] = field(default_factory=dict)
     """What is to be sent, by output."""
-    delivered: list[Delivery] = field(default_factory=list)
+    delivered: list[RingDelivery] = field(default_factory=list)
     now: int = -1
     longest: int = 0
     """Most messages that waited for one output at a time."""
@@ -155,7 +155,7 @@ class _Stop(Box[_StopSpec, _StopState]):
 
     def __init__(self, name: str, spec: _StopSpec) -> None:
         super().__init__(name, spec, _StopState())
-        sides = [(ring, way) for ring, _ in spec.stops for way in Direction]
+        sides = [(ring, way) for ring, _ in spec.stops for way in RingDirection]
         self.inputs = tuple(_port("from", *side) for side in sides)
         self.outputs = tuple(_port("to", *side) for side in sides)
 
@@ -174,7 +174,7 @@ class _Stop(Box[_StopSpec, _StopState]):
         self.state.now = cycle
         passing = set()
         for ring, position in self.spec.stops:
-            for way in Direction:
+            for way in RingDirection:
                 wire = self.wires[_port("from", ring, way)]
                 if not wire.ready(cycle):
                     continue
@@ -202,10 +202,10 @@ class _Stop(Box[_StopSpec, _StopState]):
         if rest:
             self.give(_Parcel(parcel.message, tuple(rest), cycle + self.spec.link_clocks, rides=rides))
         else:
-            self.state.delivered.append(Delivery(parcel.message, rides))
+            self.state.delivered.append(RingDelivery(parcel.message, rides))
 
 
-def _port(what: str, ring: int, way: Direction) -> str:
+def _port(what: str, ring: int, way: RingDirection) -> str:
     return f"{what} {'links' if ring < 0 else ring} {way.name.lower()}"
 
 
@@ -238,13 +238,13 @@ class RingNetwork:
         else:
             out, into = self.stops(first) - 1, self.stops(last) - 1
             places = [(first, begin, out), (-1, first, last), (last, into, end)]
-        return tuple(self._leg(*each, Direction(source % 2)) for each in places)
+        return tuple(self._leg(*each, RingDirection(source % 2)) for each in places)
 
-    def _leg(self, ring: int, begin: int, end: int, equal: Direction) -> Leg:
+    def _leg(self, ring: int, begin: int, end: int, equal: RingDirection) -> Leg:
         size = self.stops(ring)
         up = (end - begin) % size
         down = size - up
-        direction = equal if up == down else Direction.UP if up < down else Direction.DOWN
+        direction = equal if up == down else RingDirection.UP if up < down else RingDirection.DOWN
         return Leg(ring, begin, end, direction, min(up, down))
 
     def latency(self, source: int, to: int, clock: int = 0) -> int:
@@ -260,7 +260,7 @@ class RingNetwork:
             time += (time + clocks - leg.direction) % 2 + clocks
         return time - clock
 
-    def run(self, messages: Sequence[Message], *, watchers: tuple[Watcher, ...] = ()) -> tuple[Delivery, ...]:
+    def run(self, messages: Sequence[RingMessage], *, watchers: tuple[Watcher, ...] = ()) -> tuple[RingDelivery, ...]:
         """Send messages until all have arrived; return them by the clock of their arrival, then by sender.
 
         An agent sends in the order of its messages' clocks, in both directions at once. Watchers see every hop. Raises
@@ -291,7 +291,7 @@ class RingNetwork:
             rings = [[*each, link] for each, link in zip(rings, links, strict=True)]
         for ring, stops in [*enumerate(rings), *([(-1, links)] if links else [])]:
             for position, sender in enumerate(stops):
-                for way, step in ((Direction.UP, 1), (Direction.DOWN, -1)):
+                for way, step in ((RingDirection.UP, 1), (RingDirection.DOWN, -1)):
                     receiver = stops[(position + step) % len(stops)]
                     netlist.connect(
                         f"{sender.name} {_port('to', ring, way)}",

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.coverage.binning import TILES, Bins, Rule, bin_triangles
+from larrabee_bridge.coverage.binning import TILES, BinRule, Bins, bin_triangles
 from larrabee_bridge.coverage.quads import QUAD, Quads
 from larrabee_bridge.raster.runs import Counted, Descent, SetUp
 from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles
@@ -142,7 +142,7 @@ def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int 
         # A sample of a pixel lies in a triangle where the centre lies in one that is shifted by their difference.
         corners = triangles.corners + (np.array(CENTRE) - (x, y))
         moved = ScreenTriangles(corners, triangles.depths, triangles.colours)
-        found = bin_triangles(moved, width, height, tile, Rule.COVERED)
+        found = bin_triangles(moved, width, height, tile, BinRule.COVERED)
         number = np.repeat(np.arange(found.columns * found.rows), np.diff(found.starts))
         keys.append(number * len(triangles) + found.triangles)
     both = np.unique(np.concatenate(keys))

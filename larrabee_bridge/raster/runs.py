@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.core.threads import Recording, Step
+from larrabee_bridge.core.threads import Step, ThreadTrace
 from larrabee_bridge.coverage.binning import Bins
-from larrabee_bridge.isa import LANES, Family
+from larrabee_bridge.isa import LANES, VectorFamily
 from larrabee_bridge.unit.program import VectorProgram, shipped
 from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.drawing import SAMPLES, ScreenTriangles
@@ -33,7 +33,7 @@ class Counted:
     """What threads took: int64[thread] cycles, alone on a core; instructions of all by family; lines touched by all."""
 
     cycles: np.ndarray
-    instructions: dict[Family, int]
+    instructions: dict[VectorFamily, int]
 
     @property
     def carried_out(self) -> int:
@@ -47,14 +47,14 @@ class Counted:
         return vector / self.carried_out if self.carried_out else None
 
     def __add__(self, other: Counted) -> Counted:
-        both = {family: self.instructions[family] + other.instructions[family] for family in Family}
+        both = {family: self.instructions[family] + other.instructions[family] for family in VectorFamily}
         return Counted(np.concatenate([self.cycles, other.cycles]), both)
 
     @classmethod
     def of(cls, cores: list[Core]) -> Counted:
         """Return what the threads of cores took together, one core after the other."""
         cycles = np.concatenate([each.cycles for each in cores]) if cores else np.zeros(0, np.int64)
-        return cls(cycles, {family: sum(int(core.counts[family].sum()) for core in cores) for family in Family})
+        return cls(cycles, {family: sum(int(core.counts[family].sum()) for core in cores) for family in VectorFamily})
 
 
 def _names(program: VectorProgram) -> dict[str, int]:
@@ -192,7 +192,7 @@ class Descent:
         if self.steps is None:
             unit.run(core)
         else:
-            recording = Recording(threads)
+            recording = ThreadTrace(threads)
 
             def listen(*step: Any) -> None:
                 core(*step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.core.threads import Shared, take_turns
+from larrabee_bridge.core.threads import SharedCore, take_turns
 from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
 from larrabee_bridge.raster.runs import Descent, SetUp, uncut
@@ -24,7 +24,7 @@ class Together:
     threads: int
     alone: float
     """Cycles a pair where a thread has the core for itself."""
-    shared: Shared
+    shared: SharedCore
 
     @property
     def cycles(self) -> float:

@@ -19,7 +19,7 @@ from larrabee_bridge.scheduling.graph import Dependencies, dependencies_of
 from larrabee_bridge.scheduling.measured import measured_work
 from larrabee_bridge.scheduling.scaling import CORES, Scaling, scaling_of
 from larrabee_bridge.scheduling.scheduler import ScheduleConfig, schedule
-from larrabee_bridge.scheduling.timeline import Kind, Schedule, Span
+from larrabee_bridge.scheduling.timeline import Schedule, WorkKind, WorkSpan
 from larrabee_bridge.scheduling.work import FrameWork
 
 __all__ = [
@@ -28,12 +28,12 @@ __all__ = [
     "Dependencies",
     "FormulaCosts",
     "FrameWork",
-    "Kind",
     "PairCosts",
     "Scaling",
     "Schedule",
     "ScheduleConfig",
-    "Span",
+    "WorkKind",
+    "WorkSpan",
     "balance_of",
     "bins_of",
     "critical_path",

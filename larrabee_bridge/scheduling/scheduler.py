@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from larrabee_bridge.scheduling.graph import Dependencies, dependencies_of
-from larrabee_bridge.scheduling.timeline import Kind, Schedule
+from larrabee_bridge.scheduling.timeline import Schedule, WorkKind
 from larrabee_bridge.scheduling.work import FrameWork, check_works
 from pixelflow.config.param import check_values, param
 from pixelflow.errors import InternalError
@@ -158,36 +158,40 @@ class _Run:
         _, rtset, _, kind, item, cycles = ready
         lock = self.config.lock_cycles
         if self.config.exclusive_locks:
-            which = kind in (Kind.LIST_BACK, Kind.BACK)
+            which = kind in (WorkKind.LIST_BACK, WorkKind.BACK)
             time = max(time, self.lock_free[which])
             self.lock_free[which] = time + lock
         end = time + lock + cycles
         self.rows.append((core, time, end, kind, rtset, item))
         heapq.heappush(self.running, (end, core, kind, rtset))
 
-    def _offer(self, kind: Kind, rtset: int, cycles: Sequence[int]) -> None:
+    def _offer(self, kind: WorkKind, rtset: int, cycles: Sequence[int]) -> None:
         """Make things ready: lists before all else; then bins or PrimSets, of the earliest RTset first."""
-        rank = 0 if kind in (Kind.LIST_FRONT, Kind.LIST_BACK) else 1 + ((kind is Kind.BACK) == self.config.front_first)
+        rank = (
+            0
+            if kind in (WorkKind.LIST_FRONT, WorkKind.LIST_BACK)
+            else 1 + ((kind is WorkKind.BACK) == self.config.front_first)
+        )
         order = range(len(cycles))
-        if kind is Kind.BACK and self.config.longest_first:
+        if kind is WorkKind.BACK and self.config.longest_first:
             order = sorted(order, key=lambda item: (-cycles[item], item))
         for place, item in enumerate(order):
             heapq.heappush(self.ready, (rank, rtset, place, int(kind), item, cycles[item]))
 
     def _offer_front(self, rtset: int) -> None:
         if not self.front_waits[rtset]:
-            self._offer(Kind.LIST_FRONT, rtset, [0])
+            self._offer(WorkKind.LIST_FRONT, rtset, [0])
 
     def _offer_back(self, rtset: int) -> None:
         if not self.back_waits[rtset] and not self.fronts_left[rtset]:
-            self._offer(Kind.LIST_BACK, rtset, [0])
+            self._offer(WorkKind.LIST_BACK, rtset, [0])
 
     def _finish(self, kind: int, rtset: int) -> None:
-        if kind == Kind.LIST_FRONT:
-            self._offer(Kind.FRONT, rtset, self.works[rtset].front.tolist())
-        elif kind == Kind.LIST_BACK:
-            self._offer(Kind.BACK, rtset, self.works[rtset].back.tolist())
-        elif kind == Kind.FRONT:
+        if kind == WorkKind.LIST_FRONT:
+            self._offer(WorkKind.FRONT, rtset, self.works[rtset].front.tolist())
+        elif kind == WorkKind.LIST_BACK:
+            self._offer(WorkKind.BACK, rtset, self.works[rtset].back.tolist())
+        elif kind == WorkKind.FRONT:
             self.fronts_left[rtset] -= 1
             self._offer_back(rtset)
         else:

@@ -8,7 +8,7 @@ of renderer read them alike: vertices and indices as the application gives them,
 from larrabee_bridge.traffic.accesses import Accesses, accesses_of
 from larrabee_bridge.traffic.binned import (
     BinContents,
-    Target,
+    RenderTarget,
     TileSizes,
     bin_contents,
     binned_traffic,
@@ -25,7 +25,7 @@ __all__ = [
     "Accesses",
     "BinContents",
     "LineCache",
-    "Target",
+    "RenderTarget",
     "TileSizes",
     "Traffic",
     "TrafficConfig",

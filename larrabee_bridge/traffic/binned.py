@@ -19,11 +19,19 @@ from pixelflow.drawing import Frame
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 
-__all__ = ["BinContents", "Target", "TileSizes", "bin_contents", "binned_traffic", "corners_of", "default_targets"]
+__all__ = [
+    "BinContents",
+    "RenderTarget",
+    "TileSizes",
+    "bin_contents",
+    "binned_traffic",
+    "corners_of",
+    "default_targets",
+]
 
 
 @record
-class Target:
+class RenderTarget:
     """A render target of an RTset: its name is one of those of :class:`Traffic`."""
 
     name: str
@@ -37,9 +45,9 @@ class Target:
     """The RTset writes to it; one that is only tested against is not written back."""
 
 
-def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool = False) -> tuple[Target, ...]:
+def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool = False) -> tuple[RenderTarget, ...]:
     """Return colour and depth, both ``cleared`` or read, colour resolved, depth needed afterwards or not."""
-    return Target("colour", cleared, resolved=samples > 1), Target("depth", cleared, needed=keep_depth)
+    return RenderTarget("colour", cleared, resolved=samples > 1), RenderTarget("depth", cleared, needed=keep_depth)
 
 
 @record(eq=False)
@@ -116,7 +124,7 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
 def binned_traffic(
     sizes: TileSizes,
     contents: BinContents,
-    targets: Sequence[Target],
+    targets: Sequence[RenderTarget],
     *,
     accesses: Accesses | None = None,
     corners: np.ndarray | None = None,

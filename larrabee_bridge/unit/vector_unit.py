@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.isa import FLAGS, LANES, MASKS, NEXT, SCALARS, STOPPED, VECTORS, Family
+from larrabee_bridge.isa import FLAGS, LANES, MASKS, NEXT, SCALARS, STOPPED, VECTORS, VectorFamily
 from larrabee_bridge.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.errors import Fault, InputError, MachineFault
 from pixelflow.lanes.bytememory import ByteMemory
@@ -62,7 +62,7 @@ class VectorUnit:
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._load()
         self._meanings = [instruction.apply for instruction in program.instructions]
-        self._branches = [each.declaration.family is Family.BRANCH for each in program.instructions]
+        self._branches = [each.declaration.family is VectorFamily.BRANCH for each in program.instructions]
         self._no_lines = np.zeros((threads, 0), np.int64)
         self._lines = self._no_lines
 

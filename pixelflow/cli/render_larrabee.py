@@ -18,7 +18,7 @@ from pixelflow.cli.screen import Column, Screen, counted, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from larrabee_bridge.compare import FromVertices, Side
+    from larrabee_bridge.compare import DrawnFrame, FromVertices
     from larrabee_bridge.core import CoreConfig
     from larrabee_bridge.kernels.bezier import Tessellated
     from pixelflow.config import Effective
@@ -104,7 +104,7 @@ def _drawn(
     return _Drawn(vertices.frame, scene, vertices, runs)
 
 
-def _report(screen: Screen, args: argparse.Namespace, drawn: _Drawn, side: Side, *, same: bool) -> None:
+def _report(screen: Screen, args: argparse.Namespace, drawn: _Drawn, side: DrawnFrame, *, same: bool) -> None:
     frame = drawn.frame
     screen.paragraph(
         f"pixelflow render · {args.scene} · {frame.width}x{frame.height} · {counted(frame.samples, 'sample')} a pixel "
@@ -148,7 +148,7 @@ def _facts(drawn: _Drawn) -> list[tuple[str, str]]:
 
 
 def _object(
-    screen: Screen, args: argparse.Namespace, effective: Effective, drawn: _Drawn, side: Side, *, same: bool
+    screen: Screen, args: argparse.Namespace, effective: Effective, drawn: _Drawn, side: DrawnFrame, *, same: bool
 ) -> None:
     from pixelflow.cli.compare_report import side_object
 

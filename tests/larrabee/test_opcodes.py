@@ -10,7 +10,7 @@ from itertools import permutations
 import pytest
 
 from larrabee_bridge.isa import INSTRUCTIONS
-from larrabee_bridge.isa.declarations import DST, Family, declare
+from larrabee_bridge.isa.declarations import DST, VectorFamily, declare
 from pixelflow.errors import InternalError
 
 FILES = ("floats", "integers", "masks", "memory", "scalar")
@@ -57,11 +57,11 @@ for each in declarations.INSTRUCTIONS.values():
 def test_an_opcode_is_given_once() -> None:
     with pytest.raises(InternalError, match="vaddpd: mnemonic or opcode 0x01 is declared twice"):
 
-        @declare("vaddpd", 0x01, DST, family=Family.FLOAT)
+        @declare("vaddpd", 0x01, DST, family=VectorFamily.FLOAT)
         def vaddpd(lanes, dst) -> None:
             """Never declared."""
 
 
 def test_an_operand_without_a_kind_is_refused() -> None:
     with pytest.raises(AttributeError, match="kind"):
-        declare("vaddpd", 0xFF, "nonesuch", family=Family.FLOAT)
+        declare("vaddpd", 0xFF, "nonesuch", family=VectorFamily.FLOAT)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.isa import Family
+from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.unit.program import assemble_vector
 from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.lanes.bytememory import ByteMemory
@@ -11,7 +11,7 @@ from tests.larrabee.rows import ROWS
 from tests.larrabee.test_instructions import instruction
 
 THREADS, BYTES = 5, 256
-TEXTS = sorted({text for text, *_ in ROWS if instruction(text).declaration.family is not Family.BRANCH})
+TEXTS = sorted({text for text, *_ in ROWS if instruction(text).declaration.family is not VectorFamily.BRANCH})
 
 
 def settle(unit: VectorUnit, states: list[dict[str, np.ndarray]]) -> None:

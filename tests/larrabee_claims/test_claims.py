@@ -10,7 +10,7 @@ import pytest
 from larrabee_bridge.claims import CLAIMS, Bench, Claim, Kind, Measured, Row, by_class, measured_rows
 from larrabee_bridge.claims.measures.bench import MEASURES
 from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
-from larrabee_bridge.memory.ring import Delivery, RingNetwork
+from larrabee_bridge.memory.ring import RingDelivery, RingNetwork
 from pixelflow.drawing import Frame, covered
 from pixelflow.errors import InputError
 
@@ -126,7 +126,7 @@ def test_rules_are_compared_that_are_not_printed() -> None:
 def test_messages_that_are_accepted_a_clock_late_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     run = RingNetwork.run
 
-    def late(network: RingNetwork, messages: list) -> Iterator[Delivery]:
+    def late(network: RingNetwork, messages: list) -> Iterator[RingDelivery]:
         for each in run(network, messages):
             yield replace(each, rides=tuple(replace(ride, accepted=ride.accepted + 1) for ride in each.rides))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.coverage.binning import Rule, bin_triangles
+from larrabee_bridge.coverage.binning import BinRule, bin_triangles
 from larrabee_bridge.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
 from tessellation.camera import Camera, View, frame
 
@@ -58,7 +58,7 @@ def in_pixels(points: np.ndarray, width: int, height: int) -> np.ndarray:
 
 def has_the_bins_of_boxes(result: FrontEndResult, width: int, height: int) -> bool:
     """Whether the bins are those of the box rule, entry by entry."""
-    expected = bin_triangles(result.triangles, width, height, result.bins.tile, Rule.BOX)
+    expected = bin_triangles(result.triangles, width, height, result.bins.tile, BinRule.BOX)
     same = (expected.columns, expected.rows) == (result.bins.columns, result.bins.rows)
     return (
         same

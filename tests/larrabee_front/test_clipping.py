@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import Cull, Reason, perspective
+from larrabee_bridge.front_end import Cull, DropReason, perspective
 from pixelflow.drawing import DEPTH_GUARD, FAR, covered, draw
 from tests.larrabee_front.meshes import colours, front_end, grid, has_the_bins_of_boxes, in_pixels, same_triangles, soup
 
@@ -149,7 +149,7 @@ def test_what_is_cut_away_as_a_whole_is_outside() -> None:
     diagonal = np.array([[(0.5, 0, -0.1), (0.5, 0.1, -0.1), (9, 0.1, 0.5)]])
     away = soup(diagonal, WIDTH, HEIGHT)
     assert len(away.triangles) == 0 and sum(away.dropped.values()) >= 1 and away.cut == 1
-    assert away.dropped[Reason.OUTSIDE] == sum(away.dropped.values())
+    assert away.dropped[DropReason.OUTSIDE] == sum(away.dropped.values())
 
 
 @pytest.mark.parametrize("plane", ["near", "far", "both"])

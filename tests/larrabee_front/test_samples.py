@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import HierarchicalDepth, Reason
+from larrabee_bridge.front_end import DropReason, HierarchicalDepth
 from larrabee_bridge.raster.rasterizer import sampled_bins
 from pixelflow.drawing import CENTRE, SAMPLES, snap
 from pixelflow.errors import InputError
@@ -23,9 +23,9 @@ def test_a_triangle_around_a_sample_is_kept_where_samples_are_asked_for() -> Non
     """Two pixels, by hand: places of the centre and of the samples of each, and the pixel's upper left."""
     places = [(x / 256 + i, y / 256 + 7) for i in (3, 130) for x, y in (CENTRE, *SAMPLES, (8, 8))]
     one, four = (soup(at(places), WIDTH, HEIGHT, samples=samples) for samples in (1, 4))
-    assert one.source.tolist() == [0, 6] and one.dropped[Reason.NO_PIXEL] == 10
+    assert one.source.tolist() == [0, 6] and one.dropped[DropReason.NO_PIXEL] == 10
     # The four samples lie 32 to 224 steps from either side, and the centre between them.
-    assert four.source.tolist() == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10] and four.dropped[Reason.NO_PIXEL] == 2
+    assert four.source.tolist() == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10] and four.dropped[DropReason.NO_PIXEL] == 2
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -37,7 +37,7 @@ def test_boxes_end_with_the_outermost_samples(axis: int, low: int, high: int, ke
     points = np.array([[(low, 300), (high, 300), (low, 1100)]], float)[..., [axis, 1 - axis]] / 256 + 2
     clip = in_pixels(np.concatenate([points, np.full((1, 3, 1), 0.5)], axis=-1), 256, 256)
     result = soup(clip, 256, 256, samples=4)
-    assert len(result.triangles) == kept and result.dropped[Reason.NO_PIXEL] == (not kept)
+    assert len(result.triangles) == kept and result.dropped[DropReason.NO_PIXEL] == (not kept)
 
 
 @pytest.mark.parametrize("size", [0.4, 3, 60])

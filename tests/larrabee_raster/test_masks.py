@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.coverage.binning import Rule, bin_triangles
+from larrabee_bridge.coverage.binning import BinRule, bin_triangles
 from larrabee_bridge.coverage.quads import Quads, quads_of
 from larrabee_bridge.raster.rasterizer import rasterize
 from pixelflow.drawing import SAMPLES, covered
@@ -85,8 +85,8 @@ def test_blocks_are_as_large_as_they_can_be() -> None:
     assert (everything.blocks.masks == 0xFFFF).all()
 
 
-@pytest.mark.parametrize("rule", list(Rule))
-def test_bins_that_hold_too_much_change_nothing(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", list(BinRule))
+def test_bins_that_hold_too_much_change_nothing(rule: BinRule) -> None:
     triangles = family("on the grid")
     bins = bin_triangles(triangles, WIDTH, HEIGHT, 64, rule)
     found = rasterize(triangles, WIDTH, HEIGHT, bins=bins)

@@ -11,7 +11,7 @@ from larrabee_bridge.claims.measures.meshes import equilateral
 from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.coverage.quads import QUAD, quads_of
-from larrabee_bridge.isa import LANES, Family
+from larrabee_bridge.isa import LANES, VectorFamily
 from larrabee_bridge.isa.operands import Conversion
 from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, multiply, products, time_rays
 from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
@@ -27,7 +27,7 @@ _AREAS = (20, 80, 320, 1280, 5120, 10240)
 _DENSITIES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1)
 
 
-_FLOPS = {Family.FUSED: 2, Family.FLOAT: 1}
+_FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
 """Floating-point operations of a lane: a fused multiply-add is a product and a sum."""
 
 

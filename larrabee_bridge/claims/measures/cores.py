@@ -11,7 +11,7 @@ from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.measures.scene_costs import costs_of
 from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.memory.fibers import fewest_fibers, run_fibers
-from larrabee_bridge.memory.ring import Message, RingConfig, RingNetwork
+from larrabee_bridge.memory.ring import RingConfig, RingMessage, RingNetwork
 from larrabee_bridge.scheduling import CORES, FrameWork, ScheduleConfig, balance_of, scaling_of
 
 __all__ = ["FILLING", "SCENES", "scenes_of", "work_of"]
@@ -39,7 +39,7 @@ def ring_rules(bench: Bench, printed: Mapping[str, float]) -> Measured:
     network = RingNetwork(cores, config)
     rng = np.random.default_rng(5)
     pairs = [rng.choice(cores, 2, replace=False).tolist() for _ in range(400)]
-    messages = [Message(source, to, clock) for clock, (source, to) in enumerate(pairs)]
+    messages = [RingMessage(source, to, clock) for clock, (source, to) in enumerate(pairs)]
     rides = [ride for each in network.run(messages) for ride in each.rides]
     late = sum(ride.accepted - ride.put != ride.leg.hops * config.hop_clocks for ride in rides)
     wrong = sum(ride.accepted % 2 != ride.leg.direction for ride in rides)

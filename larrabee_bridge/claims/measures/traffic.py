@@ -16,7 +16,7 @@ from larrabee_bridge.coverage.span_quads import quads_of_spans
 from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.traffic import (
     BinContents,
-    Target,
+    RenderTarget,
     TileSizes,
     Traffic,
     TrafficConfig,
@@ -80,8 +80,8 @@ def bytes_of_tiles(bench: Bench, printed: Mapping[str, float]) -> Measured:
     def moved(samples: int, *, cleared: bool, needed: bool, resolved: bool = False) -> dict[str, float]:
         quads = quads_of(triangles, *_SCREEN, _TILE, samples)
         targets = (
-            Target("colour", cleared=cleared, resolved=resolved),
-            Target("depth", cleared=cleared, needed=needed),
+            RenderTarget("colour", cleared=cleared, resolved=resolved),
+            RenderTarget("depth", cleared=cleared, needed=needed),
         )
         found: Traffic = binned_traffic(TileSizes.of(*_SCREEN, _TILE), bin_contents([quads]), targets)
         each = pixels * _SAMPLE_BYTES
