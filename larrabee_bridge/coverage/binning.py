@@ -12,8 +12,7 @@ from enum import Enum
 
 import numpy as np
 
-from larrabee_bridge.coverage.spans import spans_of
-from pixelflow.drawing import SUBPIXELS, ScreenTriangles, edges_of
+from pixelflow.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from larrabee_bridge.coverage.quads import QUAD, Quads
-from larrabee_bridge.coverage.spans import spans_of
-from pixelflow.drawing import ScreenTriangles
+from pixelflow.drawing import ScreenTriangles, spans_of
 
 __all__ = ["quads_of_spans"]
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pixelflow.cli.output import output_file
 
 if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison, DrawnFrame
+    from larrabee_bridge.compare import BezierComparison
+    from pixelflow.drawing import Comparison, DrawnFrame
 
 __all__ = ["write_figure"]
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pixelflow.cli.screen import Column, Screen, counted, number
 
 if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison, DrawnFrame
+    from larrabee_bridge.compare import BezierComparison
+    from pixelflow.drawing import Comparison, DrawnFrame
 
 __all__ = ["bezier_object", "comparison_object", "percent", "show_bezier", "show_comparison", "side_object"]
 

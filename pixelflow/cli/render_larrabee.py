@@ -18,11 +18,11 @@ from pixelflow.cli.screen import Column, Screen, counted, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from larrabee_bridge.compare import DrawnFrame, FromVertices
+    from larrabee_bridge.compare import FromVertices
     from larrabee_bridge.core import CoreConfig
     from larrabee_bridge.kernels.bezier import Tessellated
     from pixelflow.config import Effective
-    from pixelflow.drawing import Frame
+    from pixelflow.drawing import DrawnFrame, Frame
     from tessellation import Mesh, Patch
     from tessellation.scenes import Scene
 
@@ -60,14 +60,14 @@ class _Drawn:
 
 def draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective) -> bool:
     """Draw, write the picture, report; return whether every pixel is the one of 64-bit integers."""
-    from larrabee_bridge.compare import draw_on_larrabee
+    from larrabee_bridge.frame import draw_on_larrabee
     from pixelflow.drawing import draw_frame
 
     with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
         core = core_of(args)
         drawn = _drawn(args, screen, effective, core, progress)
         fronts = drawn.vertices.fronts if drawn.vertices else ()
-        how = {"cores": args.cores or 1, "tile": args.tile or 64, "config": core, "progress": progress.tell}
+        how = {"parts": args.cores or 1, "tile": args.tile or 64, "config": core, "progress": progress.tell}
         side = draw_on_larrabee(drawn.frame, fronts=fronts, **how)
         same = draw_frame(drawn.frame).equals(side.picture)
     write_picture(args.output, side.picture)

@@ -36,6 +36,8 @@ TABLE = {
     # Trace formats are an extra.
     "pixelflow.observe.trace": (*BASE, "pixelflow.observe", "perfetto", "google.protobuf", "vcd"),
     "pixelflow.drawing": (*BASE, "numpy"),
+    # Names no machine: it finds them by entry points.
+    "pixelflow.simd": (*BASE, "pixelflow.isa.declare", "pixelflow.isa.program", "pixelflow.drawing"),
     "pixelflow.sim": (*BASE, "pixelflow.observe"),
     "pixelflow.isa": (*BASE, "bitarray", "pixelflow.lanes.algebra"),
     "pixelflow.node": (*NODE, "numpy"),
@@ -73,6 +75,14 @@ TABLE = {
         "microcode",
         "numpy",
     ),
+    "larrabee_bridge.machine": (
+        *BASE,
+        "larrabee_bridge",
+        "pixelflow.config.param",
+        "pixelflow.drawing",
+        "pixelflow.simd",
+        "numpy",
+    ),
     "larrabee_bridge.compare": (
         *NODE,
         "pixelflow.node",
@@ -82,7 +92,8 @@ TABLE = {
         "numpy",
     ),
 }
-ANYTHING = ("pixelflow.cli",)
+ANYTHING = ("pixelflow.cli", "pixelflow.machine")
+"""What a machine's record offers lies in several packages, as for the commands that ask it."""
 FACES_ONLY = ("tessellation",)
 """These rooms use other packages through their public face: `pixelflow.node`, never `pixelflow.node.igc`."""
 

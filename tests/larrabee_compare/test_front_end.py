@@ -5,15 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.compare import (
-    FromVertices,
-    draw_on_larrabee,
-    mesh_on_larrabee,
-    project_on_larrabee,
-    side_of,
-    work_of,
-)
+from larrabee_bridge.compare import FromVertices, mesh_on_larrabee, project_on_larrabee
 from larrabee_bridge.coverage.binning import bin_triangles
+from larrabee_bridge.frame import draw_on_larrabee, side_of, work_of
 from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.front_end import DropReason
 from larrabee_bridge.raster.rasterizer import sampled_bins

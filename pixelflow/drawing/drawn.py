@@ -1,10 +1,10 @@
-"""What one machine did for a picture, in terms that hold for both."""
+"""Drawn frames: what a machine did for a picture, in terms that hold for every one."""
 
 from __future__ import annotations
 
 from dataclasses import field
 
-from pixelflow.drawing import Picture
+from pixelflow.drawing.reference import Picture
 from pixelflow.records import record
 
 __all__ = ["Comparison", "DrawnFrame"]
@@ -54,7 +54,7 @@ class DrawnFrame:
 
 @record(eq=False)
 class Comparison:
-    """A scene on both machines, beside the picture that 64-bit integers draw."""
+    """A scene on machines side by side, beside the picture that 64-bit integers draw."""
 
     scene: str
     triangles: int

@@ -1,10 +1,11 @@
-"""The pixels of triangles as spans: from which column to which a triangle covers each row, in exact integers."""
+"""Spans of triangles: from which column to which a triangle covers each row, in exact integers."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.drawing import CENTRE, SUBPIXELS, ScreenTriangles, edges_of
+from pixelflow.drawing.planes import CENTRE, edges_of
+from pixelflow.drawing.triangles import SUBPIXELS, ScreenTriangles
 from pixelflow.records import record
 
 __all__ = ["RowSpans", "spans_of"]

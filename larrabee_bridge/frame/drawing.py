@@ -1,20 +1,25 @@
-"""A scene on Larrabee: front end, rasterizer and back end run as programs, and cores share PrimSets and tiles."""
+"""Drawing on Larrabee: front end, rasterizer and back end run as programs, cores share PrimSets and tiles (4, 5).
+
+Section numbers are those of Seiler et al. 2008.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from larrabee_bridge.compare.sides import DrawnFrame
 from larrabee_bridge.core import CoreConfig, changed, invented
 from larrabee_bridge.frame.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.front_end import DropReason, FrontEndResult
 from larrabee_bridge.isa import LANES
 from larrabee_bridge.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.traffic import TileSizes, bin_contents, binned_traffic, corners_of
-from pixelflow.drawing import Frame
+from pixelflow.drawing import DrawnFrame, Frame
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
+
+CORE_MHZ = 1000.0
+"""Clock of a core: the unit of 5.1 is one core at 1 GHz."""
 
 Fronts = Sequence[FrontEndResult | None]
 """What a front end did for each draw, None where it did nothing; empty where all triangles come on the screen."""
@@ -23,15 +28,15 @@ Fronts = Sequence[FrontEndResult | None]
 def draw_on_larrabee(
     frame: Frame,
     *,
-    fronts: Fronts = (),
-    cores: int = 1,
-    tile: int = 64,
-    core_mhz: float = 1000.0,
+    parts: int = 1,
     config: CoreConfig | None = None,
+    fronts: Fronts = (),
+    tile: int = 64,
+    core_mhz: float = CORE_MHZ,
     layers: int = 16,
     progress: Callable[[str], None] | None = None,
 ) -> DrawnFrame:
-    """Draw a frame on cores side by side; raises InputError for a tile that does not exist.
+    """Draw a frame on ``parts`` cores side by side; raises InputError for a tile that does not exist.
 
     ``fronts`` made the frame's triangles from vertices (`project_on_larrabee`, with the same tile): what they took is
     added, and the rasterizer reads their bins. Without them bins are those in which a triangle covers a sample.
@@ -41,7 +46,7 @@ def draw_on_larrabee(
         progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
     bins = [None if front is None else front.bins for front in fronts] or None
     run = render_on_larrabee(frame, tile=tile, bins=bins, config=config, layers=layers)
-    return side_of(run, cores, core_mhz, fronts)
+    return side_of(run, parts, core_mhz, fronts)
 
 
 def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:

@@ -1,49 +1,53 @@
-"""A scene on PixelFlow: nodes share the triangles, and their regions are merged by depth."""
+"""PixelFlow as a machine: its record, runs of programs on a node, frames on nodes that share the triangles."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
-from larrabee_bridge.compare.sides import DrawnFrame
-from larrabee_bridge.coverage.spans import spans_of
-from pixelflow.config import THESIS, NodeConfig, leaves
-from pixelflow.drawing import Frame, ScreenTriangles
+from microcode.target import PIXELFLOW
+from pixelflow.config import THESIS, TINY, NodeConfig, leaves
+from pixelflow.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
+from pixelflow.isa import Program
 from pixelflow.isa.encoding import WORD_BITS
+from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
-from tessellation.rendering import (
-    SENT_BYTES,
-    Rendering,
-    compose,
-    composition_time,
-    plain_triangles,
-    render,
-    shares,
-    works_of,
-)
+from pixelflow.simd.machine import Machine
 
-__all__ = ["draw_on_pixelflow"]
+if TYPE_CHECKING:
+    from tessellation.rendering import Rendering
+
+__all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
+
+
+def run_on_node(program: Program, *, config: NodeConfig | None = None, engine: str = "rows") -> Run:
+    """Run a program on a fresh node to its end."""
+    return Node(config or THESIS, engine).run(program)
 
 
 def draw_on_pixelflow(
     frame: Frame,
     *,
-    nodes: int = 1,
-    config: NodeConfig = THESIS,
+    parts: int = 1,
+    config: NodeConfig | None = None,
     engine: str = "rows",
     progress: Callable[[str], None] | None = None,
-    watch: Callable[[Any], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
 ) -> DrawnFrame:
-    """Draw a plain frame on nodes side by side.
+    """Draw a plain frame on ``parts`` nodes side by side.
 
     With more than one, the time of the image composition network, a formula, is in the picture's cycles. Raises
     InputError for a frame that is not plain.
     """
+    # Assembles the programs of rendering: only who draws waits for it.
+    from tessellation.rendering import compose, composition_time, plain_triangles, render, shares, works_of
+
+    config = config or THESIS
     triangles = plain_triangles(frame)
     collector = Collector()
 
-    def attach(node: Any) -> None:
+    def attach(node: Node) -> None:
         collector.attach(node.bus)
         if watch is not None:
             watch(node)
@@ -54,19 +58,19 @@ def draw_on_pixelflow(
             frame.width,
             frame.height,
             background=frame.background,
-            composed=nodes > 1,
+            composed=parts > 1,
             config=config,
             engine=engine,
             progress=progress,
             watch=attach,
         )
-        for share in shares(triangles, nodes)
+        for share in shares(triangles, parts)
     ]
     stages: Counter[str] = Counter()
     for each in drawn:
         stages.update(each.cycles_by_stage)
     busy = _sum(collector.runs, "eigc.busy_cycles")
-    composed = composition_time(works_of(drawn), config) if nodes > 1 else None
+    composed = composition_time(works_of(drawn), config) if parts > 1 else None
     cycles = composed.cycles if composed else drawn[0].cycles
     regions, reached = sum(len(each.regions) for each in drawn), sum(each.drawn for each in drawn)
     facts = [
@@ -79,8 +83,8 @@ def draw_on_pixelflow(
         facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
     return DrawnFrame(
         machine="PixelFlow",
-        parts=nodes,
-        lanes=nodes * config.lanes,
+        parts=parts,
+        lanes=parts * config.lanes,
         clock_mhz=config.clock_mhz,
         cycles=cycles,
         work=sum(stages.values()),
@@ -114,8 +118,23 @@ def _families(drawn: list[Rendering]) -> dict[str, int]:
 
 def _traffic(drawn: list[Rendering], regions: int, config: NodeConfig) -> dict[str, int]:
     """Return bytes of the words that the nodes are sent, and of pixels in ``regions`` that were copied to leave."""
+    from tessellation.rendering import SENT_BYTES
+
     words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
     found = {"instructions to the nodes": words * WORD_BITS // 8}
     if regions:
         found["copied for composition"] = regions * config.lanes * SENT_BYTES
     return found
+
+
+MACHINE = Machine(
+    name="pixelflow",
+    title="PixelFlow",
+    part="node",
+    most_parts=40,
+    target=PIXELFLOW,
+    configuration=NodeConfig,
+    run=run_on_node,
+    draw=draw_on_pixelflow,
+    presets={"thesis": THESIS, "tiny": TINY},
+)

@@ -1,0 +1,1 @@
+"""Core that every machine stands on; nothing here names one."""
