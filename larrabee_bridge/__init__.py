@@ -1,4 +1,4 @@
-"""Larrabee beside PixelFlow: its vector unit and its bins; the renderer is not here yet."""
+"""Larrabee: its vector unit, its cores, and its binning renderer as programs for them."""
 
 from larrabee_bridge.core import Core, CoreConfig
 from larrabee_bridge.unit.program import VectorProgram, assemble_vector

@@ -86,9 +86,10 @@ def run_program(
     config = config or CoreConfig()
     if config.caches and per_core is None:
         raise InputError(Fault("caches belong to cores that threads share", hint="give the threads of a core"))
-    unit, core, trace = VectorUnit(program, threads), Core(program, threads, config), ThreadTrace(threads)
+    unit, core = VectorUnit(program, threads), Core(program, threads, config)
+    trace = ThreadTrace(threads, core)
     unit.set_scalar(0, np.arange(threads))
-    unit.run(core if per_core is None else lambda *step: (core(*step), trace(*step)))
+    unit.run(core if per_core is None else trace)
     firsts = range(0, threads, per_core) if per_core else ()
     cores = [take_turns(program, trace.steps[first : first + per_core], config) for first in firsts]
     return VectorRun(unit, core, cores)
@@ -102,7 +103,7 @@ def _draw(
     progress: Callable[[str], None] | None = None,
     tile: int = 64,
 ) -> DrawnFrame:
-    # Half a second of imports, which only who draws waits for.
+    # Only who draws waits for these imports.
     from larrabee_bridge.frame import draw_on_larrabee
 
     return draw_on_larrabee(frame, parts=parts, config=config, progress=progress, tile=tile)

@@ -1,4 +1,4 @@
-"""The back end of Larrabee's renderer: programs for the pixels of a tile, and what drives them."""
+"""Back end (time): programs for the pixels of a tile, and what drives them (Seiler et al. 2008, 4.5)."""
 
 from larrabee_bridge.backend.programs import TileStage
 from larrabee_bridge.backend.render import render_back_end

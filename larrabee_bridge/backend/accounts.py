@@ -107,14 +107,14 @@ class _Watch:
 
     def __call__(self, number: int, active: np.ndarray, lines: np.ndarray) -> None:
         """Charge one instruction."""
-        self.stretch([number], active, [lines])
+        self.straight_code([number], active, [lines])
 
-    def stretch(self, numbers: Sequence[int], active: np.ndarray, lines: Sequence[np.ndarray]) -> None:
+    def straight_code(self, numbers: Sequence[int], active: np.ndarray, lines: Sequence[np.ndarray]) -> None:
         """Charge instructions that the same threads carried out one after the other."""
         for stage, part in groupby(range(len(numbers)), key=lambda at: self.stages[numbers[at]]):
             places = list(part)
             this = slice(places[0], places[-1] + 1)
-            self.core.stretch(numbers[this], active, lines[this])
+            self.core.straight_code(numbers[this], active, lines[this])
             after = self.core.cycles
             self.spent[stage] += after - self.before
             self.before = after

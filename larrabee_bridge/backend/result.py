@@ -11,7 +11,7 @@ from larrabee_bridge.backend.accounts import Accounts
 from larrabee_bridge.backend.programs import TileStage
 from larrabee_bridge.backend.texture_unit import TileTextureUnit
 from larrabee_bridge.coverage.quads import QUAD
-from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.isa import VectorFamily, vector_share
 from pixelflow.drawing import Picture
 from pixelflow.records import record
 
@@ -68,8 +68,7 @@ class BackEnd:
     @property
     def vector_share(self) -> float:
         """Share of the vector unit's instructions in all; 0 without any."""
-        total = sum(self.instructions.values())
-        return sum(count for family, count in self.instructions.items() if family.vector) / total if total else 0.0
+        return vector_share(self.instructions) or 0.0
 
     @property
     def utilisation(self) -> float:

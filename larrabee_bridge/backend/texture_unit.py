@@ -30,40 +30,16 @@ _SIDE = 4
 class TextureConfig:
     """What the model of a texture unit is given; raises InputError for values out of their ranges."""
 
-    cache_bytes: int = param(
-        32768,
-        "texture cache of a core",
-        unit="bytes",
-        source="Seiler et al. 2008, 3.5",
-        standing=Standing.DERIVED,
-        allowed=(8192, 16384, 32768, 65536),
-    )
-    ways: int = param(
-        8,
-        "lines in each set of it",
-        unit="lines",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-        allowed=(1, 2, 4, 8, 16),
-    )
-    pixels_per_cycle: int = param(
-        4,
-        "pixels that are filtered bilinearly in a cycle",
-        unit="pixels",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-        low=1,
-        high=16,
-    )
-    latency: int = param(
-        200,
-        "from a request to its answer, which other fibers of a work thread fill",
-        unit="cycles",
-        source='Seiler et al. 2008, 4.5: "hundreds of clocks"',
-        standing=Standing.INVENTED,
-        low=1,
-        high=10000,
-    )
+    # fmt: off
+    cache_bytes: int = param(32768, "texture cache of a core", unit="bytes", source="Seiler et al. 2008, 3.5",
+        standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536))
+    ways: int = param(8, "lines in each set of it", unit="lines", source="no source gives it",
+        standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16))
+    pixels_per_cycle: int = param(4, "pixels that are filtered bilinearly in a cycle", unit="pixels",
+        source="no source gives it", standing=Standing.INVENTED, low=1, high=16)
+    latency: int = param(200, "from a request to its answer, which other fibers of a work thread fill", unit="cycles",
+        source='Seiler et al. 2008, 4.5: "hundreds of clocks"', standing=Standing.INVENTED, low=1, high=10000)
+    # fmt: on
 
     def __post_init__(self) -> None:
         check_values(self)

@@ -1,4 +1,4 @@
-"""The quantitative claims of Seiler et al. 2008 beside what is found here; no model reads the printed figures."""
+"""Claims (watching): those of Seiler et al. 2008 beside what is found here; no model reads the printed figures."""
 
 from larrabee_bridge.claims.measures.bench import Bench
 from larrabee_bridge.claims.published.claim import Claim, Kind, Measured

@@ -1,7 +1,6 @@
-"""Comparison (watching): one tessellation on both machines, and scenes and patches of `tessellation` on Larrabee."""
+"""Comparison (watching): one tessellation on both machines; scenes and patches of `tessellation` on Larrabee."""
 
-from larrabee_bridge.compare.bezier import BezierComparison, tessellate_on_both
-from larrabee_bridge.compare.patches import mesh_on_larrabee
+from larrabee_bridge.compare.bezier import BezierComparison, mesh_on_larrabee, tessellate_on_both
 from larrabee_bridge.compare.vertices import FromVertices, Offset, project_on_larrabee
 
 __all__ = [

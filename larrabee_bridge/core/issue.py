@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.core.config import CoreConfig
 from larrabee_bridge.core.costs import Costs
-from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.isa import VectorFamily, vector_share
 from larrabee_bridge.unit.program import VectorProgram
 
 __all__ = ["Core"]
@@ -40,7 +40,7 @@ class _Timing:
         self.costs = costs
         self.states: list[State] = []
         self.numbers: dict[State, int] = {}
-        self.stretches: dict[tuple[Access, ...], _Stretch] = {}
+        self.known: dict[tuple[Access, ...], _StraightCode] = {}
         self.number((None, ()))
 
     def number(self, state: State) -> int:
@@ -51,14 +51,14 @@ class _Timing:
             self.states.append(state)
         return found
 
-    def stretch(self, accesses: tuple[Access, ...]) -> _Stretch:
+    def straight_code(self, accesses: tuple[Access, ...]) -> _StraightCode:
         """Return what is known of instructions that follow each other."""
-        found = self.stretches.get(accesses)
+        found = self.known.get(accesses)
         if found is None:
-            found = self.stretches[accesses] = _Stretch(self, accesses)
+            found = self.known[accesses] = _StraightCode(self, accesses)
         return found
 
-    def passed(self, state: State, accesses: tuple[Access, ...]) -> tuple[State, list[int]]:
+    def after(self, state: State, accesses: tuple[Access, ...]) -> tuple[State, list[int]]:
         """Return the state after instructions, and what they add to a thread's sums."""
         costs, config = self.costs, self.costs.config
         slot, waiting = state
@@ -90,7 +90,7 @@ class _Timing:
         return (slot, tuple(sorted(available.items()))), sums
 
 
-class _Stretch:
+class _StraightCode:
     """Instructions that follow each other, with the states that they were met in."""
 
     def __init__(self, timing: _Timing, accesses: tuple[Access, ...]) -> None:
@@ -112,10 +112,10 @@ class _Stretch:
         return self._next[rows], self._sums[rows]
 
     def _meet(self, states: list[int]) -> None:
-        passed = [self.timing.passed(self.timing.states[state], self.accesses) for state in states]
+        found = [self.timing.after(self.timing.states[state], self.accesses) for state in states]
         self._row[states] = len(self._next) + np.arange(len(states))
-        self._next = np.concatenate([self._next, [self.timing.number(state) for state, _ in passed]])
-        self._sums = np.concatenate([self._sums, [sums for _, sums in passed]])
+        self._next = np.concatenate([self._next, [self.timing.number(state) for state, _ in found]])
+        self._sums = np.concatenate([self._sums, [sums for _, sums in found]])
 
 
 _KNOWN: dict[tuple[str, CoreConfig], _Timing] = {}
@@ -133,7 +133,7 @@ def _timing(program: VectorProgram, config: CoreConfig) -> _Timing:
 
 
 class Core:
-    """Counts cycles of threads from what they carried out; a listener of `VectorUnit.run`."""
+    """Counts cycles of threads from what they carried out; a subscriber of `VectorUnit.run`."""
 
     def __init__(self, program: VectorProgram, threads: int = 1, config: CoreConfig | None = None) -> None:
         self.config = config or CoreConfig()
@@ -169,16 +169,15 @@ class Core:
     @property
     def vector_share(self) -> float | None:
         """Share of the vector unit's instructions in all that were carried out; None before any was."""
-        counts = self.counts
-        total = sum(int(each.sum()) for each in counts.values())
-        vector = sum(int(each.sum()) for family, each in counts.items() if family.vector)
-        return vector / total if total else None
+        return vector_share({family: int(each.sum()) for family, each in self.counts.items()})
 
     def __call__(self, number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
         """Charge an instruction to the threads that carried it out, each with the lines that it touched."""
-        self.stretch([number], active, [lines])
+        self.straight_code([number], active, [lines])
 
-    def stretch(self, numbers: Sequence[int], active: NDArray[np.bool_], lines: Sequence[NDArray[np.int64]]) -> None:
+    def straight_code(
+        self, numbers: Sequence[int], active: NDArray[np.bool_], lines: Sequence[NDArray[np.int64]]
+    ) -> None:
         """Charge instructions that the same threads carried out one after the other."""
         who = np.flatnonzero(active)
         together: list[Access] = []
@@ -198,5 +197,5 @@ class Core:
     def _charge(self, accesses: tuple[Access, ...], who: NDArray[np.int64]) -> None:
         if not accesses or not len(who):
             return
-        self._state[who], sums = self._timing.stretch(accesses)(self._state[who])
+        self._state[who], sums = self._timing.straight_code(accesses)(self._state[who])
         self._sums[who] += sums

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.core.config import CoreConfig
 from larrabee_bridge.core.costs import Costs
+from larrabee_bridge.core.issue import Core
 from larrabee_bridge.memory.caches import CacheHierarchy, SetAssociativeCache
 from larrabee_bridge.unit.program import VectorProgram
 from pixelflow.records import record
@@ -26,9 +27,11 @@ Step = tuple[int, tuple[int, ...]]
 
 @dataclass
 class ThreadTrace:
-    """What each thread of a run carried out, in order; a listener of `VectorUnit.run`."""
+    """What each thread of a run carried out, in order; a subscriber of `VectorUnit.run`."""
 
     threads: int
+    core: Core | None = None
+    """A core that counts the same steps, each thread alone."""
     steps: list[list[Step]] = field(init=False)
     """For each thread (number of the instruction, lines that it touched)."""
 
@@ -36,6 +39,8 @@ class ThreadTrace:
         self.steps = [[] for _ in range(self.threads)]
 
     def __call__(self, number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
+        if self.core is not None:
+            self.core(number, active, lines)
         for thread in np.flatnonzero(active).tolist():
             self.steps[thread].append((number, tuple(line for line in lines[thread].tolist() if line >= 0)))
 

@@ -1,4 +1,4 @@
-"""What the front end is given, checked: every fault says what it is and where."""
+"""Inputs of the front end: meshes and settings, checked (every fault says what it is and where), and matrices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pixelflow.drawing import FAR, REACH, SAMPLES, DepthTest, State
 from pixelflow.errors import Fault, InputError
 from pixelflow.records import record
 
-__all__ = ["LARGEST", "THREADS", "Cull", "FrontEndSetting", "HierarchicalDepth", "VertexMesh", "checked"]
+__all__ = ["LARGEST", "THREADS", "Cull", "FrontEndSetting", "HierarchicalDepth", "VertexMesh", "checked", "perspective"]
 
 LARGEST = 2.0**60
 """Coordinates in clip space are smaller, so that no product of the front end overflows."""
@@ -199,3 +199,19 @@ def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> 
         Fault(f"vertex {number + 1} of {count} reaches {reached[number]:.3g} in clip space", hint=hint)
         for number in far
     ]
+
+
+def perspective(
+    eye: NDArray, axes: NDArray, focal: float, width: int, height: int, near: float, far: float
+) -> NDArray[np.float64]:
+    """Return the matrix of a camera, float64[4, 4]: from a model to -w <= x, y <= w, 0 <= z <= w.
+
+    ``axes`` are right, up and back as rows, ``focal`` is pixels per unit at distance 1, as `tessellation.camera` has
+    them. Depth is 0 at distance ``near``, 1 at ``far``, and linear in -1/distance between them.
+    """
+    local = np.concatenate([np.asarray(axes, float), -(np.asarray(axes, float) @ np.asarray(eye, float))[:, None]], 1)
+    right, up, back = local
+    rows = np.stack([2 * focal / width * right, 2 * focal / height * up, np.zeros(4), -back])
+    rows[2] = far / (far - near) * rows[3]
+    rows[2, 3] -= far * near / (far - near)
+    return rows

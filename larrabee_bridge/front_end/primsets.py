@@ -167,7 +167,7 @@ class _Pass:
         chosen = self._choose(owner, places, triangles, begin)
         self.owner, self.record = owner, chosen.record
         self.thread_of = np.repeat(np.arange(len(owner)), triangles)
-        # The table of pieces goes on behind that of the triangles.
+        # The table of pieces goes on after that of the triangles.
         self.source = np.arange(len(self.corners))
         self.weights = np.broadcast_to(np.eye(3), (len(self.corners), 3, 3))
         self.cut = int(chosen.to_cut.sum())
@@ -196,7 +196,7 @@ class _Pass:
         unit = self.run("assemble", "assemble", (*self.screen, *self.tiles, *sizes), owner, registers)
         kept, to_cut = unit.scalar(7).astype(np.int64), unit.scalar(10).astype(np.int64)
         for flag, count in zip(flags.tolist(), triangles.tolist(), strict=True):
-            self._tell(flag, count)
+            self._count_dropped(flag, count)
         return _Chosen(self._table(at, PLANES, room, kept), owner, room, cut_at, to_cut)
 
     def _table(self, at: NDArray[np.int64], planes: int, room: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -204,7 +204,7 @@ class _Pass:
         words = self.heap.words(int(at[0]), len(at) * planes * room).reshape(len(at), planes, room)
         return words.transpose(1, 0, 2)[:, np.arange(room) < counts[:, None]].astype(np.int64)
 
-    def _tell(self, at: int, triangles: int) -> None:
+    def _count_dropped(self, at: int, triangles: int) -> None:
         """Count what sixteens of triangles were dropped for, from their masks."""
         sixteens = -(-triangles // LANES)
         words = self.heap.words(at, 5 * sixteens).reshape(sixteens, 5)

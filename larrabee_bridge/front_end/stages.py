@@ -74,9 +74,9 @@ class Stages:
         for number, values in registers.items():
             unit.set_scalar(number, values)
         if self.turns:
-            recording = ThreadTrace(len(primset))
-            unit.run(lambda *step: (core(*step), recording(*step)))
-            cycles = self._in_turns(program, primset, recording.steps)
+            trace = ThreadTrace(len(primset), core)
+            unit.run(trace)
+            cycles = self._in_turns(program, primset, trace.steps)
         else:
             unit.run(core)
             cycles = self._by_primset(primset, core.cycles)

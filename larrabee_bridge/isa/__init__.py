@@ -4,7 +4,7 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 """
 
 from larrabee_bridge.isa import floats, integers, masks, memory, scalar  # noqa: F401  (they declare instructions)
-from larrabee_bridge.isa.declarations import INSTRUCTIONS, Pipe, VectorFamily
+from larrabee_bridge.isa.declarations import INSTRUCTIONS, Pipe, VectorFamily, vector_share
 from larrabee_bridge.isa.operands import FLAGS, LANES, MASKS, NAMES, NEXT, SCALARS, STOPPED, VECTORS
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "VECTORS",
     "Pipe",
     "VectorFamily",
+    "vector_share",
 ]

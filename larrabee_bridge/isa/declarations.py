@@ -7,7 +7,7 @@ touches memory holds its pipe for one cycle a cache line (3.3: "typically only a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
@@ -39,6 +39,7 @@ __all__ = [
     "count",
     "declare",
     "described",
+    "vector_share",
 ]
 
 
@@ -72,6 +73,12 @@ class VectorFamily(Enum):
     def vector(self) -> bool:
         """Whether its instructions belong to the vector unit."""
         return self not in (VectorFamily.SCALAR, VectorFamily.BRANCH)
+
+
+def vector_share(counts: Mapping[VectorFamily, int]) -> float | None:
+    """Return the share of the vector unit's instructions in all that are counted; None without any."""
+    total = sum(counts.values())
+    return sum(count for family, count in counts.items() if family.vector) / total if total else None
 
 
 class Pipe(Enum):

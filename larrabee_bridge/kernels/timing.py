@@ -58,20 +58,16 @@ class Timed:
 def timed(unit: VectorUnit, config: CoreConfig | None = None) -> Timed:
     """Run the program of a unit to its end and time it."""
     program = unit.program
-    core, recording = Core(program, unit.threads, config), ThreadTrace(unit.threads)
-
-    def listen(number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
-        core(number, active, lines)
-        recording(number, active, lines)
-
-    unit.run(listen)
+    core = Core(program, unit.threads, config)
+    trace = ThreadTrace(unit.threads, core)
+    unit.run(trace)
     by_offset = _by_offset(program)
     return Timed(
         alone=tuple(core.cycles.tolist()),
-        core=take_turns(program, recording.steps, core.config).cycles,
+        core=take_turns(program, trace.steps, core.config).cycles,
         counts={family: int(counts.sum()) for family, counts in core.counts.items() if counts.any()},
         lines=int(core.lines.sum()),
-        spread=tuple(len(lines) for steps in recording.steps for number, lines in steps if number in by_offset),
+        spread=tuple(len(lines) for steps in trace.steps for number, lines in steps if number in by_offset),
     )
 
 

@@ -30,41 +30,18 @@ __all__ = ["Leg", "Ride", "RingConfig", "RingDelivery", "RingDirection", "RingMe
 class RingConfig:
     """What the model of the rings is given; raises InputError for values out of their ranges."""
 
-    agents_of_a_ring: int = param(
-        16,
-        "most agents on one ring, links not counted",
-        unit="agents",
+    # fmt: off
+    agents_of_a_ring: int = param(16, "most agents on one ring, links not counted", unit="agents",
         source="Seiler et al. 2008, 3.4: more than 16 cores take multiple short linked rings",
-        standing=Standing.DERIVED,
-        low=2,
-        high=64,
-    )
-    width_bytes: int = param(
-        64,
-        "a message; each direction carries one from each stop to the next in a clock",
-        unit="bytes",
-        source="Seiler et al. 2008, 3.4: 512 bits per direction",
-        standing=Standing.DERIVED,
-        allowed=(64,),
-    )
-    hop_clocks: int = param(
-        1,
-        "from one stop to the next",
-        unit="clocks",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-        low=1,
-        high=16,
-    )
-    link_clocks: int = param(
-        1,
-        "from a link's ring to the ring of links, or back, at the least",
-        unit="clocks",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-        low=0,
-        high=64,
-    )
+        standing=Standing.DERIVED, low=2, high=64)
+    width_bytes: int = param(64, "a message; each direction carries one from each stop to the next in a clock",
+        unit="bytes", source="Seiler et al. 2008, 3.4: 512 bits per direction", standing=Standing.DERIVED,
+        allowed=(64,))
+    hop_clocks: int = param(1, "from one stop to the next", unit="clocks", source="no source gives it",
+        standing=Standing.INVENTED, low=1, high=16)
+    link_clocks: int = param(1, "from a link's ring to the ring of links, or back, at the least", unit="clocks",
+        source="no source gives it", standing=Standing.INVENTED, low=0, high=64)
+    # fmt: on
 
     def __post_init__(self) -> None:
         check_values(self)

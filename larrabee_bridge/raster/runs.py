@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from larrabee_bridge.core import Core, CoreConfig
 from larrabee_bridge.core.threads import Step, ThreadTrace
 from larrabee_bridge.coverage.binning import Bins
-from larrabee_bridge.isa import LANES, VectorFamily
+from larrabee_bridge.isa import LANES, VectorFamily, vector_share
 from larrabee_bridge.unit.program import VectorProgram, shipped
 from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.drawing import SAMPLES, ScreenTriangles
@@ -43,8 +41,7 @@ class Counted:
     @property
     def vector_share(self) -> float | None:
         """Share of the vector unit's instructions; None without any."""
-        vector = sum(count for family, count in self.instructions.items() if family.vector)
-        return vector / self.carried_out if self.carried_out else None
+        return vector_share(self.instructions)
 
     def __add__(self, other: Counted) -> Counted:
         both = {family: self.instructions[family] + other.instructions[family] for family in VectorFamily}
@@ -192,14 +189,9 @@ class Descent:
         if self.steps is None:
             unit.run(core)
         else:
-            recording = ThreadTrace(threads)
-
-            def listen(*step: Any) -> None:
-                core(*step)
-                recording(*step)
-
-            unit.run(listen)
-            for pair, steps in zip(which.tolist(), recording.steps, strict=True):
+            trace = ThreadTrace(threads, core)
+            unit.run(trace)
+            for pair, steps in zip(which.tolist(), trace.steps, strict=True):
                 self.steps[pair] = steps
         self._take(which, words, partial, table[:, 2].astype(np.int64), self.stride, False)
         self._take(which, words, full, table[:, 3].astype(np.int64), 4, True)

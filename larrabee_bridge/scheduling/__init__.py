@@ -1,4 +1,4 @@
-"""The software renderer's work on many cores: which core does what when, and what waits for what (4.2, 4.3, 4.5, 5.2).
+"""Scheduling (time): which core does what when, and what waits for what (4.2, 4.3, 4.5, 5.2).
 
 Section numbers are those of Seiler et al., "Larrabee: A Many-Core x86 Architecture for Visual Computing", 2008.
 Costs are given in cycles; where they come from is the caller's affair.

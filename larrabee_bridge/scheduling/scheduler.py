@@ -25,68 +25,34 @@ __all__ = ["ScheduleConfig", "schedule"]
 class ScheduleConfig:
     """What the scheduler is given."""
 
-    cores: int = param(
-        8,
-        "cores that share the work",
-        unit="cores",
-        source="Seiler et al. 2008, 5.2: 8 to 48",
-        standing=Standing.DERIVED,
-        low=1,
-        high=64,
-    )
-    lock_cycles: int = param(
-        100,
-        "a core is busy with each lock of a work list",
-        unit="cycles",
-        source='Seiler et al. 2008, 5.2: "around 100 clocks per lock per core"',
-        standing=Standing.DERIVED,
-        low=0,
-        high=100000,
-    )
-    exclusive_locks: bool = param(
-        False,
-        "a core waits while another one holds the lock of the same list; else locks of several cores overlap",
-        unit="",
+    # fmt: off
+    cores: int = param(8, "cores that share the work", unit="cores", source="Seiler et al. 2008, 5.2: 8 to 48",
+        standing=Standing.DERIVED, low=1, high=64)
+    lock_cycles: int = param(100, "a core is busy with each lock of a work list", unit="cycles",
+        source='Seiler et al. 2008, 5.2: "around 100 clocks per lock per core"', standing=Standing.DERIVED, low=0,
+        high=100000)
+    exclusive_locks: bool = param(False,
+        "a core waits while another one holds the lock of the same list; else locks of several cores overlap", unit="",
         source="Seiler et al. 2008, 5.2 charge low-contention locks a core, and call their scaling fairly linear",
-        standing=Standing.DERIVED,
-    )
-    longest_first: bool = param(
-        False,
-        "of an RTset's bins the longest is taken first; else in the order of the tiles",
-        unit="",
-        source="Seiler et al. 2008, 4.5 and 5.3: the next available tile, without attempting to load balance",
-        standing=Standing.DERIVED,
-    )
-    frames_in_flight: int = param(
-        2,
-        "frames that may be under way at a time; 1: each begins when the one before is complete",
-        unit="frames",
+        standing=Standing.DERIVED)
+    longest_first: bool = param(False, "of an RTset's bins the longest is taken first; else in the order of the tiles",
+        unit="", source="Seiler et al. 2008, 4.5 and 5.3: the next available tile, without attempting to load balance",
+        standing=Standing.DERIVED)
+    frames_in_flight: int = param(2,
+        "frames that may be under way at a time; 1: each begins when the one before is complete", unit="frames",
         source="Seiler et al. 2008, 4.2: frame 2 can overlap with frame 1; how many is not said",
-        standing=Standing.INVENTED,
-        low=1,
-        high=16,
-    )
-    own_buffers: bool = param(
-        True,
-        "a target that is written without being read gets memory of its own",
-        unit="",
+        standing=Standing.INVENTED, low=1, high=16)
+    own_buffers: bool = param(True, "a target that is written without being read gets memory of its own", unit="",
         source="Seiler et al. 2008, 4.2: a different back buffer can be substituted automatically",
-        standing=Standing.DERIVED,
-    )
-    fronts_wait: bool = param(
-        False,
-        "a front end waits for all that its RTset depends on; else for the targets only that it reads itself",
-        unit="",
+        standing=Standing.DERIVED)
+    fronts_wait: bool = param(False,
+        "a front end waits for all that its RTset depends on; else for the targets only that it reads itself", unit="",
         source="Seiler et al. 2008, 4.3 name the graph and not which half of an RTset waits",
-        standing=Standing.INVENTED,
-    )
-    front_first: bool = param(
-        False,
-        "an idle core prefers PrimSets to bins",
-        unit="",
+        standing=Standing.INVENTED)
+    front_first: bool = param(False, "an idle core prefers PrimSets to bins", unit="",
         source="Seiler et al. 2008, 5.3 let cores choose between the next RTset and front-end work, not in which order",
-        standing=Standing.INVENTED,
-    )
+        standing=Standing.INVENTED)
+    # fmt: on
 
     def dependencies(self, works: Sequence[FrameWork]) -> Dependencies:
         """Return what waits for what under this configuration."""

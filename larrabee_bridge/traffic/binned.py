@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from larrabee_bridge.coverage.quads import Quads
+from larrabee_bridge.memory.caches import LineCache
 from larrabee_bridge.traffic.accesses import Accesses
-from larrabee_bridge.traffic.lines import LineCache
 from larrabee_bridge.traffic.settings import LINE_BYTES, SAMPLE_BYTES, TrafficConfig
 from larrabee_bridge.traffic.sums import Traffic
 from pixelflow.drawing import Frame

@@ -8,14 +8,14 @@ from larrabee_bridge.unit.program import (
     assemble_vector,
     shipped,
 )
-from larrabee_bridge.unit.vector_unit import Listener, StretchListener, VectorUnit, thread_shape
+from larrabee_bridge.unit.vector_unit import StraightCodeSubscriber, Subscriber, VectorUnit, thread_shape
 
 __all__ = [
     "LINE_BYTES",
     "MEMORY_BYTES",
     "TARGET",
-    "Listener",
-    "StretchListener",
+    "StraightCodeSubscriber",
+    "Subscriber",
     "VectorProgram",
     "VectorUnit",
     "assemble_vector",

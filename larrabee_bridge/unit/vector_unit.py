@@ -1,7 +1,7 @@
-"""Runs a program on the vector unit: meaning only, many threads side by side, each a group of sixteen lanes.
+"""Vector unit: threads of a program side by side, each a group of sixteen lanes; it knows no clock.
 
-Threads stay together as long as they go the same way. Where they part, those that are furthest behind in the program go
-first, so that they meet again where their ways do; the others wait and are not written.
+Threads stay together as long as they go the same way. Where they part, those at the earliest instruction go first, so
+that they meet again where their ways do; the others wait and are not written.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pixelflow.lanes.bytememory import ByteMemory
 from pixelflow.lanes.shape import Shape
 from pixelflow.lanes.words import WordsEngine
 
-__all__ = ["Listener", "StretchListener", "VectorUnit", "thread_shape"]
+__all__ = ["StraightCodeSubscriber", "Subscriber", "VectorUnit", "thread_shape"]
 
-Listener = Callable[[int, NDArray[np.bool_], NDArray[np.int64]], None]
+Subscriber = Callable[[int, NDArray[np.bool_], NDArray[np.int64]], None]
 """Called after each instruction with its number, which threads carried it out, and the lines that each touched.
 
 Lines are int64[threads, n]: their numbers, each once, and -1 where there is none.
@@ -29,10 +29,12 @@ Lines are int64[threads, n]: their numbers, each once, and -1 where there is non
 
 
 @runtime_checkable
-class StretchListener(Protocol):
-    """A listener that would rather be told of several instructions at once."""
+class StraightCodeSubscriber(Protocol):
+    """A subscriber that takes straight code as a whole."""
 
-    def stretch(self, numbers: Sequence[int], active: NDArray[np.bool_], lines: Sequence[NDArray[np.int64]]) -> None:
+    def straight_code(
+        self, numbers: Sequence[int], active: NDArray[np.bool_], lines: Sequence[NDArray[np.int64]]
+    ) -> None:
         """Take instructions that the same threads carried out one after the other, each with its lines."""
 
 
@@ -108,7 +110,7 @@ class VectorUnit:
 
     # --- running --------------------------------------------------------------------------------------------
 
-    def run(self, listener: Listener | None = None, limit: int = LONGEST) -> int:
+    def run(self, subscriber: Subscriber | None = None, limit: int = LONGEST) -> int:
         """Carry out the program until every thread has ended; return how many instructions that took, side by side.
 
         Raises MachineFault for an address beyond the memory, with the source line, and for a run beyond ``limit``.
@@ -116,8 +118,8 @@ class VectorUnit:
         at = np.zeros(self.threads, np.int64)
         stopped = len(self._meanings)
         done = 0
-        self.lanes.watch = self._touched if listener is not None else None
-        hears_stretches = isinstance(listener, StretchListener)
+        self.lanes.watch = self._touched if subscriber is not None else None
+        takes_straight_code = isinstance(subscriber, StraightCodeSubscriber)
         while (here := int(at.min())) < stopped:
             active = at == here
             self.lanes.let(active)
@@ -127,12 +129,12 @@ class VectorUnit:
             try:
                 while True:
                     self._carry_out(here)
-                    if listener is not None:
-                        if hears_stretches:
+                    if subscriber is not None:
+                        if takes_straight_code:
                             numbers.append(here)
                             lines.append(self._lines)
                         else:
-                            listener(here, active, self._lines)
+                            subscriber(here, active, self._lines)
                     done += 1
                     if done > limit:
                         place = self.program.where(here)
@@ -146,8 +148,8 @@ class VectorUnit:
                         break
             finally:
                 # Also what came before a fault counts.
-                if hears_stretches and numbers:
-                    listener.stretch(numbers, active, lines)
+                if takes_straight_code and numbers:
+                    subscriber.straight_code(numbers, active, lines)
         self.lanes.let(None)
         return done
 

@@ -9,8 +9,8 @@ import pytest
 
 from larrabee_bridge.backend import render_back_end
 from larrabee_bridge.coverage.quads import Quads, quads_of
+from larrabee_bridge.memory.caches import LineCache
 from larrabee_bridge.traffic import (
-    LineCache,
     RenderTarget,
     TileSizes,
     TrafficConfig,

@@ -11,8 +11,7 @@ import numpy as np
 from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.measures.meshes import even_mesh
 from larrabee_bridge.claims.published.claim import Measured
-from larrabee_bridge.coverage.quads import quads_of
-from larrabee_bridge.coverage.span_quads import quads_of_spans
+from larrabee_bridge.coverage.quads import quads_of, quads_of_spans
 from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.traffic import (
     BinContents,
