@@ -28,6 +28,7 @@ class VectorProgram(Program):
 
     instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
     schema: ClassVar[str] = "larrabee.program/1"
+    stream: ClassVar[str] = "main"
 
 
 TARGET = Target(

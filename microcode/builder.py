@@ -105,7 +105,7 @@ class Builder:
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .E form", None, f"usage: {declaration.synopsis}")
-        values = converted(declaration, operands, self._name_index)
+        values = converted(declaration, operands, self._name_index, self.target.memory_bytes, self.target.owner)
         for position, value in enumerate(values):
             if isinstance(value, Reference):
                 scope = value.scope if value.scope is not None else self._scope

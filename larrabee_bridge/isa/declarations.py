@@ -13,7 +13,8 @@ from typing import Any
 
 from larrabee_bridge.isa.forms import MaskForm, MemoryForm, ScalarForm, ScalarSourceForm, SourceForm, VectorForm
 from larrabee_bridge.isa.operands import Conversion, MaskRegister, Memory, Replication, Scalar, Swizzle, Vector
-from pixelflow.simd.isa.declare import InstructionSet, Kind, OperandSpec, Step
+from pixelflow.simd.isa.declare import InstructionSet, Step
+from pixelflow.simd.isa.operands import Count, OperandSpec, Target
 from pixelflow.simd.units import Standing
 
 __all__ = [
@@ -83,13 +84,13 @@ _FORMS = {
     "where": MemoryForm(masked=False),
     **dict.fromkeys(("r", "index"), ScalarForm()),
     "s": ScalarSourceForm(),
-    "target": Kind.TARGET,
+    "target": Target(),
 }
 
 
 def spec(name: str, low: int = 0, high: int = 0) -> OperandSpec:
     """Return an operand position by its name, which says its kind; an unknown name is a count ``low`` to ``high``."""
-    return OperandSpec(name, _FORMS.get(name, Kind.COUNT), low, high)
+    return OperandSpec(name, _FORMS.get(name) or Count(low, high))
 
 
 _ISSUE = (Step("issue"),)

@@ -14,15 +14,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.shown import Sheet, Shown, Table
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Instruction, InstructionSet
 from pixelflow.simd.records import record
 
-__all__ = ["SCHEMA", "DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
-
-SCHEMA = "pixelflow.program/1"
+__all__ = ["DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
 
 FIRST_SHOWN = 8
 """Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
@@ -39,7 +36,7 @@ class SourceLine:
 
 @record
 class MemoryRange:
-    """A named range of PE memory, in bytes."""
+    """A named range of memory, in bytes."""
 
     name: str
     start: int
@@ -61,8 +58,8 @@ class Routine:
 
 @record
 class DataBlock:
-    """Initial PE memory: ``values`` are bytes from address ``start`` on, the same in every PE; with ``lanes`` set,
-    the bytes hold each PE's own lane number, ``lanes`` bytes long, low byte first."""
+    """Initial memory: ``values`` are bytes from address ``start`` on, the same in every lane; with ``lanes`` set,
+    the bytes hold each lane's own number, ``lanes`` bytes long, low byte first."""
 
     start: int
     values: tuple[int, ...] = ()
@@ -71,16 +68,21 @@ class DataBlock:
 
 @dataclass(frozen=True, repr=False)
 class Program(Shown):
-    """An assembled program: frozen, savable, comparable by :attr:`sha256`."""
+    """An assembled program: frozen, savable, comparable by :attr:`sha256`.
 
-    instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
+    A machine derives its own from it, which says what the words mean.
+    """
+
+    instruction_set: ClassVar[InstructionSet]
     """What the words mean."""
-    schema: ClassVar[str] = SCHEMA
+    schema: ClassVar[str]
     """The first entry of its object file."""
+    stream: ClassVar[str]
+    """The stream that a program has that names none."""
 
     words: tuple[int, ...]
     name: str = ""
-    entries: dict[str, int] = field(default_factory=lambda: {"eigc": 0})
+    entries: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     routines: tuple[Routine, ...] = ()
     names: tuple[str, ...] = ()
@@ -89,6 +91,10 @@ class Program(Shown):
     lines: tuple[SourceLine, ...] = ()
     line_of: tuple[int, ...] = ()
     """For each instruction in order, its index in ``lines``; empty or -1 where the source is unknown."""
+
+    def __post_init__(self) -> None:
+        if not self.entries:
+            self.entries[self.stream] = 0
 
     def __getstate__(self) -> dict[str, Any]:
         # What is computed from the fields is computed again where it is sent to.
@@ -175,7 +181,7 @@ class Program(Shown):
         return f"{line.file}:{line.line}" if line else f"word {self.addresses[index]}"
 
     def range(self, name: str) -> MemoryRange:
-        """Return a named range of PE memory; raises KeyError where the program has none of that name."""
+        """Return a named range of memory; raises KeyError where the program has none of that name."""
         for found in self.ranges:
             if found.name == name:
                 return found
