@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
-from pixelflow.observe import Bus
 from pixelflow.simd.boxes.wire import Wire
 from pixelflow.simd.errors import InternalError
+from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Box"]
