@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from larrabee_bridge.core import Core, CoreConfig, SharedCore, ThreadTrace, invented, take_turns
 from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.unit import TARGET, VectorProgram, VectorUnit
-from pixelflow.config.param import leaves
-from pixelflow.drawing import DrawnFrame, Frame
-from pixelflow.errors import Fault, InputError
 from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.config.param import leaves
+from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import Machine
 
 __all__ = ["MACHINE", "VectorRun", "run_program"]

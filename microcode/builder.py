@@ -26,8 +26,8 @@ from microcode.sections import Label, LabelScope, Pending, Section
 from microcode.source import Line
 from microcode.target import PIXELFLOW, Target
 from microcode.values import Imm, Mem, Range, Reference, Value
-from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.isa import PARAMETERS, Instruction, Program
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
 __all__ = ["Builder"]
 
@@ -105,7 +105,7 @@ class Builder:
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .E form", None, f"usage: {declaration.synopsis}")
-        values = converted(declaration, operands, self._name_index)
+        values = converted(declaration, operands, self._name_index, self.target.memory_bytes, self.target.owner)
         for position, value in enumerate(values):
             if isinstance(value, Reference):
                 scope = value.scope if value.scope is not None else self._scope

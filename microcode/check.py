@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from microcode.footprint import footprint
-from pixelflow.errors import Place
-from pixelflow.isa import INSTRUCTIONS, SEMAPHORES, Instruction, Kind, Mem, Program, Routine
+from pixelflow.isa import INSTRUCTIONS, SEMAPHORES, Instruction, Mem, Program, Routine
 from pixelflow.isa.control import CALL, HALT, JMP, RET
-from pixelflow.records import record
+from pixelflow.simd.errors import Place
+from pixelflow.simd.isa.operands import Target
+from pixelflow.simd.records import record
 
 __all__ = ["Finding", "check"]
 
@@ -177,7 +178,7 @@ def _unreachable(program: Program) -> Iterator[Finding]:
     reached |= set(program.labels.values())
     for instruction in program.instructions:
         for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
-            if spec.kind is Kind.TARGET:
+            if isinstance(spec.kind, Target):
                 reached.add(operand)
     blocked = False
     for index, at, instruction, routine in _each(program):

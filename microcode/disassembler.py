@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from microcode.scope import BUILT_IN
-from pixelflow.isa import Imm, Instruction, Kind, Mem, OperandSpec, Program, Register, Routine
+from pixelflow.isa import Imm, Instruction, Mem, OperandSpec, Program, Register, Routine, operands
 from pixelflow.isa.control import ENDL, LOOP
+from pixelflow.simd.isa.operands import Name, Target
 
 __all__ = ["disassemble"]
 
@@ -35,7 +36,7 @@ class _Disassembly:
         used = {name for names in found.values() for name in names}
         for instruction in self.program.instructions:
             for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
-                if spec.kind is Kind.TARGET and operand not in self.routines and operand not in found:
+                if isinstance(spec.kind, Target) and operand not in self.routines and operand not in found:
                     name = f"L{operand}"
                     while name in used:
                         name += "_"
@@ -94,7 +95,7 @@ class _Disassembly:
         for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
             if spec.optional and operand is instruction.operands[0]:
                 continue
-            if spec.kind is Kind.ARGUMENTS:
+            if spec.kind.most is not None:
                 shown += [self._argument(argument, routine) for argument in operand]
             else:
                 shown.append(self._operand(spec, operand, routine))
@@ -111,11 +112,11 @@ class _Disassembly:
             case _, Imm(value, base):
                 name = _parameter(base, routine)
                 return f"#{name} {'-' if value < 0 else '+'} {abs(value)}" if value else f"#{name}"
-            case Kind.TARGET, _:
+            case Target(), _:
                 return self.routines[operand].name if operand in self.routines else self.labels[operand][0]
-            case Kind.NAME, _:
+            case Name(), _:
                 return _quoted(self.program.names[operand] if operand < len(self.program.names) else str(operand))
-            case Kind.PARAMETER, _:
+            case operands.PARAMETER, _:
                 return _parameter(operand, routine)
         return str(operand)
 

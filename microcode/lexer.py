@@ -19,7 +19,8 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punc
 from microcode.functions import FUNCTIONS
 from microcode.lines import tokens_of
 from microcode.scope import BUILT_IN
-from pixelflow.isa import INSTRUCTIONS, Kind
+from pixelflow.isa import INSTRUCTIONS
+from pixelflow.simd.isa.operands import Target
 
 if TYPE_CHECKING:
     from lark import Token
@@ -113,7 +114,9 @@ def _kinds(tokens: list[Token]) -> Iterator[tuple[int, _TokenType, str]]:
         elif first:
             operation = INSTRUCTIONS.get(text.partition(".")[0])
             kind = Name.Builtin if operation else Name.Function
-            target_follows = operation is not None and [spec.kind for spec in operation.operands[:1]] == [Kind.TARGET]
+            target_follows = operation is not None and any(
+                isinstance(spec.kind, Target) for spec in operation.operands[:1]
+            )
         elif before in _DEFINED:
             kind = _DEFINED[before]
         elif following == "LPAR" and text in FUNCTIONS:

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from microcode.sections import Pending, Section
-from pixelflow.errors import Fault, InputError, Place, nearest
-from pixelflow.isa import Declaration, Instruction, Kind, Program, Routine, SourceLine
+from pixelflow.isa import Declaration, Instruction, Program, Routine, SourceLine, Unit
 from pixelflow.isa.control import CALL, ENDL, LOOP
-from pixelflow.isa.declare import Unit
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.isa.operands import Name
 
 if TYPE_CHECKING:
     from microcode.builder import Builder
@@ -158,8 +158,8 @@ def _numbered(code: Iterable[list[Instruction]], names: Sequence[str]) -> tuple[
         for at, instruction in enumerate(instructions):
             declaration = instruction.declaration
             if declaration not in places:
-                kinds = [spec.kind for spec in declaration.operands]
-                places[declaration] = kinds.index(Kind.NAME) if Kind.NAME in kinds else None
+                named = (at for at, spec in enumerate(declaration.operands) if isinstance(spec.kind, Name))
+                places[declaration] = next(named, None)
             place = places[declaration]
             if place is not None:
                 number = numbers.setdefault(instruction.operands[place], len(numbers))

@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Iterator
 
 from microcode.totals import Total, Totals
-from pixelflow.isa import Instruction, Kind, OperandSpec, Program
+from pixelflow.isa import Instruction, OperandSpec, Program
 from pixelflow.isa.control import CALL, ENDL, JMP, LOOP
+from pixelflow.simd.isa.operands import Name
 
 __all__ = ["listing"]
 
@@ -107,7 +108,7 @@ class _Listing:
             yield from textwrap.wrap(part, self.width, initial_indent=" " * 8, subsequent_indent=" " * 10)
 
     def _name(self, spec: OperandSpec, operand: int) -> str:
-        if spec.kind is Kind.NAME:
+        if isinstance(spec.kind, Name):
             return f'"{self.program.names[operand]}"' if operand < len(self.program.names) else str(operand)
         for routine in self.program.routines:
             if routine.entry == operand:

@@ -13,11 +13,11 @@ from pixelflow.isa import (
     MEMORY_BYTES,
     PARAMETERS,
     InstructionSet,
-    Kind,
     Mem,
     Program,
     Register,
 )
+from pixelflow.simd.isa.operands import Target as TargetKind
 
 __all__ = ["BUILT_IN", "NUMBERS", "PIXELFLOW", "Target"]
 
@@ -59,7 +59,7 @@ class Target:
     def label_positions(self) -> dict[str, frozenset[int]]:
         """For each mnemonic the positions of the operands that are labels."""
         return {
-            each.mnemonic: frozenset(at for at, spec in enumerate(each.operands) if spec.kind is Kind.TARGET)
+            each.mnemonic: frozenset(at for at, spec in enumerate(each.operands) if isinstance(spec.kind, TargetKind))
             for each in self.instructions.values()
         }
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from microcode.target import PIXELFLOW
 from pixelflow.config import THESIS, TINY, NodeConfig, leaves
-from pixelflow.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
 from pixelflow.isa import Program
-from pixelflow.isa.encoding import WORD_BITS
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
+from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
+from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.machine import Machine
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from larrabee_bridge.backend.tiles import DealtDraw, TileMemory, draw_bytes
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.coverage.binning import TILES
 from larrabee_bridge.coverage.quads import QUAD, Quads, quads_of
-from pixelflow.config.param import check_values
-from pixelflow.drawing import FAR, Blend, Draw, Frame, Picture
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.config.param import check_values
+from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture
+from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["render_back_end"]
 

@@ -12,8 +12,8 @@ from larrabee_bridge.backend.programs import TileStage
 from larrabee_bridge.backend.texture_unit import TileTextureUnit
 from larrabee_bridge.coverage.quads import QUAD
 from larrabee_bridge.isa import VectorFamily, vector_share
-from pixelflow.drawing import Picture
-from pixelflow.records import record
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.records import record
 
 __all__ = ["BackEnd"]
 

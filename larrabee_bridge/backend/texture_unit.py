@@ -14,11 +14,11 @@ import numpy as np
 
 from larrabee_bridge.memory.caches import SetAssociativeCache
 from larrabee_bridge.unit.program import LINE_BYTES
-from pixelflow.config.param import check_values, param
-from pixelflow.drawing import Texture
-from pixelflow.drawing.frame_reference import filtered
-from pixelflow.drawing.triangles import TEXEL
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import check_values, param
+from pixelflow.simd.drawing import Texture
+from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.units import Standing
 
 __all__ = ["TextureConfig", "TileTextureUnit"]
 

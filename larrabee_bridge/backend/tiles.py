@@ -10,9 +10,9 @@ from larrabee_bridge.backend.programs import constants_of
 from larrabee_bridge.coverage.quads import QUAD, Quads
 from larrabee_bridge.isa import LANES
 from larrabee_bridge.unit.program import LINE_BYTES, MEMORY_BYTES
-from pixelflow.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.records import record
+from pixelflow.simd.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
 
 __all__ = ["WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
 

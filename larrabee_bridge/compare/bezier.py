@@ -9,7 +9,7 @@ import numpy as np
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
 from tessellation.samples import measure
 

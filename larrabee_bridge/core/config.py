@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pixelflow.config.param import leaves, param
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import leaves, param
+from pixelflow.simd.units import Standing
 
 __all__ = ["CoreConfig", "changed", "invented"]
 

@@ -17,7 +17,7 @@ from larrabee_bridge.core.costs import Costs
 from larrabee_bridge.core.issue import Core
 from larrabee_bridge.memory.caches import CacheHierarchy, SetAssociativeCache
 from larrabee_bridge.unit.program import VectorProgram
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["SharedCore", "Step", "ThreadTrace", "take_turns"]
 

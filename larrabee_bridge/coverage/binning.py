@@ -12,9 +12,9 @@ from enum import Enum
 
 import numpy as np
 
-from pixelflow.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["TILES", "BinRule", "Bins", "SubBin", "bin_triangles", "in_order", "sub_bins"]
 

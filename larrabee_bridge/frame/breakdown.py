@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from larrabee_bridge.backend.render import render_back_end
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.raster.rasterizer import rasterize
-from pixelflow.drawing import Frame
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import Frame
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Breakdown", "QuadCost", "StageCycles", "breakdown_of", "raster_share", "shader_length_at", "shares"]
 

@@ -14,7 +14,7 @@ from larrabee_bridge.front_end import DropReason, FrontEndResult
 from larrabee_bridge.isa import LANES
 from larrabee_bridge.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.traffic import TileSizes, bin_contents, binned_traffic, corners_of
-from pixelflow.drawing import DrawnFrame, Frame
+from pixelflow.simd.drawing import DrawnFrame, Frame
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
 

@@ -11,8 +11,8 @@ from larrabee_bridge.front_end.inputs import FrontEndSetting, VertexMesh, checke
 from larrabee_bridge.front_end.primsets import DropReason, Found, carry_out
 from larrabee_bridge.front_end.stages import StageCost, Stages
 from larrabee_bridge.isa import VectorFamily
-from pixelflow.drawing import ScreenTriangles
-from pixelflow.records import record
+from pixelflow.simd.drawing import ScreenTriangles
+from pixelflow.simd.records import record
 
 __all__ = ["FrontEndResult", "run_front_end"]
 

@@ -12,8 +12,8 @@ from larrabee_bridge.core.threads import ThreadTrace, take_turns
 from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.unit.program import VectorProgram, shipped
 from larrabee_bridge.unit.vector_unit import VectorUnit
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.records import record
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
 
 __all__ = ["StageCost", "Stages", "program_of"]
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from larrabee_bridge.isa.forms import MaskForm, MemoryForm, ScalarForm, ScalarSourceForm, SourceForm, VectorForm
 from larrabee_bridge.isa.operands import Memory
-from pixelflow.isa.declare import Declaration, InstructionSet, Kind, OperandSpec, Step
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import Declaration, InstructionSet, Step
+from pixelflow.simd.isa.operands import Count, OperandSpec, Target
+from pixelflow.simd.units import Standing
 
 __all__ = [
     "DST",
@@ -97,13 +98,13 @@ MEMORY = OperandSpec("memory", MemoryForm(masked=True))
 WHERE = OperandSpec("where", MemoryForm(masked=False))
 R, INDEX = (OperandSpec(name, ScalarForm()) for name in ("r", "index"))
 S = OperandSpec("s", ScalarSourceForm())
-TARGET = OperandSpec("target", Kind.TARGET)
+TARGET = OperandSpec("target", Target())
 """Operands of instructions, each with its kind."""
 
 
 def count(name: str, low: int, high: int) -> OperandSpec:
     """Return an operand that is a number from ``low`` to ``high``."""
-    return OperandSpec(name, Kind.COUNT, low, high)
+    return OperandSpec(name, Count(low, high))
 
 
 _ISSUE = (Step("issue"),)

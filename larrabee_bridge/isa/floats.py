@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, VectorFamily, count, declare, described
 from larrabee_bridge.isa.meanings import Type, negated, set_mask, set_signs, source, write
-from pixelflow.lanes.numbers import Rounding
-from pixelflow.units import Standing
+from pixelflow.simd.lanes.wide.numbers import Rounding
+from pixelflow.simd.units import Standing
 
 
 def _arithmetic(mnemonic: str, opcode: int, operation: Callable, text: str) -> None:

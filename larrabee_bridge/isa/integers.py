@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, K, VectorFamily, count, declare, described
 from larrabee_bridge.isa.meanings import Type, masked, plus, set_mask, set_signs, source, write
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 
 def _minus(lanes, a, b):

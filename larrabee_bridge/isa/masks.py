@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from larrabee_bridge.isa.declarations import K1, K2, KDST, K, R, VectorFamily, declare, described
 from larrabee_bridge.isa.operands import CARRY, LESS, ZERO
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 
 def _bits(lanes, operand):

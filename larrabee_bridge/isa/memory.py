@@ -17,7 +17,7 @@ from larrabee_bridge.isa.declarations import (
 )
 from larrabee_bridge.isa.meanings import Type, address, masked, plus, source, write
 from larrabee_bridge.isa.operands import LANES
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 _LINES = "Seiler et al. 2008, 3.3: usually one cache line a cycle"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from larrabee_bridge.isa.declarations import INDEX, TARGET, WHERE, Pipe, R, S, VectorFamily, declare, described
 from larrabee_bridge.isa.meanings import address, plus, scalar
 from larrabee_bridge.isa.operands import CARRY, LESS, NEXT, STOPPED, ZERO
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 _X86 = "Seiler et al. 2008, 3.2: the Pentium's scalar instructions"
 

@@ -10,8 +10,8 @@ from larrabee_bridge.core.threads import ThreadTrace, take_turns
 from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.unit.program import VectorProgram
 from larrabee_bridge.unit.vector_unit import VectorUnit
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["THREADS", "Timed", "shared_out", "timed"]
 

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from pixelflow.config.param import check_values, param
-from pixelflow.errors import Fault, InputError, InternalError
-from pixelflow.records import record
-from pixelflow.sim import Box, Clock, Netlist
-from pixelflow.sim.clock import Watcher
-from pixelflow.units import Cycle, Standing
+from pixelflow.simd.boxes import Box, Clock, Netlist
+from pixelflow.simd.boxes.clock import Watcher
+from pixelflow.simd.config.param import check_values, param
+from pixelflow.simd.errors import Fault, InputError, InternalError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle, Standing
 
 __all__ = ["Leg", "Ride", "RingConfig", "RingDelivery", "RingDirection", "RingMessage", "RingNetwork"]
 

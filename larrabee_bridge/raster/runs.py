@@ -10,9 +10,9 @@ from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.isa import LANES, VectorFamily, vector_share
 from larrabee_bridge.unit.program import VectorProgram, shipped
 from larrabee_bridge.unit.vector_unit import VectorUnit
-from pixelflow.drawing import SAMPLES, ScreenTriangles
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.records import record
+from pixelflow.simd.drawing import SAMPLES, ScreenTriangles
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
 
 __all__ = ["Counted", "Descent", "SetUp", "uncut"]
 

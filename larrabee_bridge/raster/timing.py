@@ -9,9 +9,9 @@ from larrabee_bridge.core.threads import SharedCore, take_turns
 from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
 from larrabee_bridge.raster.runs import Descent, SetUp, uncut
-from pixelflow.drawing import ScreenTriangles
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import ScreenTriangles
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Ablation", "Together", "ablation", "together"]
 

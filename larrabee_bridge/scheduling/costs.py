@@ -14,10 +14,10 @@ import numpy as np
 from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.coverage.quads import Quads
 from larrabee_bridge.scheduling.work import FrameWork
-from pixelflow.config.param import check_values, param
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import check_values, param
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Standing
 
 __all__ = ["FormulaCosts", "PairCosts", "bins_of", "entry_quads", "formula_costs", "frame_work", "primset_numbers"]
 

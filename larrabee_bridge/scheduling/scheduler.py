@@ -14,9 +14,9 @@ import numpy as np
 from larrabee_bridge.scheduling.graph import Dependencies, dependencies_of
 from larrabee_bridge.scheduling.timeline import Schedule, WorkKind
 from larrabee_bridge.scheduling.work import FrameWork, check_works
-from pixelflow.config.param import check_values, param
-from pixelflow.errors import InternalError
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import check_values, param
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.units import Standing
 
 __all__ = ["ScheduleConfig", "schedule"]
 

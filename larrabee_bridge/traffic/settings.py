@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pixelflow.config.param import check_values, param
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import check_values, param
+from pixelflow.simd.units import Standing
 
 __all__ = ["BLOCK", "LINE_BYTES", "SAMPLE_BYTES", "TrafficConfig"]
 

@@ -19,12 +19,12 @@ from pixelflow.cli.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.progress import Progress
 from pixelflow.cli.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.screen import Screen
-from pixelflow.errors import ExpectationError
+from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from larrabee_bridge.compare import BezierComparison
     from pixelflow.config import Effective
-    from pixelflow.drawing import Comparison
+    from pixelflow.simd.drawing import Comparison
 
 EXAMPLES = (
     "pixelflow compare enneper --samples 4 --size 96x64",
@@ -94,8 +94,8 @@ def _compare(
 ) -> tuple[Comparison, BezierComparison | None]:
     from larrabee_bridge.compare import tessellate_on_both
     from larrabee_bridge.frame import draw_on_larrabee
-    from pixelflow.drawing import Comparison, draw_frame
     from pixelflow.machine import draw_on_pixelflow
+    from pixelflow.simd.drawing import Comparison, draw_frame
     from tessellation import load
     from tessellation.rendering import require_region
     from tessellation.scenes import load_scene

@@ -10,7 +10,7 @@ from pixelflow.cli.screen import Screen, number
 if TYPE_CHECKING:
     from rich.panel import Panel
 
-    from pixelflow.drawing import Comparison, DrawnFrame
+    from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["show_dashboard"]
 

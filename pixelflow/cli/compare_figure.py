@@ -12,7 +12,7 @@ from pixelflow.cli.output import output_file
 
 if TYPE_CHECKING:
     from larrabee_bridge.compare import BezierComparison
-    from pixelflow.drawing import Comparison, DrawnFrame
+    from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["write_figure"]
 

@@ -9,7 +9,7 @@ from pixelflow.cli.screen import Column, Screen, counted, number
 
 if TYPE_CHECKING:
     from larrabee_bridge.compare import BezierComparison
-    from pixelflow.drawing import Comparison, DrawnFrame
+    from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["bezier_object", "comparison_object", "percent", "show_bezier", "show_comparison", "side_object"]
 

@@ -11,8 +11,9 @@ from pixelflow.cli.pe_selection import position
 from pixelflow.cli.screen import Column, Screen, counted
 from pixelflow.debugger import Bytes, Changed, Code, Cycle, Hit, Semaphore, Session, Stop
 from pixelflow.debugger.changes import FLAGS, Picture, byte_name
-from pixelflow.isa import Instruction, Kind, Program
+from pixelflow.isa import Instruction, Program
 from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
+from pixelflow.simd.isa.operands import Target
 
 __all__ = [
     "show_changes",
@@ -64,7 +65,7 @@ def instruction_text(program: Program, instruction: Instruction) -> str:
     names |= {routine.entry: routine.name for routine in program.routines}
 
     def name(spec: Any, value: int) -> str:
-        if spec.kind is Kind.TARGET:
+        if isinstance(spec.kind, Target):
             return names.get(value, str(value))
         return f'"{program.names[value]}"' if value < len(program.names) else str(value)
 

@@ -6,9 +6,10 @@ room for any). A meaning acts on the stream that executes it (:class:`pixelflow.
 
 from __future__ import annotations
 
-from pixelflow.isa.declare import Family, Unit
+from pixelflow.isa.declaration import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import PARAMETERS, Kind, OperandSpec
+from pixelflow.isa.operands import ARGUMENTS, PARAMETER
+from pixelflow.simd.isa.operands import Count, Delta, Name, OperandSpec, Target
 
 __all__ = [
     "BEFORE",
@@ -32,8 +33,8 @@ SEMAPHORES = 16
 BEFORE, END = "(before)", "(end)"
 """What reports call the time before the first stage, and the end of the last: no stage can have these names."""
 
-_target = OperandSpec("target", Kind.TARGET)
-_semaphore = OperandSpec("semaphore", Kind.COUNT, 0, SEMAPHORES - 1)
+_target = OperandSpec("target", Target())
+_semaphore = OperandSpec("semaphore", Count(0, SEMAPHORES - 1))
 
 
 def _control(mnemonic: str, opcode: int, *operands: OperandSpec, source: str = "2.2.5: microcoded streams; invented"):
@@ -55,7 +56,7 @@ def halt(stream) -> None:
     stream.halt()
 
 
-@_control("CALL", 0x02, _target, OperandSpec("arguments", Kind.ARGUMENTS))
+@_control("CALL", 0x02, _target, OperandSpec("arguments", ARGUMENTS))
 def call(stream, target: int, arguments: tuple) -> None:
     """Call a routine with up to seven arguments, addresses or bytes, which become its parameters P0 to P6.
 
@@ -71,7 +72,7 @@ def ret(stream) -> None:
     stream.ret()
 
 
-@_control("LOOP", 0x04, OperandSpec("count", Kind.COUNT, 0, 65535))
+@_control("LOOP", 0x04, OperandSpec("count", Count(0, 65535)))
 def loop(stream, count: int) -> None:
     """Repeat the instructions up to the matching ENDL ``count`` times; 0 skips them."""
     stream.loop(count)
@@ -89,7 +90,7 @@ def jmp(stream, target: int) -> None:
     stream.jump(target)
 
 
-@_control("MARK", 0x07, OperandSpec("name", Kind.NAME))
+@_control("MARK", 0x07, OperandSpec("name", Name()))
 def mark(stream, name: int) -> None:
     """Name the stage that begins here: cycles are reported by stage. The machine does nothing."""
     stream.mark(name)
@@ -98,8 +99,8 @@ def mark(stream, name: int) -> None:
 @_control(
     "ADDP",
     0x09,
-    OperandSpec("parameter", Kind.PARAMETER, 0, PARAMETERS - 1),
-    OperandSpec("delta", Kind.DELTA, -8192, 8191),
+    OperandSpec("parameter", PARAMETER),
+    OperandSpec("delta", Delta(-8192, 8191)),
 )
 def addp(stream, parameter: int, delta: int) -> None:
     """Add a constant to a parameter of the running frame, so that a loop can step through memory."""

@@ -9,25 +9,27 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from pixelflow.isa.declare import Family, InstructionSet, Step
-from pixelflow.isa.operands import Imm, Kind, Mem, OperandSpec, Register
+from pixelflow.isa.declaration import Family, NodeDeclaration, Unit
+from pixelflow.isa.operands import BYTE, MEMORY, REGISTER, SOURCE, Register
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
-from pixelflow.lanes.algebra import Algebra, Bit, Word
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import InstructionSet, Step
+from pixelflow.simd.isa.operands import Imm, Mem, OperandSpec
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
+from pixelflow.simd.units import Standing
 
 __all__ = ["INSTRUCTIONS", "unlatch"]
 
-INSTRUCTIONS = InstructionSet()
+INSTRUCTIONS = InstructionSet("pixelflow.isa", unit=Unit.PE, gate="E", kind=NodeDeclaration)
 
 _B2 = "forced by the budgets of thesis table 1; names invented"
 _ONE = "1"
 
-_dst = OperandSpec("dst", Kind.REGISTER)
-_src = OperandSpec("src", Kind.SOURCE)
-_optional_src = OperandSpec("src", Kind.SOURCE, optional=True)
-_address = OperandSpec("address", Kind.MEMORY)
-_register = OperandSpec("register", Kind.REGISTER)
-_byte = OperandSpec("byte", Kind.BYTE)
+_dst = OperandSpec("dst", REGISTER)
+_src = OperandSpec("src", SOURCE)
+_optional_src = OperandSpec("src", SOURCE, optional=True)
+_address = OperandSpec("address", MEMORY)
+_register = OperandSpec("register", REGISTER)
+_byte = OperandSpec("byte", BYTE)
 
 
 def _one(name: str, *, memory: bool = False):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pixelflow.isa.declare import Family, Step
+from pixelflow.isa.declaration import Family
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import Kind, Mem, OperandSpec
+from pixelflow.isa.operands import MEMORY
 from pixelflow.isa.registers import PANEL_PES
-from pixelflow.lanes.algebra import Algebra
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import Step
+from pixelflow.simd.isa.operands import Count, Mem, OperandSpec
+from pixelflow.simd.lanes.algebra import Algebra
+from pixelflow.simd.units import Standing
 
 _operands = (
-    OperandSpec("dst", Kind.MEMORY, sized_by="bytes"),
-    OperandSpec("src", Kind.MEMORY, sized_by="bytes"),
-    OperandSpec("bytes", Kind.COUNT, 1, 32),
-    OperandSpec("distance", Kind.COUNT, 1, 16, choices=(1, 2, 4, 8, 16)),
+    OperandSpec("dst", MEMORY, sized_by="bytes"),
+    OperandSpec("src", MEMORY, sized_by="bytes"),
+    OperandSpec("bytes", Count(1, 32)),
+    OperandSpec("distance", Count(1, 16, (1, 2, 4, 8, 16))),
 )
 _FIT = "all four steps of table 6's EMC column: 66, 98, 162 and 290 cycles for 32 bytes over 1, 2, 4 and 8"
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from pixelflow.isa.declare import Family, Step, Transfers, Unit
+from pixelflow.isa.declaration import Family, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import Kind, OperandSpec
 from pixelflow.isa.registers import PORT_BYTES
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import Step
+from pixelflow.simd.isa.operands import Count, Delta, OperandSpec
+from pixelflow.simd.units import Standing
 
 __all__ = ["ADDRESS_BITS", "COUNTER_BITS", "MODULES", "Addressing"]
 
@@ -42,21 +43,18 @@ class Addressing(IntEnum):
 MODULES = 8
 """Modules that a mask of modules can name: the most that a node may have."""
 
-_addressing = OperandSpec("addressing", Kind.COUNT, Addressing.EXPLICIT, Addressing.HELD)
+_addressing = OperandSpec("addressing", Count(Addressing.EXPLICIT, Addressing.HELD))
 _stored = OperandSpec(
-    "addressing", Kind.COUNT, Addressing.GENERATED, Addressing.HELD, choices=(Addressing.GENERATED, Addressing.HELD)
+    "addressing", Count(Addressing.GENERATED, Addressing.HELD, (Addressing.GENERATED, Addressing.HELD))
 )
 _sent = OperandSpec(
     "addressing",
-    Kind.COUNT,
-    Addressing.EXPLICIT,
-    Addressing.GENERATED,
-    choices=(Addressing.EXPLICIT, Addressing.BASE, Addressing.GENERATED),
+    Count(Addressing.EXPLICIT, Addressing.GENERATED, (Addressing.EXPLICIT, Addressing.BASE, Addressing.GENERATED)),
 )
-_sends = OperandSpec("sends", Kind.COUNT, 1, 16, choices=(1, 2, 4, 8, 16))
-_group = OperandSpec("count", Kind.COUNT, 1, 15)
-_modules = OperandSpec("modules", Kind.COUNT, 1, (1 << MODULES) - 1)
-_part = (OperandSpec("start", Kind.COUNT, 0, PORT_BYTES - 1), OperandSpec("size", Kind.COUNT, 1, PORT_BYTES))
+_sends = OperandSpec("sends", Count(1, 16, (1, 2, 4, 8, 16)))
+_group = OperandSpec("count", Count(1, 15))
+_modules = OperandSpec("modules", Count(1, (1 << MODULES) - 1))
+_part = (OperandSpec("start", Count(0, PORT_BYTES - 1)), OperandSpec("size", Count(1, PORT_BYTES)))
 _SET = (Step("set a TASIC register"),)
 
 
@@ -73,7 +71,7 @@ def _register(mnemonic: str, opcode: int, *operands: OperandSpec):
     )
 
 
-@_register("TAS_SetOrder", 0x80, OperandSpec("order", Kind.COUNT, 0, 1))
+@_register("TAS_SetOrder", 0x80, OperandSpec("order", Count(0, 1)))
 def set_order(tasic, order: int) -> None:
     """Choose in which order the marked PEs of an EMC are served: 0 PE minor, 1 panel minor.
 
@@ -82,19 +80,19 @@ def set_order(tasic, order: int) -> None:
     tasic.panel_minor = bool(order)
 
 
-@_register("TAS_SetCounter", 0x81, OperandSpec("value", Kind.COUNT, 0, (1 << COUNTER_BITS) - 1))
+@_register("TAS_SetCounter", 0x81, OperandSpec("value", Count(0, (1 << COUNTER_BITS) - 1)))
 def set_counter(tasic, value: int) -> None:
     """Set the counter of the address generator."""
     tasic.generator.counter = value
 
 
-@_register("TAS_AddCounter", 0x82, OperandSpec("delta", Kind.DELTA, -8192, 8191))
+@_register("TAS_AddCounter", 0x82, OperandSpec("delta", Delta(-8192, 8191)))
 def add_counter(tasic, delta: int) -> None:
     """Add to the counter of the address generator, modulo 2^16."""
     tasic.generator.advance(delta)
 
 
-@_register("TAS_SetStep", 0x83, OperandSpec("step", Kind.COUNT, 0, 255))
+@_register("TAS_SetStep", 0x83, OperandSpec("step", Count(0, 255)))
 def set_step(tasic, step: int) -> None:
     """Set by how much the counter grows after each round of a transfer."""
     tasic.generator.step = step
@@ -103,15 +101,15 @@ def set_step(tasic, step: int) -> None:
 @_register(
     "TAS_SetCrossbar",
     0x84,
-    OperandSpec("bit", Kind.COUNT, 0, ADDRESS_BITS - 1),
-    OperandSpec("input", Kind.COUNT, 0, COUNTER_BITS),
+    OperandSpec("bit", Count(0, ADDRESS_BITS - 1)),
+    OperandSpec("input", Count(0, COUNTER_BITS)),
 )
 def set_crossbar(tasic, bit: int, source: int) -> None:
     """Connect one bit of the generator's address to a counter bit, or to 0 with input 16 (thesis 2.2.7)."""
     tasic.generator.connect(bit, None if source == COUNTER_BITS else source)
 
 
-@_register("TAS_SetBanks", 0x85, OperandSpec("promise", Kind.COUNT, 0, 1))
+@_register("TAS_SetBanks", 0x85, OperandSpec("promise", Count(0, 1)))
 def set_banks(tasic, promise: int) -> None:
     """Say what is promised about the banks of the accesses to come: 0 nothing, 1 that they alternate.
 
@@ -125,8 +123,8 @@ def set_banks(tasic, promise: int) -> None:
     "TAS_SetGp",
     0x86,
     _modules,
-    OperandSpec("node", Kind.COUNT, 0, 39),
-    OperandSpec("gp", Kind.COUNT, 0, 7),
+    OperandSpec("node", Count(0, 39)),
+    OperandSpec("gp", Count(0, 7)),
 )
 def set_gp(tasic, modules: int, node: int, gp: int) -> None:
     """Choose the GP that the modules (one bit each) send bytes to, or get them from, and set its address to 0.
@@ -136,7 +134,7 @@ def set_gp(tasic, modules: int, node: int, gp: int) -> None:
     tasic.set_gp(modules, node, gp)
 
 
-@_register("TAS_SetGpAddress", 0x87, _modules, OperandSpec("address", Kind.COUNT, 0, (1 << 28) - 1))
+@_register("TAS_SetGpAddress", 0x87, _modules, OperandSpec("address", Count(0, (1 << 28) - 1)))
 def set_gp_address(tasic, modules: int, address: int) -> None:
     """Set the address in GP memory for the modules (one bit each); it grows by every byte that moves."""
     tasic.set_gp_address(modules, address)
@@ -232,7 +230,7 @@ def mem_wr_held4(tasic, addressing: int) -> None:
 @_transfer(
     "TAS_MemWrHalf4",
     0x9B,
-    OperandSpec("half", Kind.COUNT, 0, 1),
+    OperandSpec("half", Count(0, 1)),
     way=Transfers.WRITE,
     source="appendix B: two passes; name invented",
 )
@@ -342,8 +340,8 @@ def mem_rd_gp8(tasic, modules: int, start: int, size: int) -> None:
     "TAS_MemLoad",
     0xA2,
     _modules,
-    OperandSpec("blocks", Kind.COUNT, 1, (1 << COUNTER_BITS) - 1),
-    OperandSpec("address", Kind.COUNT, 0, (1 << ADDRESS_BITS) - 1),
+    OperandSpec("blocks", Count(1, (1 << COUNTER_BITS) - 1)),
+    OperandSpec("address", Count(0, (1 << ADDRESS_BITS) - 1)),
     way=Transfers.WRITE,
     source="4.4 and 5: control patches get into texture memory from the GPs; name and operands invented",
 )

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pixelflow.isa.declare import Family, Step, Unit
+from pixelflow.isa.declaration import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import Kind, Mem, OperandSpec
-from pixelflow.lanes.algebra import Algebra, Bit, Word
-from pixelflow.units import Standing
+from pixelflow.isa.operands import COEFFICIENT, MEMORY
+from pixelflow.simd.isa.declare import Step
+from pixelflow.simd.isa.operands import Count, Mem, OperandSpec
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
+from pixelflow.simd.units import Standing
 
 __all__ = ["LEE_REGISTERS"]
 
 _START = Step("start-up")
 _FIT = "n + 1 cycles for n bytes: table 4; the name family follows figure 4"
 
-_address = OperandSpec("address", Kind.MEMORY, sized_by="bytes")
-_reserved = OperandSpec("p", Kind.COUNT, 0, 0)
-_bytes = OperandSpec("bytes", Kind.COUNT, 1, 8)
-_coefficients = tuple(OperandSpec(name, Kind.COEFFICIENT) for name in "ABC")
+_address = OperandSpec("address", MEMORY, sized_by="bytes")
+_reserved = OperandSpec("p", Count(0, 0))
+_bytes = OperandSpec("bytes", Count(1, 8))
+_coefficients = tuple(OperandSpec(name, COEFFICIENT) for name in "ABC")
 
 
 def _tree_steps(step: Step) -> Callable[..., tuple[Step, ...]]:
@@ -150,11 +152,11 @@ LEE_REGISTERS = ("xe", "ye", "xp", "yp", "xs", "ys")
 @INSTRUCTIONS.instruction(
     "EMC_SetLEE",
     0x58,
-    OperandSpec("module", Kind.COUNT, 0, 7),
-    OperandSpec("emc", Kind.COUNT, 0, 7),
-    OperandSpec("register", Kind.COUNT, 0, len(LEE_REGISTERS) - 1),
-    OperandSpec("index", Kind.COUNT, 0, 15),
-    OperandSpec("value", Kind.COUNT, 0, 255),
+    OperandSpec("module", Count(0, 7)),
+    OperandSpec("emc", Count(0, 7)),
+    OperandSpec("register", Count(0, len(LEE_REGISTERS) - 1)),
+    OperandSpec("index", Count(0, 15)),
+    OperandSpec("value", Count(0, 255)),
     family=Family.LEE,
     unit=Unit.LEE,
     steps=lambda *operands: (Step("write a register"),),

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pixelflow.isa import EncodingError, Program, Routine, Unit
 from pixelflow.isa.control import RET, START
-from pixelflow.isa.operands import Mem
+from pixelflow.simd.isa.operands import Mem
 
 __all__ = ["digest"]
 

@@ -17,12 +17,12 @@ from pixelflow.kernels import quick
 from pixelflow.kernels.kernel import Kernel
 from pixelflow.kernels.planes import LANES, gathered, spread
 from pixelflow.kernels.vector import Text, Vector
-from pixelflow.lanes.compiled.enables import full_after
-from pixelflow.lanes.compiled.lower import Body
-from pixelflow.lanes.compiled.native import WALK, Foreign
-from pixelflow.lanes.compiled.operations import FULL, Bit, Product, Value, Vectors
-from pixelflow.lanes.compiled.trace import Part, Steps, rows_of
-from pixelflow.records import record
+from pixelflow.simd.lanes.compiled.enables import full_after
+from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Product, Value, Vectors
+from pixelflow.simd.lanes.compiled.lower import Body
+from pixelflow.simd.lanes.compiled.native import WALK, Foreign
+from pixelflow.simd.lanes.compiled.trace import Part, Steps, rows_of
+from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.kernels.engine import Call

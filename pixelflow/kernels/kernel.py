@@ -11,8 +11,8 @@ from pixelflow.kernels import arithmetic, order, quick
 from pixelflow.kernels.formats import Format
 from pixelflow.kernels.planes import LANES, gathered, spread
 from pixelflow.kernels.vector import Text, Vector
-from pixelflow.lanes.compiled.native import Foreign
-from pixelflow.records import record
+from pixelflow.simd.lanes.compiled.native import Foreign
+from pixelflow.simd.records import record
 
 __all__ = ["Kernel", "Operation"]
 

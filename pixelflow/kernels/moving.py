@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pixelflow.kernels.folding import FoldedRow
 from pixelflow.kernels.planes import LANES
-from pixelflow.lanes.compiled.native import Foreign
-from pixelflow.records import record
+from pixelflow.simd.lanes.compiled.native import Foreign
+from pixelflow.simd.records import record
 
 __all__ = ["Kept", "Tiles", "comparing", "keep_all", "keep_folded", "keep_shared", "keep_some", "placing"]
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.node.saved_values import pack, unpack
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["DAMAGED", "read_archive", "read_bytes", "write_archive"]
 

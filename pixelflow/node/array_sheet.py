@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.lanes.engine import Engine
 from pixelflow.node.lee import LinearExpressionEvaluator
 from pixelflow.shown import Sheet
+from pixelflow.simd.lanes.engine import Engine
 
 __all__ = ["array_sheet"]
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction, Program, Unit
 from pixelflow.isa.emc import unlatch
-from pixelflow.lanes.engine import Action
 from pixelflow.node.analysis import Analysis
 from pixelflow.node.igc import UNLATCH, Issue, Stream
 from pixelflow.node.influence import influences, influences_of
@@ -16,6 +14,8 @@ from pixelflow.node.prepared import Key, prepared
 from pixelflow.node.score import Score
 from pixelflow.node.stretches import Stretch
 from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["ArrayWorker"]
 

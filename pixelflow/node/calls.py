@@ -16,7 +16,7 @@ from pixelflow.node.ports import meets_ports, sharing
 from pixelflow.node.sequencer import Sequencer
 from pixelflow.node.stretches import Stretch
 from pixelflow.observe import RoutineEntered
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Body", "WholeCall", "WholeCalls"]
 

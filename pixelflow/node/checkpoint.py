@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
 from pixelflow.node.archive import DAMAGED, read_archive, read_bytes, write_archive
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["SCHEMA", "Checkpoint"]
 

@@ -14,7 +14,6 @@ from dataclasses import astuple, dataclass, field
 from operator import mul
 from typing import Any
 
-from pixelflow.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.isa import Mem
 from pixelflow.isa.control import WAIT
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
@@ -22,6 +21,7 @@ from pixelflow.node.semaphores import Semaphores
 from pixelflow.node.sequencer import Sequencer
 from pixelflow.node.stretches import Stretch, Stretches
 from pixelflow.observe import Blocked, Bus, Executed, RoutineEntered, RoutineLeft, Signalled, StageBegan, Taken, Waited
+from pixelflow.simd.errors import CycleLimitError, InternalError, MachineFault
 
 __all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Frame", "Issue", "Stream"]
 

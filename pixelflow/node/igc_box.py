@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from pixelflow.errors import CycleLimitError, MachineFault, PixelflowError
 from pixelflow.node.igc import BLOCKED, SIGNALLED, UNLATCH, Issue, Stream
 from pixelflow.node.transfer import Command, Transfer
 from pixelflow.observe import Progressed
-from pixelflow.records import record
-from pixelflow.sim import Box
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.errors import CycleLimitError, MachineFault, PixelflowError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["EigcBox", "IgcSpec", "PeWorker", "TextureWorker", "TigcBox"]
 

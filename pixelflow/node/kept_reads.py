@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.node.texture_memory import TextureMemory
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Asked", "KeptRead", "KeptReads", "LastRound", "SameRead"]
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pixelflow.errors import InternalError
 from pixelflow.isa.control import SIGNAL
 from pixelflow.node.igc import Stream
 from pixelflow.node.igc_box import EigcBox, TigcBox
 from pixelflow.node.node_netlist import NodeBoxes
 from pixelflow.node.tasic_box import TasicBox
-from pixelflow.records import record
-from pixelflow.sim import Transfer
+from pixelflow.simd.boxes import Transfer
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.records import record
 
 __all__ = ["Flow", "Ledger", "SignalFlow", "WireCounts", "signal_flows"]
 

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.isa import Program
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.node import Node
@@ -18,8 +17,9 @@ from pixelflow.node.node_netlist import NodeBoxes, connect_network
 from pixelflow.node.run import Run
 from pixelflow.node.streams import deadlock
 from pixelflow.node.two_streams import TwoStreams
-from pixelflow.sim import Clock, Netlist
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Clock, Netlist
+from pixelflow.simd.errors import DeadlockError, InputError, InternalError
+from pixelflow.simd.units import Cycle
 
 __all__ = ["Machine", "MachineRun"]
 

@@ -14,11 +14,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.errors import Fault, InputError, MachineFault, Place
 from pixelflow.isa import Family, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import MASKS
-from pixelflow.lanes.engine import Meaning
 from pixelflow.node.analysis import Analysis
 from pixelflow.node.calls import WholeCall
 from pixelflow.node.flag_values import State
@@ -26,6 +24,8 @@ from pixelflow.node.flag_writes import FLAG, UNLATCHED, Writes
 from pixelflow.node.igc import UNLATCH, Issue, Stream
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.stretches import Stretch
+from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
+from pixelflow.simd.lanes.engine import Meaning
 
 __all__ = ["MarkTracker"]
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import texture_state
 from pixelflow.node.account import account, unfinished_account
@@ -26,8 +25,9 @@ from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.observe import Bus, RunBegan, RunEnded
-from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.node.checkpoint import Checkpoint

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import InternalError
 from pixelflow.node.emc_ports_box import EmcPortsBox, EmcPortsSpec
 from pixelflow.node.gni_box import GniBox, GniSpec
 from pixelflow.node.gni_port_box import GniPortBox, GniPortSpec
@@ -14,7 +13,8 @@ from pixelflow.node.gp_box import GpBox, GpSpec
 from pixelflow.node.igc_box import EigcBox, TigcBox
 from pixelflow.node.network_box import NetworkBox, NetworkSpec
 from pixelflow.node.tasic_box import TasicBox, TasicSpec
-from pixelflow.sim import Box, Netlist
+from pixelflow.simd.boxes import Box, Netlist
+from pixelflow.simd.errors import InternalError
 
 __all__ = ["NodeBoxes", "connect_network"]
 

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
-from pixelflow.lanes.engine import Action
 from pixelflow.node import texture_state
 from pixelflow.node.kept_reads import LastRound
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.rereading import Rereading
 from pixelflow.node.score import Again, Begin, End, Lanes, Score, Settings
 from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["Passage", "passage_of"]
 

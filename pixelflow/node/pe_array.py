@@ -9,15 +9,15 @@ from weakref import WeakKeyDictionary
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import MachineFault
 from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.kernels import MACRO, MACRO_CHECKED, make_engine
-from pixelflow.lanes import Shape
-from pixelflow.lanes.engine import Action, Engine
 from pixelflow.node.lee import LinearExpressionEvaluator
 from pixelflow.shown import Sheet, Shown
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.engine import Action, Engine
 
 __all__ = ["PeArray"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program, Unit
-from pixelflow.lanes.engine import Action
 from pixelflow.node.calls import WholeCall
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.ports import PortUse
 from pixelflow.node.stretches import Stretch
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["Key", "Prepared", "prepared"]
 

@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault, PixelflowError
 from pixelflow.isa import Program
 from pixelflow.node.account import account, unfinished_account
 from pixelflow.node.igc import Stream
@@ -23,6 +22,7 @@ from pixelflow.node.saved_values import pack
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.node.upcoming import Upcoming, ends_at, upcoming
 from pixelflow.observe import Bus, Executed, Listener, RunBegan, RunEnded
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, PixelflowError
 
 __all__ = ["Replay"]
 

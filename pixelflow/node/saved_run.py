@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.errors import Fault, InputError, InternalError, Place
 from pixelflow.isa import Program
 from pixelflow.node.archive import DAMAGED, read_archive, read_bytes, write_archive
 from pixelflow.node.node import Node
 from pixelflow.node.replay import Replay
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place
+from pixelflow.simd.records import record
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
 

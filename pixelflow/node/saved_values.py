@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.errors import InternalError
+from pixelflow.simd.errors import InternalError
 
 __all__ = ["pack", "unpack"]
 
-_ROOMS = ("pixelflow.node.", "pixelflow.sim.", "pixelflow.isa.tas")
+_ROOMS = ("pixelflow.node.", "pixelflow.simd.boxes.", "pixelflow.isa.tas")
 """Where the classes of saved values may come from; no other name in a file is looked up."""
 
 

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT
-from pixelflow.lanes.engine import Action
 from pixelflow.node.kept_reads import SameRead
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.run import Run
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import Command, Transfer
-from pixelflow.records import record
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action
+from pixelflow.simd.records import record
 
 __all__ = ["Begin", "End", "Lanes", "Score", "Settings", "Step", "Told", "begin", "replay", "tell"]
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import InternalError
 from pixelflow.node.addresses import AddressMap, Cell
 from pixelflow.node.sdram_checker import SdramChecker
 from pixelflow.node.sdram_commands import Access, Command
 from pixelflow.node.sdram_scheduler import EqualSlots, Greedy, Scheduler
 from pixelflow.node.sdram_slots import Pattern, equal_slot
 from pixelflow.node.transfer import RoundAddresses
-from pixelflow.units import Cycle
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.units import Cycle
 
 __all__ = ["SdramUse", "access_pattern", "needs_addresses", "needs_schedule", "settle_cycles"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pixelflow.errors import DeadlockError, MachineFault
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
 from pixelflow.node.igc import Stream
 from pixelflow.node.igc_box import IgcSpec
-from pixelflow.records import record
+from pixelflow.simd.errors import DeadlockError, MachineFault
+from pixelflow.simd.records import record
 
 __all__ = ["STREAMS", "OpenWait", "StreamUse", "deadlock", "specs_of", "use_of"]
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import MachineFault
 from pixelflow.isa.tas import ADDRESS_BITS
 from pixelflow.node.addresses import AddressMap, Physical
 from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.transfer import Direction, RoundAddresses, Transfer
+from pixelflow.simd.errors import MachineFault
 
 __all__ = ["TextureAccess"]
 

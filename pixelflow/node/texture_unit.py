@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
 from pixelflow.isa.tas import Addressing
-from pixelflow.lanes.engine import Engine
 from pixelflow.node.address_generator import AddressGenerator
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.kept_reads import Asked, KeptRead, KeptReads, LastRound, SameRead
@@ -29,6 +27,8 @@ from pixelflow.node.service_order import commands_of, in_groups, rounds_of, serv
 from pixelflow.node.texture_access import TextureAccess
 from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.transfer import WAYS, Command, Destination, Direction, Load, Return, RoundAddresses, Transfer
+from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.lanes.engine import Engine
 
 __all__ = ["DEVICES", "WAYS", "TextureUnit"]
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import DeadlockError, MachineFault
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.analysis import Analysis, analysis_of
@@ -29,8 +28,9 @@ from pixelflow.node.texture_timing import TimedTextureUnit
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import Command, Transfer
 from pixelflow.observe import Bus, Carried, Executed
-from pixelflow.sim import Clock, Netlist
-from pixelflow.sim import Transfer as Sent
+from pixelflow.simd.boxes import Clock, Netlist
+from pixelflow.simd.boxes import Transfer as Sent
+from pixelflow.simd.errors import DeadlockError, MachineFault
 
 __all__ = ["TwoStreams"]
 

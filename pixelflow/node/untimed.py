@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.isa import Instruction, Program, Unit
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.analysis import analysis_of
@@ -32,6 +31,7 @@ from pixelflow.node.streams import STREAMS, deadlock
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.untimed_run import UntimedRun
 from pixelflow.observe import Bus
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 
 if TYPE_CHECKING:
     from pixelflow.node.node import Node

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pixelflow.errors import PixelflowError
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.igc import BLOCKED, Frame, Stream
 from pixelflow.node.semaphores import Semaphores
 from pixelflow.observe import Bus, Executed, RoutineLeft
-from pixelflow.records import record
+from pixelflow.simd.errors import PixelflowError
+from pixelflow.simd.records import record
 
 __all__ = ["Upcoming", "ends_at", "upcoming"]
 

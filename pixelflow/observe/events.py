@@ -1,64 +1,11 @@
-"""What watchers can hear of a run: typed events, each with the cycle of its run in which it begins.
-
-An event is built only where somebody has subscribed to its kind, so a run that nobody watches builds none. Events of
-one stream, of the TASICs of one module, or of one path come in the order of their cycles. Streams run ahead of each
-other, so events of different tracks do not.
-"""
+"""Events that only a node has: its semaphores, its TASICs, its paths out of the GNI, its enables."""
 
 from __future__ import annotations
 
-from pixelflow.observe.views import AccountView, ProgramView, RunView
-from pixelflow.records import record
+from pixelflow.simd.observe.events import Event
+from pixelflow.simd.records import record
 
-__all__ = [
-    "Accessed",
-    "Blocked",
-    "Carried",
-    "EnablesChanged",
-    "Event",
-    "Executed",
-    "PathUsed",
-    "Progressed",
-    "RoutineEntered",
-    "RoutineLeft",
-    "RunBegan",
-    "RunEnded",
-    "Signalled",
-    "StageBegan",
-    "Taken",
-    "Waited",
-]
-
-
-@record
-class Event:
-    """Something that happened; ``cycle`` counts from the beginning of the run."""
-
-    cycle: int
-
-
-@record
-class RunBegan(Event):
-    """A run begins; the first event of every run. A run that goes on from a checkpoint begins at its cycle."""
-
-    program: ProgramView
-    entries: tuple[str, ...]
-    """The streams that run."""
-    function: bool
-    """False where only time passes."""
-    view: RunView
-    """The run itself, to be looked at while it goes on."""
-    resumed: bool = False
-    """Whether it goes on from a checkpoint: what was told before is not told again."""
-
-
-@record
-class Executed(Event):
-    """A stream has issued the instruction at a position of the program."""
-
-    stream: str
-    index: int
-    cycles: int
+__all__ = ["Accessed", "Blocked", "EnablesChanged", "PathUsed", "Signalled", "Taken"]
 
 
 @record
@@ -68,17 +15,6 @@ class Blocked(Event):
     stream: str
     index: int
     semaphore: int
-
-
-@record
-class Waited(Event):
-    """A stream did nothing of its own from ``cycle`` up to ``end``, at a WAIT or at a texture instruction."""
-
-    stream: str
-    index: int
-    reason: str
-    """``sem N``, or ``transfer``."""
-    end: int
 
 
 @record
@@ -97,42 +33,6 @@ class Taken(Event):
     stream: str
     index: int
     semaphore: int
-
-
-@record
-class StageBegan(Event):
-    """A MARK was met."""
-
-    stream: str
-    name: str
-
-
-@record
-class RoutineEntered(Event):
-    """A CALL was executed; ``depth`` is 1 for a call from the main program."""
-
-    stream: str
-    name: str
-    depth: int
-
-
-@record
-class RoutineLeft(Event):
-    """A routine has returned; ``depth`` as it was when the routine was entered."""
-
-    stream: str
-    name: str
-    depth: int
-
-
-@record
-class Carried(Event):
-    """An item was sent over a wire; it can be read from cycle ``arrives`` on."""
-
-    wire: str
-    arrives: int
-    amount: int
-    unit: str
 
 
 @record
@@ -163,21 +63,3 @@ class EnablesChanged(Event):
     """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
 
     counts: tuple[int, ...]
-
-
-@record
-class Progressed(Event):
-    """The run has come to a cycle; sent now and then, for displays that look at the run themselves."""
-
-
-@record
-class RunEnded(Event):
-    """A run has ended, for whatever reason; the last event of every run."""
-
-    reason: str
-    """``halt``, or what stopped it: ``deadlock``, ``cycle limit``, ``fault``, ``refused``, ``interrupted``,
-    ``internal error``."""
-    cycles: dict[str, int]
-    """The last cycle of each stream."""
-    account: AccountView
-    """The account of the run, or of what there was of it."""

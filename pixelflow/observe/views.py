@@ -1,79 +1,14 @@
-"""What watchers may look at: the parts of programs and of runs that they read. The real objects satisfy these."""
+"""Views of a node's runs: what its watchers read of streams, runs and accounts. The real objects satisfy these."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-__all__ = [
-    "AccountView",
-    "DeclarationView",
-    "InstructionView",
-    "LineView",
-    "ProgramView",
-    "RoutineView",
-    "RunView",
-    "StreamView",
-]
+from pixelflow.simd.observe import views as core
+from pixelflow.simd.observe.views import ProgramView
 
-
-class LineView(Protocol):
-    """A line of source text."""
-
-    file: str
-    line: int
-    text: str
-
-
-class RoutineView(Protocol):
-    """A routine of a program."""
-
-    name: str
-    entry: int
-    end: int
-
-
-class DeclarationView(Protocol):
-    """What is declared of an instruction."""
-
-    mnemonic: str
-    opcode: int
-
-
-class InstructionView(Protocol):
-    """An instruction of a program."""
-
-    declaration: DeclarationView
-    cycles: int
-
-    def text(self) -> str:
-        """Return the instruction as the assembler takes it."""
-
-
-class ProgramView(Protocol):
-    """An assembled program (`pixelflow.isa.Program`)."""
-
-    name: str
-    names: tuple[str, ...]
-
-    @property
-    def sha256(self) -> str: ...
-
-    @property
-    def instructions(self) -> Sequence[InstructionView]: ...
-
-    @property
-    def addresses(self) -> Sequence[int]:
-        """The word address of each instruction."""
-
-    def where(self, index: int) -> str:
-        """Return file and line of an instruction, or its word address."""
-
-    def line_at(self, index: int) -> LineView | None:
-        """Return the source line of an instruction."""
-
-    def routine_at(self, address: int) -> RoutineView | None:
-        """Return the routine that holds a word address."""
+__all__ = ["AccountView", "RunView", "StreamView"]
 
 
 class StreamView(Protocol):
@@ -99,15 +34,11 @@ class StreamView(Protocol):
         """Cycles of the instructions executed so far."""
 
 
-class RunView(Protocol):
-    """A run while it goes on (`OneStream` and `TwoStreams` of `pixelflow.node`)."""
+class RunView(core.RunView, Protocol):
+    """A run while it goes on on a node."""
 
     @property
     def streams(self) -> Mapping[str, StreamView]: ...
-
-    @property
-    def cycle(self) -> int:
-        """The last cycle that a stream has come to."""
 
     @property
     def tasic_cycles(self) -> tuple[int, ...]:
@@ -118,13 +49,12 @@ class RunView(Protocol):
         """Busy cycles of the paths out of the GNI."""
 
 
-class AccountView(Protocol):
+class AccountView(core.AccountView, Protocol):
     """The account of one stream of a run that has ended, with that of the other beside it (`pixelflow.node.Run`)."""
 
     program: ProgramView
     engine: str
     stream: str
-    reason: str
     cycles: int
     waits: Mapping[str, int]
     tasic_cycles: tuple[int, ...]

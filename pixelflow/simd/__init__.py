@@ -1,1 +1,1 @@
-"""Core that every machine stands on; nothing here names one."""
+"""The core: what every machine stands on, and nothing that names one."""

@@ -13,11 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
-from pixelflow.drawing import DrawnFrame, Frame
-from pixelflow.errors import Fault, InputError, nearest
-from pixelflow.isa.declare import InstructionSet
-from pixelflow.isa.program import Program
 from pixelflow.shown import Sheet
+from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.isa.program import Program
 
 __all__ = [
     "GROUP",

@@ -12,9 +12,9 @@ import pytest
 
 import microcode
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.errors import DeadlockError, InputError
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint, Node, Run, checkpoint
+from pixelflow.simd.errors import DeadlockError, InputError
 from tests.streams import exchanges
 
 CYCLES = 100

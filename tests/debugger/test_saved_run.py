@@ -7,9 +7,9 @@ import random
 import pytest
 
 from microcode import assemble
-from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun, saved_run
 from pixelflow.observe import Executed
+from pixelflow.simd.errors import DeadlockError, InputError, InternalError
 from tests.debugger import programs
 
 FLIPS = 100

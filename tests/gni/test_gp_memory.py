@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pixelflow.errors import InputError, MachineFault
 from pixelflow.node import GpMemory
 from pixelflow.node.gp_memory import GP_MEMORY_BYTES
+from pixelflow.simd.errors import InputError, MachineFault
 
 
 def test_bytes_stay() -> None:

@@ -11,12 +11,12 @@ from functools import cache
 import pytest
 
 from microcode import assemble
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
-from pixelflow.lanes.compiled.toolchain import Toolchain
 from pixelflow.node import Node, score
 from pixelflow.node.prepared import prepared
 from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.coverage.binning import TILES, BinRule, bin_triangles, in_order, sub_bins
-from pixelflow.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap, spans_of
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap, spans_of
+from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 300, 200
 

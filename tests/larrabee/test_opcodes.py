@@ -11,7 +11,7 @@ import pytest
 
 from larrabee_bridge.isa import INSTRUCTIONS
 from larrabee_bridge.isa.declarations import DST, VectorFamily, declare
-from pixelflow.errors import InternalError
+from pixelflow.simd.errors import InternalError
 
 FILES = ("floats", "integers", "masks", "memory", "scalar")
 DIGEST = "38cbd3b3caf6aa75c60d5d318b18b0fe405804db312e51a6c14cad993120ba41"

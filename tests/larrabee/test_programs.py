@@ -12,7 +12,7 @@ from larrabee_bridge.core.threads import ThreadTrace, take_turns
 from larrabee_bridge.unit.program import assemble_vector
 from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.cli.main import main
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 RAY = resources.files("larrabee_bridge").joinpath("programs", "ray.mc")
 BLOCKS = resources.files("larrabee_bridge").joinpath("programs", "blocks.mc")

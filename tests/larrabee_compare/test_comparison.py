@@ -8,10 +8,10 @@ import pytest
 from larrabee_bridge.compare import tessellate_on_both
 from larrabee_bridge.frame import draw_on_larrabee, side_of, work_of
 from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
-from pixelflow.drawing import Blend, Draw, Frame, State, draw_frame, snap
-from pixelflow.errors import InputError
-from pixelflow.lanes import AUTO, choose
 from pixelflow.machine import draw_on_pixelflow
+from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import AUTO, choose
 from tessellation import load
 from tessellation.scenes import layers, sized
 from tessellation.stages import Stage

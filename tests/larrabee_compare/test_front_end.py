@@ -11,8 +11,8 @@ from larrabee_bridge.frame import draw_on_larrabee, side_of, work_of
 from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.front_end import DropReason
 from larrabee_bridge.raster.rasterizer import sampled_bins
-from pixelflow.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
+from pixelflow.simd.errors import InputError
 from tessellation import Patch, check, evaluate, load
 from tessellation.camera import View
 from tessellation.rendering import Standpoint, lit_triangles

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.coverage.quads import Quads, quads_of, quads_of_spans
-from pixelflow.drawing import snap
+from pixelflow.simd.drawing import snap
 
 
 @pytest.mark.parametrize("size", [0.7, 6, 50, 400])

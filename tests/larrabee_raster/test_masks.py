@@ -6,7 +6,7 @@ import pytest
 from larrabee_bridge.coverage.binning import BinRule, bin_triangles
 from larrabee_bridge.coverage.quads import Quads, quads_of
 from larrabee_bridge.raster.rasterizer import rasterize
-from pixelflow.drawing import SAMPLES, covered
+from pixelflow.simd.drawing import SAMPLES, covered
 from tests.larrabee_raster.scenes import FAMILIES, HEIGHT, WIDTH, equilateral, family, joined, triangles_of
 
 

@@ -7,8 +7,8 @@ from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.raster.timing import together
 from larrabee_bridge.unit.program import assemble_vector, shipped
 from larrabee_bridge.unit.vector_unit import VectorUnit
-from pixelflow.drawing import edges_of
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import edges_of
+from pixelflow.simd.errors import InputError
 from tests.larrabee_raster.scenes import equilateral, family, triangles_of
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from microcode.assembler import assemble
-from pixelflow.config.param import leaves
-from pixelflow.drawing import draw_frame
-from pixelflow.errors import InputError
+from pixelflow.simd.config.param import leaves
+from pixelflow.simd.drawing import draw_frame
+from pixelflow.simd.errors import InputError
 from pixelflow.simd.machine import Machine, machine_named, machine_names, machines, register
 from tessellation.scenes import SceneSource, load_scene
 

@@ -8,9 +8,9 @@ import pytest
 
 import pixelflow.node.sdram_checker
 from pixelflow.config import SdramConfig
-from pixelflow.errors import InputError
 from pixelflow.node.sdram_checker import SdramChecker, Verdict
 from pixelflow.node.sdram_trace import read_traces
+from pixelflow.simd.errors import InputError
 from tests.sdram.timeline import commands
 
 THESIS = SdramConfig()

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.node.sdram import BURSTS, Sdram
 from pixelflow.node.sdram_checker import SdramChecker
 from pixelflow.node.sdram_commands import Command, CommandKind
+from pixelflow.simd.errors import MachineFault
 from tests.sdram.timeline import commands
 
 THESIS = SdramConfig()

@@ -9,12 +9,12 @@ import pytest
 
 import microcode
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.errors import InputError, InternalError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.node.ledger import Flow
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.transfer import Transfer
+from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from tests.streams import exchanges
 
 PROGRAMS = 60

@@ -13,10 +13,10 @@ import pytest
 
 import microcode
 from pixelflow.config import TINY
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.node import Node, UntimedRun
 from pixelflow.node.untimed import Untimed
 from pixelflow.observe import Executed
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from tests.streams import graphs
 from tests.untimed.states import SMALL, run_both
 

@@ -14,8 +14,8 @@ from larrabee_bridge.isa import LANES
 from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
 from larrabee_bridge.raster.timing import together
 from larrabee_bridge.scheduling import FrameWork, PairCosts, frame_work
-from pixelflow.drawing import Draw, Frame, ScreenTriangles
-from pixelflow.records import record
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles
+from pixelflow.simd.records import record
 
 __all__ = ["SceneCosts", "costs_of"]
 

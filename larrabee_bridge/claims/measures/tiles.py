@@ -12,7 +12,7 @@ from larrabee_bridge.claims.measures.meshes import even_mesh
 from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.coverage.binning import TILES, bin_triangles, in_order, sub_bins
-from pixelflow.drawing import spans_of
+from pixelflow.simd.drawing import spans_of
 
 _COLOUR_AND_DEPTH = 4 + 4
 """Bytes of a pixel."""

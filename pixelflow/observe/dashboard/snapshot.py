@@ -17,8 +17,9 @@ from pixelflow.observe.dashboard.state import (
     Utilisation,
 )
 from pixelflow.observe.dashboard.watch import ENABLED, Watch, module_track
-from pixelflow.observe.views import ProgramView, StreamView
-from pixelflow.records import record
+from pixelflow.observe.views import StreamView
+from pixelflow.simd.observe import ProgramView
+from pixelflow.simd.records import record
 
 __all__ = ["Facts", "Look", "SemaphoreUse", "snapshot"]
 
