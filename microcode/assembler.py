@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from microcode.builder import Builder
-from microcode.declarations import unknown_parameter
-from microcode.expander import Expander, Stop
-from microcode.linker import link_faults
-from microcode.scope import Scope
-from microcode.source import Complaint, Source, read_source, source_of
+from microcode.expand.declarations import unknown_parameter
+from microcode.expand.expander import Expander, Stop
+from microcode.expand.scope import Scope
+from microcode.language.source import Complaint, Source, read_source, source_of
+from microcode.language.values import Value
+from microcode.linking.linker import link_faults
 from microcode.target import PIXELFLOW, Target
-from microcode.values import Value
 from pixelflow.isa import Program
 from pixelflow.simd.errors import Fault, InputError, Place
 

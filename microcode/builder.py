@@ -18,14 +18,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from microcode.data import DataKind
-from microcode.layout import Layout
-from microcode.linker import link
-from microcode.operands import OperandError, converted
-from microcode.sections import Label, LabelScope, Pending, Section
-from microcode.source import Line
+from microcode.language.data import DataKind
+from microcode.language.source import Line
+from microcode.language.values import Imm, Mem, Range, Reference, Value
+from microcode.linking.layout import Layout
+from microcode.linking.linker import link
+from microcode.linking.operands import OperandError, converted
+from microcode.linking.sections import Label, LabelScope, Pending, Section
 from microcode.target import PIXELFLOW, Target
-from microcode.values import Imm, Mem, Range, Reference, Value
 from pixelflow.isa import PARAMETERS, Instruction, Program
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from microcode.functions import FUNCTIONS
-from microcode.lines import tokens_of
-from microcode.scope import BUILT_IN
+from microcode.expand.scope import BUILT_IN
+from microcode.language.functions import FUNCTIONS
+from microcode.read.lines import tokens_of
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.simd.isa.operands import Target
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from microcode.values import Value
+from microcode.language.values import Value
 from pixelflow.isa import (
     INSTRUCTIONS,
     MAIN_BYTES,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from microcode.lines import _RULES, _parse_by_grammar
+from microcode.language.source import Complaint
 from microcode.quick import Unusual, read_expression, read_line
-from microcode.source import Complaint
+from microcode.read.lines import _RULES, _parse_by_grammar
 
 ROOT = Path(__file__).resolve().parents[2]
 LINES = sorted(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol
 
-from microcode.functions import ARITHMETIC, FUNCTIONS, arithmetic
-from microcode.source import Complaint
-from microcode.values import Broken, Modified, Range, Symbol, Value, shown
+from microcode.language.functions import ARITHMETIC, FUNCTIONS, arithmetic
+from microcode.language.source import Complaint
+from microcode.language.values import Broken, Modified, Range, Symbol, Value, shown
 from pixelflow.isa import Imm, Mem
 from pixelflow.simd.errors import InputError, nearest
 from pixelflow.simd.records import record

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from microcode.data import LANE_BYTES, DataKind, data_bytes
+from microcode.language.data import LANE_BYTES, DataKind, data_bytes
+from microcode.language.values import Range, Value
 from microcode.target import PIXELFLOW, Target
-from microcode.values import Range, Value
 from pixelflow.isa import DataBlock, MemoryRange
 from pixelflow.simd.errors import InputError, Place
 from pixelflow.simd.records import record

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from microcode import statements as s
-from microcode.declarations import at_node, check_parameters, checked_name
-from microcode.expressions import Binary, Name, Node, Silent, Template, Unary, name_text, truth, whole
-from microcode.operands import OperandError
-from microcode.parser import first_word
-from microcode.scope import MacroValue, Scope
-from microcode.source import Complaint
-from microcode.values import Mem, Range, Reference, Symbol, Value, shown
+from microcode.expand.declarations import at_node, check_parameters, checked_name
+from microcode.expand.scope import MacroValue, Scope
+from microcode.language import statements as s
+from microcode.language.expressions import Binary, Name, Node, Silent, Template, Unary, name_text, truth, whole
+from microcode.language.source import Complaint
+from microcode.language.values import Mem, Range, Reference, Symbol, Value, shown
+from microcode.linking.operands import OperandError
+from microcode.read.blocks import first_word
 from pixelflow.isa import PARAMETERS
 from pixelflow.simd.errors import nearest
 
 if TYPE_CHECKING:
-    from microcode.expander import Expander
+    from microcode.expand.expander import Expander
 
 __all__ = ["HANDLERS"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from microcode.totals import Total, Totals
+from microcode.analysis.totals import Total, Totals
 from pixelflow.isa import Instruction, OperandSpec, Program
 from pixelflow.isa.control import CALL, ENDL, JMP, LOOP
 from pixelflow.simd.isa.operands import Name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microcode.scope import BUILT_IN
+from microcode.expand.scope import BUILT_IN
 from pixelflow.isa import Imm, Instruction, Mem, OperandSpec, Program, Register, Routine, operands
 from pixelflow.isa.control import ENDL, LOOP
 from pixelflow.simd.isa.operands import Name, Target

@@ -1,12 +1,12 @@
-"""What a line of the .mc language says. Expressions inside are nodes of `microcode.expressions`."""
+"""What a line of the .mc language says. Expressions inside are nodes of `microcode.language.expressions`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from microcode.data import DataKind
-from microcode.expressions import Literal, Name, Node, Template
-from microcode.source import Line
+from microcode.language.data import DataKind
+from microcode.language.expressions import Literal, Name, Node, Template
+from microcode.language.source import Line
 from pixelflow.simd.records import record
 
 __all__ = [

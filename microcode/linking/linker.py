@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from microcode.sections import Pending, Section
+from microcode.linking.sections import Pending, Section
 from pixelflow.isa import Declaration, Instruction, Program, Routine, SourceLine, Unit
 from pixelflow.isa.control import CALL, ENDL, LOOP
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
@@ -14,7 +14,7 @@ from pixelflow.simd.isa.operands import Name
 
 if TYPE_CHECKING:
     from microcode.builder import Builder
-    from microcode.source import Line
+    from microcode.language.source import Line
 
 __all__ = ["link", "link_faults"]
 

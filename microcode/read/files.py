@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from microcode.source import Complaint, Source, read_source
+from microcode.language.source import Complaint, Source, read_source
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.records import record
 
 __all__ = ["LIBRARY", "Files"]
 
-LIBRARY = Path(__file__).parent / "library"
+LIBRARY = Path(__file__).parents[1] / "library"
 
 
 @record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from microcode.values import Range, Reference, Value, shown
+from microcode.language.values import Range, Reference, Value, shown
 from pixelflow.isa import BEFORE, END, Declaration, Mem, OperandSpec
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.isa.operands import Name, NotAllowed, NotThisKind, Operand, Target, is_whole

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from microcode import statements as s
-from microcode.expressions import Name, Node, Template, name_text, whole
-from microcode.parser import first_word
-from microcode.scope import MacroValue, Scope
-from microcode.source import Complaint
-from microcode.values import Broken, Mem, Range, Value, shown
+from microcode.expand.scope import MacroValue, Scope
+from microcode.language import statements as s
+from microcode.language.expressions import Name, Node, Template, name_text, whole
+from microcode.language.source import Complaint
+from microcode.language.values import Broken, Mem, Range, Value, shown
+from microcode.read.blocks import first_word
 from pixelflow.simd.errors import InputError, nearest
 
 if TYPE_CHECKING:
-    from microcode.expander import Expander
+    from microcode.expand.expander import Expander
 
 __all__ = ["HANDLERS", "at_node", "checked_name", "define_macro"]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from microcode import expressions as e
-from microcode import statements as s
-from microcode.data import DataKind
+from microcode.language import expressions as e
+from microcode.language import statements as s
+from microcode.language.data import DataKind
+from microcode.language.source import Complaint
 from microcode.quick import Unusual, read_expression, read_line
-from microcode.source import Complaint
 
 if TYPE_CHECKING:
     from lark import Lark, Token

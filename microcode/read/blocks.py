@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from microcode import statements as s
-from microcode.lines import parse_line
-from microcode.source import Complaint, Line, Source
+from microcode.language import statements as s
+from microcode.language.source import Complaint, Line, Source
+from microcode.read.lines import parse_line
 from microcode.target import PIXELFLOW, Target
 from pixelflow.simd.errors import Fault
 from pixelflow.simd.records import record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from microcode.totals import Totals
+from microcode.analysis.totals import Totals
 from pixelflow.isa import Program
 
 __all__ = ["SCHEMA", "symbols"]

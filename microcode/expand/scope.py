@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from microcode.statements import Item
+from microcode.language.statements import Item
+from microcode.language.values import Value
 from microcode.target import BUILT_IN, PIXELFLOW, Target
-from microcode.values import Value
 from pixelflow.simd.records import record
 
 __all__ = ["BUILT_IN", "MacroValue", "Scope"]

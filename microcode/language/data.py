@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
-from microcode.functions import binary32
-from microcode.values import Value, shown
+from microcode.language.functions import binary32
+from microcode.language.values import Value, shown
 
 __all__ = ["DataKind", "data_bytes"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from microcode.footprint import footprint
+from microcode.analysis.footprint import footprint
 from pixelflow.isa import INSTRUCTIONS, SEMAPHORES, Instruction, Mem, Program, Routine
 from pixelflow.isa.control import CALL, HALT, JMP, RET
 from pixelflow.simd.errors import Place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from microcode.values import Range, Value, shown
+from microcode.language.values import Range, Value, shown
 from pixelflow.isa import Mem
 
 __all__ = ["ARITHMETIC", "FUNCTIONS", "arithmetic", "binary32"]

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from microcode import code, declarations
-from microcode import statements as s
 from microcode.builder import Builder
-from microcode.expressions import Name, Silent, name_text
-from microcode.files import Files
-from microcode.parser import first_word, parse
-from microcode.scope import Scope
-from microcode.source import Complaint, Line, Source
-from microcode.values import Value
+from microcode.expand import code, declarations
+from microcode.expand.scope import Scope
+from microcode.language import statements as s
+from microcode.language.expressions import Name, Silent, name_text
+from microcode.language.source import Complaint, Line, Source
+from microcode.language.values import Value
+from microcode.read.blocks import first_word, parse
+from microcode.read.files import Files
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from microcode.values import Reference
+from microcode.language.values import Reference
 from pixelflow.isa import Instruction
 from pixelflow.simd.errors import Place
 from pixelflow.simd.records import record
