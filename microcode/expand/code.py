@@ -13,7 +13,6 @@ from microcode.language.expressions import Binary, Name, Node, Silent, Template,
 from microcode.language.source import Complaint
 from microcode.language.values import Mem, Range, Reference, Symbol, Value, shown
 from microcode.linking.operands import OperandError
-from microcode.read.blocks import first_word
 from pixelflow.isa import PARAMETERS
 from pixelflow.simd.errors import nearest
 
@@ -206,7 +205,7 @@ def _assertion(expander: Expander, item: s.Item, scope: Scope) -> None:
 
 
 def _message(expander: Expander, item: s.Item, scope: Scope) -> None:
-    raise Complaint(_words(item.statement.message, scope), *first_word(item.line))
+    raise Complaint(_words(item.statement.message, scope), *item.line.first_word)
 
 
 HANDLERS: dict[type, Callable[[Expander, s.Item, Scope], None]] = {

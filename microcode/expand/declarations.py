@@ -11,7 +11,6 @@ from microcode.language import statements as s
 from microcode.language.expressions import Name, Node, Template, name_text, whole
 from microcode.language.source import Complaint
 from microcode.language.values import Broken, Mem, Range, Value, shown
-from microcode.read.blocks import first_word
 from pixelflow.simd.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def _const(expander: Expander, item: s.Item, scope: Scope) -> None:
 def _param(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.Param = item.statement
     if scope.parent is not None:
-        raise Complaint("a param stands at the top level of a file", *first_word(item.line))
+        raise Complaint("a param stands at the top level of a file", *item.line.first_word)
     scope.parameters.append(statement.name.name)
     overrides = expander.overrides
     bind(

@@ -16,7 +16,7 @@ from microcode.language import statements as s
 from microcode.language.expressions import Name, Silent, name_text
 from microcode.language.source import Complaint, Line, Source
 from microcode.language.values import Value
-from microcode.read.blocks import first_word, parse
+from microcode.read.blocks import parse
 from microcode.read.files import Files
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
@@ -110,7 +110,7 @@ class Expander:
         self._steps += 1
         if self._steps > STEPS:
             message = f"the program expands to more than {STEPS} lines"
-            self.complain(Complaint(message, *first_word(line), "is a repeat longer than it should be?"), line)
+            self.complain(Complaint(message, *line.first_word, "is a repeat longer than it should be?"), line)
             raise Stop
 
     def guarded(self, step: Callable[[Expander, s.Item, Scope], None], item: s.Item, scope: Scope) -> None:
@@ -123,9 +123,9 @@ class Expander:
             self.complain(complaint, item.line)
         except InputError as error:
             for fault in error.faults:
-                self.complain(Complaint(fault.message, *first_word(item.line), fault.hint, fault.place), item.line)
+                self.complain(Complaint(fault.message, *item.line.first_word, fault.hint, fault.place), item.line)
         except RecursionError:
-            self.complain(Complaint("this is nested too deeply", *first_word(item.line)), item.line)
+            self.complain(Complaint("this is nested too deeply", *item.line.first_word), item.line)
 
     @contextmanager
     def expanding(self, macro: str, line: Line, column: int) -> Iterator[None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.records import record
 
-__all__ = ["Complaint", "Line", "Source", "read_source", "source_of"]
+__all__ = ["Complaint", "Line", "Source", "first_word", "read_source", "source_of"]
 
 SOURCE_BYTES = 16 << 20
 """Largest source file that is read; a larger one is certainly not microcode."""
@@ -32,6 +32,11 @@ class Line:
         text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in kept)
         return Place(self.file, self.number, column, text, max(1, min(length, len(text) - column + 1)))
 
+    @property
+    def first_word(self) -> tuple[int, int]:
+        """Column and length of the first word."""
+        return first_word(self.text)
+
     def __str__(self) -> str:
         return f"{self.file}:{self.number}"
 
@@ -43,6 +48,13 @@ class Source:
     file: str
     lines: tuple[Line, ...]
     path: Path | None = None
+
+
+def first_word(text: str, offset: int = 0) -> tuple[int, int]:
+    """Return column and length of the first word of a text that begins ``offset`` characters into its line."""
+    stripped = text.lstrip()
+    word = stripped.split(maxsplit=1)[0] if stripped else ""
+    return len(text) - len(stripped) + 1 + offset, len(word)
 
 
 class Complaint(Exception):

@@ -9,7 +9,7 @@ import re
 
 from microcode.language import statements as s
 from microcode.language.source import Complaint, Line, Source
-from microcode.read.lines import parse_line
+from microcode.read.lines import read_line
 from microcode.target import PIXELFLOW, Target
 from pixelflow.simd.errors import Fault
 from pixelflow.simd.records import record
@@ -72,27 +72,20 @@ class _Blocks:
                 item.branches.append(s.Branch(line, statement.test))
             self.open.append(item)
             if len(self.open) == NESTING + 1:
-                raise Complaint(f"blocks are nested deeper than {NESTING}", *first_word(line))
+                raise Complaint(f"blocks are nested deeper than {NESTING}", *line.first_word)
 
     def close(self, line: Line) -> None:
         if not self.open:
-            raise Complaint("end without macro, repeat, if, routine, proc or loop", *first_word(line))
+            raise Complaint("end without macro, repeat, if, routine, proc or loop", *line.first_word)
         self.open.pop().end = line
 
     def otherwise(self, line: Line, statement: s.Otherwise) -> None:
         branches = self.open[-1].branches if self.open else []
         if not branches:
-            raise Complaint("else without if", *first_word(line))
+            raise Complaint("else without if", *line.first_word)
         if branches[-1].test is None:
-            raise Complaint("a second else", *first_word(line), f"the first is in line {branches[-1].line.number}")
+            raise Complaint("a second else", *line.first_word, f"the first is in line {branches[-1].line.number}")
         branches.append(s.Branch(line, statement.test))
-
-
-def first_word(line: Line) -> tuple[int, int]:
-    """Return column and length of the first word of a line."""
-    stripped = line.text.lstrip()
-    word = stripped.split(maxsplit=1)[0] if stripped else ""
-    return len(line.text) - len(stripped) + 1, len(word)
 
 
 def _usage(line: Line, target: Target) -> str | None:
@@ -109,7 +102,7 @@ def parse(source: Source, target: Target = PIXELFLOW) -> Parsed:
     blocks = _Blocks()
     for line in source.lines:
         try:
-            blocks.add(line, *parse_line(line.text))
+            blocks.add(line, *read_line(line.text))
         except Complaint as complaint:
             complaint.hint = complaint.hint or _usage(line, target)
             blocks.faults.append(complaint.fault(line))
@@ -122,6 +115,6 @@ def parse(source: Source, target: Target = PIXELFLOW) -> Parsed:
         word = _OPENERS[type(item.statement)]
         if isinstance(item.statement, s.RoutineDef) and not item.statement.started:
             word = "proc"
-        blocks.faults.append(Complaint(f"{word} without end", *first_word(item.line)).fault(item.line))
+        blocks.faults.append(Complaint(f"{word} without end", *item.line.first_word).fault(item.line))
         blocks.damaged = blocks.damaged or isinstance(item.statement, s.Macro | s.RoutineDef)
     return Parsed(tuple(blocks.items), tuple(blocks.faults), blocks.damaged)

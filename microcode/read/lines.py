@@ -1,381 +1,330 @@
-"""From the text of one line to its label and statement, by the grammar in ``grammar.lark``."""
+"""Lines of the `.mc` language: from the text of one to its label and statement. `LANGUAGE.md` has the grammar."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
 
 from microcode.language import expressions as e
 from microcode.language import statements as s
 from microcode.language.data import DataKind
-from microcode.language.source import Complaint
-from microcode.quick import Unusual, read_expression, read_line
+from microcode.language.source import Complaint, first_word
+from microcode.read.tokens import AFTER_EXPRESSION, END, Token, Tokens
 
-if TYPE_CHECKING:
-    from lark import Lark, Token
-
-__all__ = ["parse_line", "tokens_of"]
+__all__ = ["read_line", "tokens_of"]
 
 LONGEST = 4000
 """Longest line, in characters."""
 DIGITS = 40
 NAME_LENGTH = 80
+DEPTH = 100
+"""Expressions within expressions."""
+
+_LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"))
+_PRECEDENCE = {operator: level for level, group in enumerate((*_LEVELS, ("*", "/", "%"))) for operator in group}
+_COMPARISON = _PRECEDENCE["=="]
+
+_FACTORS = ("NUMBER", "FRACTION", "CHARACTER", "STRING", "NAME", "TEMPLATE", "SIGN", "NOT")
+_BRACED_WORD = re.compile(r"\d+[g-wyz]\w*")
+"""A word in braces may begin with a digit, as in ``{1to16}``; an expression that does is a number."""
+_DATA_KIND = re.compile(r"(byte|word|float)\b")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "0": "\0"}
+
+_Read = TypeVar("_Read")
 
 
-class _Rules:
-    """The value of each grammar rule, built while lark reduces it. Methods are named as the rules."""
+class _Reader(Tokens):
+    """One line, or an expression inside a name; a method for each rule of the grammar."""
 
-    def __init__(self, offset: int = 0) -> None:
-        self.offset = offset
+    depth = 0
 
-    # --- pieces of expressions -----------------------------------------------------------------------------------
+    # --- expressions -----------------------------------------------------------------------------------------------
 
-    def _span(self, token: Token) -> tuple[int, int]:
-        column = token.column + self.offset
-        return column, column + len(token)
+    def expression(self, lowest: int = 0) -> e.Node:
+        """Read operators of at least the ``lowest`` precedence."""
+        left, before = self.factor(), None
+        while self.kind in ("OPERATOR", "SIGN") and (level := _PRECEDENCE[self.text]) >= lowest:
+            operator = self.take(self.kind)
+            right = self.expression(level + 1)
+            if before == level == _COMPARISON:
+                hint = "write a < b && b < c"
+                self.note(Complaint("comparisons do not chain", operator.column, len(operator.text), hint))
+            before = level
+            if operator.text in ("&&", "||"):
+                left = e.Logical(left.column, right.stop, operator.text == "&&", left, right)
+            else:
+                left = e.Binary(left.column, right.stop, operator.text, left, right)
+        self.expected |= {"OPERATOR", "SIGN"}
+        self.close(AFTER_EXPRESSION)
+        return left
 
-    def number(self, children):
-        return e.Literal(*self._span(children[0]), self._integer(children[0]))
+    def factor(self) -> e.Node:
+        if self.depth == DEPTH:
+            raise Complaint("this is nested too deeply", *first_word(self.line, self.offset))
+        self.depth += 1
+        found = self.parenthesis() if self.has("(") else self.operand_of_operator(self.take(*_FACTORS))
+        self.depth -= 1
+        return found
 
-    def _integer(self, token: Token) -> int:
-        text = str(token)
+    def parenthesis(self) -> e.Node:
+        found = self.expression()
+        self.must(")")
+        return found
+
+    def operand_of_operator(self, token: Token) -> e.Node:
+        match token.kind:
+            case "NUMBER" | "FRACTION" | "CHARACTER" | "STRING":
+                return self.literal(token)
+            case "SIGN" | "NOT":
+                operand = self.factor()
+                return e.Unary(token.column, operand.stop, token.text, operand)
+        if self.has("["):
+            index = self.expression()
+            self.must("]")
+            return e.Index(token.column, index.stop + 1, self.spelled(token), index)
+        if token.kind == "NAME" and self.has("("):
+            arguments = ()
+            if not self.has(")"):
+                arguments = self.expressions()
+                self.must(")")
+            stop = arguments[-1].stop + 1 if arguments else token.stop + 2
+            return e.Call(token.column, stop, token.text, arguments)
+        return self.spelled(token)
+
+    def literal(self, token: Token) -> e.Literal:
+        return e.Literal(token.column, token.stop, self.value(token))
+
+    def value(self, token: Token) -> int | float | str:
+        match token.kind:
+            case "NUMBER":
+                return self.integer(token)
+            case "FRACTION":
+                return float(token.text)
+        text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), token.text[1:-1])
+        if token.kind == "STRING":
+            return text
+        if ord(text) > 255:
+            self.note(Complaint(f"{token.text} is not one byte", token.column, len(token.text)))
+        return ord(text)
+
+    def integer(self, token: Token) -> int:
+        text = token.text
         try:
             if len(text) > DIGITS:
                 raise ValueError
             return int(text) if text.isdigit() else int(text, 0)
         except ValueError:
             hint = "numbers look like 10, 0x1F or 0b101"
-            raise Complaint(f"{text[:DIGITS]} is not a number", *self._caret(token), hint) from None
-
-    def _caret(self, token: Token) -> tuple[int, int]:
-        return token.column + self.offset, len(token)
-
-    def fraction(self, children):
-        return e.Literal(*self._span(children[0]), float(children[0]))
-
-    def character(self, children):
-        value = ord(_unescaped(children[0]))
-        if value > 255:
-            raise Complaint(f"{children[0]} is not one byte", *self._caret(children[0]))
-        return e.Literal(*self._span(children[0]), value)
-
-    def string(self, children):
-        return self._string(children[0])
-
-    def _string(self, token: Token) -> e.Literal:
-        return e.Literal(*self._span(token), _unescaped(token))
-
-    def name(self, children):
-        return self._spelled(children[0])
-
-    def _spelled(self, token: Token) -> e.Name | e.Template:
-        if len(token) > NAME_LENGTH:
-            raise Complaint(f"a name has at most {NAME_LENGTH} characters", *self._caret(token))
-        if token.type != "TEMPLATE":
-            return e.Name(*self._span(token), str(token))
-        parts: list[str | e.Node] = []
-        text, at = str(token), 0
-        while (brace := text.find("{", at)) >= 0:
-            close = text.index("}", brace)
-            parts.append(text[at:brace])
-            inner, column = text[brace + 1 : close], token.column + self.offset + brace + 1
-            # A word in braces may begin with a digit ({1to16}); an expression that does is a number.
-            is_word = re.fullmatch(r"\d+[g-wyz]\w*", inner)
-            node = e.Name(column, column + len(inner), inner) if is_word else _parse(inner, "expression", column - 1)
-            parts.append(node)
-            at = close + 1
-        parts.append(text[at:])
-        return e.Template(*self._span(token), tuple(part for part in parts if part != ""))
-
-    def index(self, children):
-        target = self._spelled(children[0])
-        return e.Index(target.column, children[1].stop + 1, target, children[1])
-
-    def call(self, children):
-        column, stop = self._span(children[0])
-        arguments = children[1] or ()
-        return e.Call(column, arguments[-1].stop + 1 if arguments else stop + 2, str(children[0]), arguments)
-
-    def group(self, children):
-        return children[0]
-
-    def unary(self, children):
-        column, _ = self._span(children[0])
-        return e.Unary(column, children[1].stop, str(children[0]), children[1])
-
-    def chain(self, children):
-        """Put factors and operators, which alternate, together by precedence."""
-        operands, operators = [children[0]], []
-        for token, factor in zip(children[1::2], children[2::2], strict=True):
-            level = _PRECEDENCE[token]
-            while operators and _PRECEDENCE[operators[-1]] >= level:
-                if _PRECEDENCE[operators[-1]] == level == _COMPARISON:
-                    raise Complaint("comparisons do not chain", *self._caret(token), "write a < b && b < c")
-                _combine(operands, operators)
-            operators.append(token)
-            operands.append(factor)
-        while operators:
-            _combine(operands, operators)
-        return operands[0]
-
-    def immediate(self, children):
-        return e.Immediate(children[0].column - 1, children[0].stop, children[0])
-
-    def address(self, children):
-        return e.Address(children[0].column - 1, children[0].stop + 1, children[0])
-
-    def braced(self, children):
-        operand, *words = children
-        stop = words[-1].column + len(words[-1]) + self.offset
-        return e.Braced(operand.column, stop, operand, tuple(word.strip("{} \t") for word in words))
-
-    def expressions(self, children):
-        return tuple(children)
-
-    operands = expressions
-
-    def names(self, children):
-        return tuple(e.Name(*self._span(token), str(token)) for token in children)
-
-    # --- statements ----------------------------------------------------------------------------------------------
-
-    def line(self, children):
-        return tuple(children)
-
-    def label(self, children):
-        return self._spelled(children[0])
-
-    def binding(self, children):
-        return self._spelled(children[0]), children[1]
-
-    def include(self, children):
-        path, *bindings = children
-        return s.Include(self._string(path), tuple(binding for binding in bindings if binding is not None))
-
-    def const(self, children):
-        return s.Const(self._spelled(children[0]), children[1])
-
-    def param(self, children):
-        return s.Param(self._spelled(children[0]), children[1])
-
-    def range(self, children):
-        return s.RangeDef(self._spelled(children[0]), children[1], children[2], overlay=False)
-
-    def overlay(self, children):
-        return s.RangeDef(self._spelled(children[0]), children[1], children[2], overlay=True)
-
-    def data(self, children):
-        where, kind, values = children
-        return s.Data(where, DataKind(kind) if kind else DataKind.BYTE, values)
-
-    def data_lane(self, children):
-        where, size = children[0], children[-1]
-        return s.Data(where, DataKind.LANE, () if size is None else (size,))
-
-    def macro(self, children):
-        return s.Macro(self._spelled(children[0]), children[1] or ())
-
-    def repeat(self, children):
-        variable, low, high = children
-        return s.Repeat(self._spelled(variable), low, high)
-
-    def condition(self, children):
-        return s.Condition(children[0])
-
-    def otherwise(self, children):
-        return s.Otherwise(None)
-
-    def otherwise_if(self, children):
-        return s.Otherwise(children[0])
-
-    def end(self, children):
-        return s.End()
-
-    def routine(self, children, *, started: bool = True):
-        name, parameters, uses = children
-        return s.RoutineDef(self._spelled(name), parameters or (), uses or (), started)
-
-    def proc(self, children):
-        return self.routine(children, started=False)
-
-    def loop(self, children):
-        return s.Loop(children[0])
-
-    def stream(self, children):
-        return s.Stream(self._spelled(children[0]))
-
-    def assertion(self, children):
-        return s.Assertion(children[0], children[1] or ())
-
-    def error(self, children):
-        return s.Message(children[0])
-
-    def instruction(self, children):
-        word, operands = children
-        if word.type != "GATED":
-            return s.Operation(self._spelled(word), None, operands or ())
-        column, stop = self._span(word)
-        mnemonic, suffix = word.split(".")
-        dot = column + len(mnemonic)
-        return s.Operation(e.Name(column, dot, mnemonic), e.Name(dot, stop, suffix), operands or ())
-
-
-_LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"))
-_PRECEDENCE = {operator: level for level, group in enumerate((*_LEVELS, ("*", "/", "%"))) for operator in group}
-_COMPARISON = _PRECEDENCE["=="]
-
-
-def _combine(operands: list[e.Node], operators: list[Token]) -> None:
-    right, left, operator = operands.pop(), operands.pop(), str(operators.pop())
-    if operator in ("&&", "||"):
-        operands.append(e.Logical(left.column, right.stop, operator == "&&", left, right))
-    else:
-        operands.append(e.Binary(left.column, right.stop, operator, left, right))
-
-
-_ESCAPES = {"n": "\n", "t": "\t", "0": "\0", "\\": "\\", "'": "'", '"': '"'}
-
-
-def _unescaped(token: str) -> str:
-    """Return the text of a string or character token, without quotes and backslashes."""
-    text, found, at = token[1:-1], [], 0
-    while at < len(text):
-        if text[at] == "\\":
-            at += 1
-            found.append(_ESCAPES.get(text[at], text[at]))
-        else:
-            found.append(text[at])
-        at += 1
-    return "".join(found)
-
-
-@cache
-def _lark(rules: _Rules | None) -> Lark:
-    # Imported here: lark is needed only where text is parsed, and takes a tenth of a second to load.
-    from importlib import resources
-
-    from lark import Lark
-
-    grammar = resources.files("microcode").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", start=["line", "expression"], transformer=rules, maybe_placeholders=True)
-
-
-_RULES = _Rules()
-_QUICK = {"line": read_line, "expression": read_expression}
-
-
-def _parse(text: str, start: str, offset: int = 0):
-    """Parse from one start rule; raises Complaint. ``offset`` is added to every column."""
-    before, _RULES.offset = _RULES.offset, offset
-    try:
-        return _QUICK[start](text, _RULES)
-    except (Unusual, Complaint):
-        return _parse_by_grammar(text, start, offset)
-    finally:
-        _RULES.offset = before
-
-
-def _parse_by_grammar(text: str, start: str, offset: int = 0):
-    from lark import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
-
-    before, _RULES.offset = _RULES.offset, offset
-    try:
-        return _lark(_RULES).parse(text, start=start)
-    except UnexpectedCharacters as error:
-        raise _character_complaint(text, error.column, offset) from None
-    except (UnexpectedToken, UnexpectedEOF) as error:
-        raise _token_complaint(text, error, offset) from None
-    finally:
-        _RULES.offset = before
-
-
-def _character_complaint(text: str, column: int, offset: int) -> Complaint:
-    found = text[column - 1 : column]
-    column += offset
-    if found == '"':
-        return Complaint('text without a closing "', column, len(text) - column + 1 + offset)
-    if found == "'":
-        return Complaint("a character in single quotes is one byte, as in 'A'", column)
-    if found in "{}":
-        return Complaint(f"{found} belongs inside a name, as in fadd{{n}}", column)
-    return Complaint(f"unexpected character {found!r}", column)
-
-
-def _token_complaint(text: str, error, offset: int) -> Complaint:
-    token = getattr(error, "token", None)
-    expected = wanted(error.accepts if getattr(error, "accepts", None) else error.expected)
-    if token is None or token.type == "$END":
-        column = len(text.split(";")[0].rstrip()) + 1 + offset
-        return Complaint(f"the line ends too early; expected {expected}", column)
-    message = f"expected {expected}, found {str(token)!r}"
-    if token == "=":
-        return Complaint(message, token.column + offset, 1, "a constant is defined by: const name = value")
-    return Complaint(message, token.column + offset, len(token))
-
-
-_WORDS = {
-    "NAME": "a name",
-    "TEMPLATE": "a name",
-    "GATED": "a name",
-    "NUMBER": "a number",
-    "FRACTION": "a number",
-    "CHARACTER": "a number",
-    "STRING": "text in quotes",
-    "LPAR": "(",
-    "RPAR": ")",
-    "LSQB": "[",
-    "RSQB": "]",
-    "COMMA": ",",
-    "COLON": ":",
-    "EQUAL": "=",
-    "HASH": "#",
-    "__ANON_0": "..",
-    "SIGN": "an operator",
-    "OPERATOR": "an operator",
-    "NOT": "an operator",
-    "$END": "the end of the line",
+            self.note(Complaint(f"{text[:DIGITS]} is not a number", token.column, len(text), hint))
+            return 0
+
+    def spelled(self, token: Token) -> e.Name | e.Template:
+        """Return the node of a name, which may have parts to be computed."""
+        text, column = token.text, token.column
+        if len(text) > NAME_LENGTH:
+            self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", column, len(text)))
+        elif token.kind == "TEMPLATE":
+            parts: list[str | e.Node] = []
+            for part in re.split(r"(\{[^}]*\})", text):
+                if part.startswith("{"):
+                    parts.append(self.computed(part[1:-1], column))
+                elif part:
+                    parts.append(part)
+                column += len(part)
+            return e.Template(token.column, token.stop, tuple(parts))
+        return e.Name(token.column, token.stop, text)
+
+    def computed(self, inner: str, offset: int) -> e.Node:
+        """Read what stands in the braces of a name."""
+        if not _BRACED_WORD.fullmatch(inner):
+            try:
+                return _read(inner, _Reader.expression, offset)
+            except Complaint as complaint:
+                self.note(complaint)
+        return e.Name(offset + 1, offset + 1 + len(inner), inner)
+
+    # --- parts of statements -----------------------------------------------------------------------------------------
+
+    def several(self, read: Callable[[], _Read]) -> tuple[_Read, ...]:
+        """Read one or more of something, with commas between them."""
+        found = [read()]
+        while self.has(","):
+            found.append(read())
+        return tuple(found)
+
+    def expressions(self) -> tuple[e.Node, ...]:
+        found = self.several(self.expression)
+        self.close((")", END))
+        return found
+
+    def name(self) -> Token:
+        return self.take("NAME", "TEMPLATE")
+
+    def parameters(self) -> tuple[e.Name, ...]:
+        self.must("(")
+        if self.has(")"):
+            return ()
+        tokens = self.several(lambda: self.take("NAME"))
+        self.must(")")
+        return tuple(e.Name(token.column, token.stop, token.text) for token in tokens)
+
+    def place(self) -> e.Node:
+        """Read an expression, or an address in brackets."""
+        if not self.has("["):
+            return self.expression()
+        inner = self.expression()
+        self.must("]")
+        return e.Address(inner.column - 1, inner.stop + 1, inner)
+
+    def operand(self) -> e.Node:
+        if self.has("#"):
+            inner = self.expression()
+            return e.Immediate(inner.column - 1, inner.stop, inner)
+        found, words = self.place(), []
+        while self.kind == "BRACED":
+            words.append(self.take("BRACED"))
+        if not words:
+            return found
+        return e.Braced(found.column, words[-1].stop, found, tuple(word.text.strip("{} \t") for word in words))
+
+    # --- statements --------------------------------------------------------------------------------------------------
+
+    def label_and_statement(self) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+        label = None
+        if self.kind in ("NAME", "TEMPLATE") and self.text not in _STATEMENTS:
+            word = self.take(self.kind)
+            if not self.has(":"):
+                return None, self.operation(word)
+            label = self.spelled(word)
+        return label, None if self.ends() else self.statement()
+
+    def statement(self) -> s.Statement:
+        read = _STATEMENTS.get(self.text)
+        if read is not None:
+            self.must(self.text)
+            return read(self)
+        if self.kind not in ("NAME", "GATED", "TEMPLATE"):
+            self.expected.clear()
+            self.fail("a statement")
+        return self.operation(self.take(self.kind))
+
+    def operation(self, word: Token) -> s.Operation:
+        operands = () if self.ends() else self.several(self.operand)
+        if word.kind != "GATED":
+            return s.Operation(self.spelled(word), None, operands)
+        mnemonic, suffix = word.text.split(".")
+        dot = word.column + len(mnemonic)
+        return s.Operation(e.Name(word.column, dot, mnemonic), e.Name(dot, word.stop, suffix), operands)
+
+    def include(self) -> s.Include:
+        path = self.literal(self.take("STRING"))
+        return s.Include(path, self.several(self.binding) if self.has("with") else ())
+
+    def binding(self) -> tuple[e.Name, e.Node]:
+        name = self.take("NAME")
+        self.must("=")
+        value = self.expression()
+        return self.spelled(name), value
+
+    def const(self) -> s.Const:
+        name = self.name()
+        self.must("=")
+        value = self.expression()
+        return s.Const(self.spelled(name), value)
+
+    def range(self, *, overlay: bool = False) -> s.RangeDef:
+        name = self.name()
+        self.must("[")
+        size = self.expression()
+        self.must("]")
+        if overlay:
+            self.must("at")
+        place = self.place() if overlay or self.has("at") else None
+        return s.RangeDef(self.spelled(name), size, place, overlay)
+
+    def data(self) -> s.Data:
+        where = self.place()
+        self.must(":")
+        if self.has("lane"):
+            return s.Data(where, DataKind.LANE, () if self.ends() else (self.expression(),))
+        kind = self.take_word(_DATA_KIND, "TYPE")
+        return s.Data(where, DataKind(kind.text) if kind else DataKind.BYTE, self.expressions())
+
+    def repeat(self) -> s.Repeat:
+        variable = self.take("NAME")
+        self.must("in")
+        low = self.expression()
+        self.must("..")
+        high = self.expression()
+        return s.Repeat(self.spelled(variable), low, high)
+
+    def routine(self, *, started: bool = True) -> s.RoutineDef:
+        name, parameters = self.name(), self.parameters()
+        uses = self.expressions() if self.has("uses") else ()
+        return s.RoutineDef(self.spelled(name), parameters, uses, started)
+
+    def macro(self) -> s.Macro:
+        name, parameters = self.name(), self.parameters()
+        return s.Macro(self.spelled(name), parameters)
+
+    def assertion(self) -> s.Assertion:
+        return s.Assertion(self.expression(), self.expressions() if self.has(",") else ())
+
+
+_STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
+    "include": _Reader.include,
+    "const": _Reader.const,
+    "param": lambda line: s.Param(*line.binding()),
+    "range": _Reader.range,
+    "overlay": lambda line: line.range(overlay=True),
+    "data": _Reader.data,
+    "macro": _Reader.macro,
+    "repeat": _Reader.repeat,
+    "if": lambda line: s.Condition(line.expression()),
+    "else": lambda line: s.Otherwise(line.expression() if line.has("if") else None),
+    "end": lambda line: s.End(),
+    "routine": _Reader.routine,
+    "proc": lambda line: line.routine(started=False),
+    "loop": lambda line: s.Loop(line.expression()),
+    "stream": lambda line: s.Stream(line.spelled(line.take("NAME"))),
+    "assert": _Reader.assertion,
+    "error": lambda line: s.Message(line.expressions()),
 }
-_OPERAND = {"NAME", "NUMBER", "LPAR", "SIGN"}
+"""Words with which statements begin; anywhere else they are names, as all words of the language are where no statement
+can go on with them."""
 
 
-def wanted(terminals: set[str]) -> str:
-    """Return what a set of terminals is in words."""
-    # Words in braces stand where an operand might also end, and nobody who made a mistake is looking for them.
-    terminals = terminals - {"BRACED"}
-    words = sorted({_WORDS.get(terminal, terminal.lower()) for terminal in terminals})
-    if terminals >= {"HASH", "LSQB"} | _OPERAND:
-        return "an operand"
-    if terminals >= _OPERAND:
-        return "a name or a number"
-    if len(words) <= 3:
-        return " or ".join(words)
-    if "an operator" in words:
-        return "an operator, a comma or the end of the line"
-    return "a statement"
+def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read:
+    """Read a whole text by a rule; raises Complaint. ``offset`` is added to every column."""
+    reader = _Reader(text, offset)
+    found = rule(reader)
+    reader.finish()
+    return found
 
 
-def tokens_of(text: str) -> Iterator[Token]:
-    """Yield the tokens of a line as the grammar understands them, up to the one that it does not."""
-    from lark import UnexpectedInput
-
-    reading = _lark(None).parse_interactive(text, start="line")
+def tokens_of(text: str) -> list[Token]:
+    """Return the tokens of a line up to the one that cannot stand where it does."""
+    reader = _Reader(text)
     try:
-        yield from reading.iter_parse()
-    except UnexpectedInput:
-        return
+        reader.label_and_statement()
+        reader.finish()
+    except Complaint:
+        pass
+    return reader.taken
 
 
-def parse_line(text: str):
+def read_line(text: str) -> tuple[e.Name | e.Template | None, s.Statement | None]:
     """Return (label or None, statement or None) of a line; raises Complaint."""
     if len(text) > LONGEST:
         raise Complaint(f"the line is longer than {LONGEST} characters", hint="one statement a line")
     if ";" in text and '"' not in text and "'" not in text:
         text = text[: text.index(";")]
-    return _parse_whole(text.rstrip())
+    return _read_stripped(text.rstrip())
 
 
 @lru_cache(maxsize=16384)
-def _parse_whole(text: str):
-    return _parse(text, "line") if text else (None, None)
+def _read_stripped(text: str) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+    return _read(text, _Reader.label_and_statement) if text else (None, None)
