@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
-from microcode.expand.declarations import at_node, check_parameters, checked_name
+from microcode.expand.expander import Expander, Handler
 from microcode.expand.scope import MacroValue, Scope
 from microcode.language import statements as s
 from microcode.language.expressions import Binary, Name, Node, Silent, Template, Unary, name_text, truth, whole
@@ -15,9 +13,6 @@ from microcode.language.values import Mem, Range, Reference, Symbol, Value, show
 from microcode.linking.operands import OperandError
 from pixelflow.isa import PARAMETERS
 from pixelflow.simd.errors import nearest
-
-if TYPE_CHECKING:
-    from microcode.expand.expander import Expander
 
 __all__ = ["HANDLERS"]
 
@@ -44,7 +39,7 @@ def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
         for position, node in enumerate(statement.operands)
     ]
     try:
-        expander.builder.emit(word, *operands, gated=suffix is not None)
+        expander.draft.emit(word, *operands, gated=suffix is not None)
     except OperandError as error:
         node: Node = statement.name
         if error.operand is not None and error.operand < len(statement.operands):
@@ -93,10 +88,10 @@ def _expand(expander: Expander, macro: MacroValue, item: s.Item, scope: Scope) -
     inner = Scope(macro.scope, dict(zip((parameter.name for parameter in parameters), values, strict=True)))
     with (
         expander.expanding(macro.name, item.line, statement.name.column),
-        expander.builder.label_scope(),
+        expander.draft.label_scope(),
     ):
         expander.body(macro.item.body, inner)
-    expander.builder.set_line(item.line)
+    expander.draft.set_line(item.line)
 
 
 def _argument(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Value:
@@ -109,17 +104,17 @@ def _argument(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Val
             near = nearest(node.name, scope.visible())
             place = item.line.place(node.column, node.stop - node.column)
             hint = f"did you mean {near}?" if near else None
-            return Symbol(node.name, expander.builder.scope, place, hint, scope.incomplete)
+            return Symbol(node.name, expander.draft.scope, place, hint, scope.incomplete)
     return node.evaluate(scope)
 
 
 def _repeat(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.Repeat = item.statement
     low, high = whole(statement.low, scope), whole(statement.high, scope)
-    variable = checked_name(statement.variable.name, statement.variable, scope)
+    variable = scope.checked(statement.variable.name, statement.variable)
     for turn in range(low, high + 1):
         expander.count_step(item.line)
-        with expander.builder.label_scope():
+        with expander.draft.label_scope():
             expander.body(item.body, Scope(scope, {variable: turn}))
 
 
@@ -139,19 +134,19 @@ def _condition(expander: Expander, item: s.Item, scope: Scope) -> None:
 
 def _routine(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.RoutineDef = item.statement
-    name = checked_name(name_text(statement.name, scope), statement.name, scope)
+    name = scope.checked(name_text(statement.name, scope), statement.name)
     expander.attempted.add(name)
     parameters = tuple(parameter.name for parameter in statement.parameters)
-    check_parameters(statement.parameters, scope)
+    scope.check_parameters(statement.parameters)
     if len(parameters) > PARAMETERS:
         message = f"{name} has {len(parameters)} parameters, at most {PARAMETERS} are passed"
         raise statement.parameters[PARAMETERS].complain(message)
     uses = _uses(statement.uses, scope)
     with ExitStack() as stack:
-        with at_node(statement.name):
-            values = stack.enter_context(expander.builder.routine(name, parameters, uses, started=statement.started))
+        with statement.name.blamed():
+            values = stack.enter_context(expander.draft.routine(name, parameters, uses, started=statement.started))
         expander.body(item.body, Scope(scope, dict(zip(parameters, values, strict=True))))
-        expander.builder.set_line(item.end or item.line)
+        expander.draft.set_line(item.end or item.line)
 
 
 def _uses(nodes: tuple[Node, ...], scope: Scope) -> list[tuple[int, int] | Range]:
@@ -180,16 +175,16 @@ def _uses(nodes: tuple[Node, ...], scope: Scope) -> list[tuple[int, int] | Range
 def _loop(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.Loop = item.statement
     count = whole(statement.count, scope)
-    with at_node(statement.count):
-        expander.builder.emit("LOOP", count)
+    with statement.count.blamed():
+        expander.draft.emit("LOOP", count)
     expander.body(item.body, scope)
-    expander.builder.set_line(item.end or item.line)
-    expander.builder.emit("ENDL")
+    expander.draft.set_line(item.end or item.line)
+    expander.draft.emit("ENDL")
 
 
 def _stream(expander: Expander, item: s.Item, scope: Scope) -> None:
-    with at_node(item.statement.name):
-        expander.builder.stream(item.statement.name.name)
+    with item.statement.name.blamed():
+        expander.draft.stream(item.statement.name.name)
 
 
 def _words(nodes: tuple[Node, ...], scope: Scope) -> str:
@@ -208,7 +203,7 @@ def _message(expander: Expander, item: s.Item, scope: Scope) -> None:
     raise Complaint(_words(item.statement.message, scope), *item.line.first_word)
 
 
-HANDLERS: dict[type, Callable[[Expander, s.Item, Scope], None]] = {
+HANDLERS: dict[type, Handler] = {
     s.Repeat: _repeat,
     s.Condition: _condition,
     s.RoutineDef: _routine,

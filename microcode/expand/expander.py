@@ -1,21 +1,20 @@
-"""From a tree of items to calls of the builder: runs the statements in order and keeps the faults.
+"""From a tree of items to code in a draft: runs the statements in order and keeps the faults.
 
-What each statement does is in `declarations` and `code`. Every fault of a line is recorded and the next line is
-taken up, so that one run finds many.
+What each kind of statement does is given, because blocks run statements again. Every fault of a line is recorded and
+the next line is taken up, so that one run finds many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from microcode.builder import Builder
-from microcode.expand import code, declarations
 from microcode.expand.scope import Scope
 from microcode.language import statements as s
 from microcode.language.expressions import Name, Silent, name_text
 from microcode.language.source import Complaint, Line, Source
 from microcode.language.values import Value
+from microcode.linking.draft import Draft
 from microcode.read.blocks import parse
 from microcode.read.files import Files
 from pixelflow.simd.errors import Fault, InputError
@@ -29,8 +28,6 @@ STEPS = 200_000
 """Most lines that a text may expand to; a runaway repeat ends here."""
 FAULTS = 50
 """Faults after which the rest is not worth reporting."""
-
-_HANDLERS: dict[type, Callable] = declarations.HANDLERS | code.HANDLERS
 
 
 class Stop(Exception):
@@ -46,12 +43,17 @@ class _Call:
     column: int
 
 
-class Expander:
-    """Expands the text of one assembly into a builder, and keeps the faults."""
+Handler = Callable[["Expander", s.Item, Scope], None]
 
-    def __init__(self, builder: Builder, files: Files | None = None) -> None:
-        self.builder = builder
+
+class Expander:
+    """Expands the text of one assembly into a draft, and keeps the faults."""
+
+    def __init__(self, draft: Draft, handlers: Mapping[type, Handler], files: Files | None = None) -> None:
+        self.draft = draft
         self.files = files or Files()
+        self._handlers = handlers
+        """What each kind of statement does."""
         self.faults: list[Fault] = []
         self.overrides: dict[str, Value] = {}
         """Values for the params of the file being expanded."""
@@ -66,14 +68,14 @@ class Expander:
 
     def file(self, source: Source, parameters: dict[str, Value], scope: Scope | None = None) -> Scope:
         """Expand a whole source and return its names; faults are recorded, not raised."""
-        scope = scope or Scope(target=self.builder.target)
-        parsed = parse(source, self.builder.target)
+        scope = scope or Scope(target=self.draft.target)
+        parsed = parse(source, self.draft.target)
         for fault in parsed.faults:
             self._record(fault)
         scope.damaged = parsed.damaged
         for item in parsed.items:
             if isinstance(item.statement, s.Macro) and isinstance(item.statement.name, Name):
-                self.guarded(declarations.define_macro, item, scope)
+                self.guarded(lambda item, scope: scope.define_macro(item), item, scope)
         before, self.overrides = self.overrides, parameters
         self._including.append(source)
         try:
@@ -93,17 +95,28 @@ class Expander:
         if len(self._including) >= INCLUDE_DEPTH:
             raise Complaint(f"files are included more than {INCLUDE_DEPTH} deep")
         key = (source.path, *sorted((name, repr(value)) for name, value in parameters.items()))
-        if key not in self.builder.included:
-            with self.builder.at(None), self.builder.inside(self.builder.globals):
-                self.builder.included[key] = self.file(source, parameters)
-        return self.builder.included[key]
+        if key not in self.draft.included:
+            with self.draft.at(None), self.draft.inside(self.draft.globals):
+                self.draft.included[key] = self.file(source, parameters)
+        return self.draft.included[key]
 
     # --- items ---------------------------------------------------------------------------------------------------
 
     def body(self, items: Iterable[s.Item], scope: Scope) -> None:
         """Run items in order."""
         for item in items:
-            self.guarded(_run, item, scope)
+            self.guarded(self._run, item, scope)
+
+    def _run(self, item: s.Item, scope: Scope) -> None:
+        self.count_step(item.line)
+        self.draft.set_line(item.line)
+        label = item.label
+        if label is not None:
+            place = item.line.place(label.column, label.stop - label.column)
+            with label.blamed():
+                self.draft.label(scope.checked(name_text(label, scope), label), place=place)
+        if item.statement is not None:
+            self._handlers[type(item.statement)](self, item, scope)
 
     def count_step(self, line: Line) -> None:
         """Count a line towards the limit of the expansion; raises Stop beyond it."""
@@ -113,10 +126,10 @@ class Expander:
             self.complain(Complaint(message, *line.first_word, "is a repeat longer than it should be?"), line)
             raise Stop
 
-    def guarded(self, step: Callable[[Expander, s.Item, Scope], None], item: s.Item, scope: Scope) -> None:
+    def guarded(self, step: Callable[[s.Item, Scope], None], item: s.Item, scope: Scope) -> None:
         """Take a step; what is wrong with it is recorded."""
         try:
-            step(self, item, scope)
+            step(item, scope)
         except Silent:
             pass
         except Complaint as complaint:
@@ -160,15 +173,3 @@ class Expander:
         if len(self.faults) >= FAULTS:
             self.faults.append(Fault(f"more than {FAULTS} errors; the rest is not shown"))
             raise Stop
-
-
-def _run(expander: Expander, item: s.Item, scope: Scope) -> None:
-    expander.count_step(item.line)
-    expander.builder.set_line(item.line)
-    label = item.label
-    if label is not None:
-        place = item.line.place(label.column, label.stop - label.column)
-        with declarations.at_node(label):
-            expander.builder.label(declarations.checked_name(name_text(label, scope), label, scope), place=place)
-    if item.statement is not None:
-        _HANDLERS[type(item.statement)](expander, item, scope)

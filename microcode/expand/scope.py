@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from microcode.language.statements import Item
+from microcode.language.expressions import Name, Node, name_text
+from microcode.language.statements import Item, Macro
 from microcode.language.values import Value
 from microcode.target import BUILT_IN, PIXELFLOW, Target
+from pixelflow.simd.errors import nearest
 from pixelflow.simd.records import record
 
 __all__ = ["BUILT_IN", "MacroValue", "Scope"]
@@ -44,6 +47,13 @@ class Scope:
         if self.parent is not None:
             self.target = self.parent.target
 
+    def _outwards(self) -> Iterator[Scope]:
+        """Yield this scope and those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
     @property
     def braces(self) -> frozenset[str]:
         """Words that may follow an operand in braces."""
@@ -51,12 +61,7 @@ class Scope:
 
     @property
     def incomplete(self) -> bool:
-        scope: Scope | None = self
-        while scope is not None:
-            if scope.damaged:
-                return True
-            scope = scope.parent
-        return False
+        return any(scope.damaged for scope in self._outwards())
 
     def find(self, name: str) -> Value | None:
         """Return the value of a name, or None."""
@@ -74,34 +79,53 @@ class Scope:
 
     def find_macro(self, name: str) -> MacroValue | None:
         """Return a macro by name, or None."""
-        scope: Scope | None = self
-        while scope is not None:
-            macro = scope.macros.get(name) or scope.imported_macros.get(name)
-            if macro is not None:
-                return macro
-            scope = scope.parent
-        return None
+        found = (scope.macros.get(name) or scope.imported_macros.get(name) for scope in self._outwards())
+        return next((macro for macro in found if macro is not None), None)
 
     def visible(self) -> list[str]:
         """Return every name that can be seen from here."""
-        found = list(self.target.names)
-        scope: Scope | None = self
-        while scope is not None:
-            found += [*scope.names, *scope.imported]
-            scope = scope.parent
-        return found
+        return [*self.target.names, *(name for scope in self._outwards() for name in (*scope.names, *scope.imported))]
 
     def visible_macros(self) -> list[str]:
         """Return every macro that can be seen from here."""
-        found: list[str] = []
-        scope: Scope | None = self
-        while scope is not None:
-            found += [*scope.macros, *scope.imported_macros]
-            scope = scope.parent
-        return found
+        return [name for scope in self._outwards() for name in (*scope.macros, *scope.imported_macros)]
 
     def take(self, other: Scope) -> None:
         """See the names of an included file; a later include hides an earlier one."""
         self.imported |= other.imported | other.names
         self.imported_macros |= other.imported_macros | other.macros
         self.damaged = self.damaged or other.damaged
+
+    # --- definitions -----------------------------------------------------------------------------------------------
+
+    def checked(self, name: str, node: Node) -> str:
+        """Return a name that may be defined; raises Complaint for one that belongs to the machine."""
+        if name in self.target.names or name in self.target.instructions:
+            raise node.complain(f"{name} is a name of the machine and cannot be defined")
+        return name
+
+    def check_parameters(self, parameters: tuple[Name, ...]) -> None:
+        """Raise Complaint for a parameter that cannot have its name, or has another's."""
+        seen: set[str] = set()
+        for parameter in parameters:
+            self.checked(parameter.name, parameter)
+            if parameter.name in seen:
+                raise parameter.complain(f"parameter {parameter.name} stands here twice")
+            seen.add(parameter.name)
+
+    def define_macro(self, item: Item) -> None:
+        """Define the macro of an item; raises Complaint."""
+        statement: Macro = item.statement
+        name = self.checked(name_text(statement.name, self), statement.name)
+        if name in self.macros:
+            first = self.macros[name].item.line.number
+            raise statement.name.complain(f"macro {name} is defined twice, first in line {first}")
+        self.check_parameters(statement.parameters)
+        self.macros[name] = MacroValue(name, item, self)
+
+    def unknown_parameter(self, name: str) -> tuple[str, str | None]:
+        """Return message and hint for a ``param`` that this file does not have."""
+        near = nearest(name, self.parameters)
+        known = ", ".join(sorted(self.parameters))
+        hint = f"did you mean {near}?" if near else f"its params: {known}" if known else None
+        return f"the file has no param {name}", hint

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 from microcode.language.functions import ARITHMETIC, FUNCTIONS, arithmetic
@@ -59,6 +61,15 @@ class Node(ABC):
 
     def complain(self, message: str, hint: str | None = None) -> Complaint:
         return Complaint(message, self.column, self.stop - self.column, hint)
+
+    @contextmanager
+    def blamed(self) -> Iterator[None]:
+        """Turn what is refused inside into complaints about this node."""
+        try:
+            yield
+        except InputError as error:
+            fault = error.faults[0]
+            raise Complaint(fault.message, self.column, self.stop - self.column, fault.hint, fault.place) from None
 
     @abstractmethod
     def evaluate(self, names: Names) -> Value:

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from microcode.language.source import Line
+from microcode.linking.draft import Draft
 from microcode.linking.sections import Pending, Section
 from pixelflow.isa import Declaration, Instruction, Program, Routine, SourceLine, Unit
 from pixelflow.isa.control import CALL, ENDL, LOOP
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.operands import Name
 
-if TYPE_CHECKING:
-    from microcode.builder import Builder
-    from microcode.language.source import Line
-
 __all__ = ["link", "link_faults"]
 
 
-def link(builder: Builder) -> Program:
-    """Return the program of a builder, which stays as it is; raises InputError with every fault."""
-    first, *others = builder.streams.values()
+def link(draft: Draft) -> Program:
+    """Return the program of a draft, which stays as it is; raises InputError with every fault."""
+    first, *others = draft.streams.values()
     mains = [first, *(section for section in others if section.instructions)]
-    sections = [*mains, *builder.routines]
-    faults = link_faults(builder)
+    sections = [*mains, *draft.routines]
+    faults = link_faults(draft)
     if faults:
         raise InputError(faults)
-    code = {id(section): _code(section, builder) for section in sections}
+    code = {id(section): _code(section, draft) for section in sections}
     addresses, at = {}, 0
     for section in sections:
         addresses[id(section)], at = _addresses(code[id(section)], at)
@@ -37,9 +34,9 @@ def link(builder: Builder) -> Program:
             label = pending.scope.find(pending.reference.name)
             target = addresses[id(label.section)][label.index]
             instructions[pending.index] = _retargeted(instructions[pending.index], pending.operand, target)
-    names = _numbered([code[id(section)] for section in sections], tuple(builder.names))
+    names = _numbered([code[id(section)] for section in sections], tuple(draft.names))
     words: list[int] = []
-    encoded: dict[int, tuple[int, ...]] = {}  # by the object: the builder makes one for all equal lines
+    encoded: dict[int, tuple[int, ...]] = {}  # by the object: a draft has one for all equal lines
     line_of: list[int] = []
     for section in sections:
         instructions = code[id(section)]
@@ -49,47 +46,47 @@ def link(builder: Builder) -> Program:
                 found = encoded[id(instruction)] = instruction.encode()
             words += found
         line_of += section.lines + [-1] * (len(instructions) - len(section.lines))
-    return builder.target.program(
+    return draft.target.program(
         words=tuple(words),
-        name=builder.name,
+        name=draft.name,
         entries={section.name: addresses[id(section)][0] for section in mains},
-        labels=_labels(builder, addresses),
-        routines=tuple(_routine(section, addresses[id(section)]) for section in builder.routines),
+        labels=_labels(draft, addresses),
+        routines=tuple(_routine(section, addresses[id(section)]) for section in draft.routines),
         names=names,
-        ranges=builder.layout.ranges,
-        data=builder.layout.blocks,
-        lines=tuple(SourceLine(line.file, line.number, line.text) for line in builder.lines),
+        ranges=draft.layout.ranges,
+        data=draft.layout.blocks,
+        lines=tuple(SourceLine(line.file, line.number, line.text) for line in draft.lines),
         line_of=tuple(line_of),
     )
 
 
-def link_faults(builder: Builder, attempted: Collection[str] = ()) -> list[Fault]:
+def link_faults(draft: Draft, attempted: Collection[str] = ()) -> list[Fault]:
     """Return a fault for each label that is missing (and not ``attempted``), and each loop that is not closed.
 
     Also for each line that gives a stream an instruction of the other one.
     """
-    faults = _strangers(builder)
-    for section in (*builder.streams.values(), *builder.routines):
-        faults += _open_loops(section, builder)
+    faults = _strangers(draft)
+    for section in (*draft.streams.values(), *draft.routines):
+        faults += _open_loops(section, draft)
         for pending in section.pending:
             name = pending.reference.name
             label = pending.scope.find(name)
             if label is None and name not in attempted:
-                faults.append(_missing(pending, section, builder))
-            elif label is not None and label.index == 0 and label.section in builder.routines:
-                faults += _miscounted(pending, section, label.section, builder)
+                faults.append(_missing(pending, section, draft))
+            elif label is not None and label.index == 0 and label.section in draft.routines:
+                faults += _miscounted(pending, section, label.section, draft)
     return faults
 
 
-def _strangers(builder: Builder) -> list[Fault]:
+def _strangers(draft: Draft) -> list[Fault]:
     """Return a fault for each line by which a stream, or a routine that it calls, gets the other's instruction."""
-    lines = list(builder.lines)
+    lines = list(draft.lines)
     found: dict[tuple[str, int, str], Fault] = {}
-    for stream, main in builder.streams.items():
+    for stream, main in draft.streams.items():
         other = _OTHER_STREAM.get(stream)
         if other is None:
             continue
-        for section in _called_from(main, builder):
+        for section in _called_from(main, draft):
             for instruction, number in zip(section.instructions, section.lines, strict=True):
                 declaration = instruction.declaration
                 if declaration.unit not in _UNITS_OF_OTHERS[stream]:
@@ -108,7 +105,7 @@ _OTHER_STREAM = {"eigc": "tigc", "tigc": "eigc"}
 _UNITS_OF_OTHERS = {"eigc": (Unit.TASIC,), "tigc": (Unit.PE, Unit.LEE)}
 
 
-def _called_from(main: Section, builder: Builder) -> list[Section]:
+def _called_from(main: Section, draft: Draft) -> list[Section]:
     """Return the main code of a stream and the routines that calls in it lead to."""
     found = {id(main): main}
     ahead = [main]
@@ -116,7 +113,7 @@ def _called_from(main: Section, builder: Builder) -> list[Section]:
         for pending in ahead.pop().pending:
             label = pending.scope.find(pending.reference.name)
             routine = label.section if label is not None else main
-            if routine in builder.routines and id(routine) not in found:
+            if routine in draft.routines and id(routine) not in found:
                 found[id(routine)] = routine
                 ahead.append(routine)
     return list(found.values())
@@ -130,12 +127,12 @@ def _word_place(line: Line, word: str) -> Place:
     return line.place(at + 1, length)
 
 
-def _code(section: Section, builder: Builder) -> list[Instruction]:
+def _code(section: Section, draft: Draft) -> list[Instruction]:
     """Return the instructions of a section; main code ends in HALT."""
     code = list(section.instructions)
-    if section in builder.streams.values():
+    if section in draft.streams.values():
         at_end = section.last_label == len(code)
-        halt = builder.target.instructions[builder.target.halt]
+        halt = draft.target.instructions[draft.target.halt]
         if at_end or not code or code[-1].declaration is not halt:
             code.append(Instruction(halt))
     return code
@@ -173,23 +170,23 @@ def _retargeted(instruction: Instruction, operand: int, target: int) -> Instruct
     return Instruction(instruction.declaration, tuple(operands), instruction.gated)
 
 
-def _place(index: int, section: Section, builder: Builder) -> Place | None:
+def _place(index: int, section: Section, draft: Draft) -> Place | None:
     """Return the source line of an instruction, for messages."""
     number = section.lines[index]
-    return list(builder.lines)[number].place() if number >= 0 else None
+    return list(draft.lines)[number].place() if number >= 0 else None
 
 
-def _missing(pending: Pending, section: Section, builder: Builder) -> Fault:
-    place = pending.place or _place(pending.index, section, builder)
+def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
+    place = pending.place or _place(pending.index, section, draft)
     name = pending.reference.name
     near = nearest(name, pending.scope.visible())
     hint = f"did you mean {near}?" if near else None
-    if hint is None and builder.routines:
-        hint = "routines: " + ", ".join(section.name for section in builder.routines[:12])
+    if hint is None and draft.routines:
+        hint = "routines: " + ", ".join(section.name for section in draft.routines[:12])
     return Fault(f"{name} is not a label or routine of this program", place, hint)
 
 
-def _miscounted(pending: Pending, caller: Section, routine: Section, builder: Builder) -> list[Fault]:
+def _miscounted(pending: Pending, caller: Section, routine: Section, draft: Draft) -> list[Fault]:
     """Return a fault where a call passes more or fewer arguments than the routine has parameters."""
     instruction = caller.instructions[pending.index]
     if instruction.declaration is not CALL:
@@ -198,11 +195,11 @@ def _miscounted(pending: Pending, caller: Section, routine: Section, builder: Bu
     if given == wanted:
         return []
     message = f"{routine.name} takes {wanted} argument{'s' * (wanted != 1)}, not {given}"
-    place = pending.place or _place(pending.index, caller, builder)
+    place = pending.place or _place(pending.index, caller, draft)
     return [Fault(message, place, f"usage: CALL {', '.join((routine.name, *routine.parameters))}")]
 
 
-def _open_loops(section: Section, builder: Builder) -> list[Fault]:
+def _open_loops(section: Section, draft: Draft) -> list[Fault]:
     """Return a fault for each LOOP without ENDL and each ENDL without LOOP."""
     faults, still_open = [], []
     for index, instruction in enumerate(section.instructions):
@@ -214,7 +211,7 @@ def _open_loops(section: Section, builder: Builder) -> list[Fault]:
             else:
                 faults.append((index, "ENDL without LOOP"))
     faults += [(index, "LOOP without ENDL") for index in still_open]
-    return [Fault(message, _place(index, section, builder)) for index, message in faults]
+    return [Fault(message, _place(index, section, draft)) for index, message in faults]
 
 
 def _routine(section: Section, addresses: list[int]) -> Routine:
@@ -223,10 +220,10 @@ def _routine(section: Section, addresses: list[int]) -> Routine:
     )
 
 
-def _labels(builder: Builder, addresses: dict[int, list[int]]) -> dict[str, int]:
+def _labels(draft: Draft, addresses: dict[int, list[int]]) -> dict[str, int]:
     found: dict[str, int] = {}
-    routines = {section.name for section in builder.routines}
-    for scope in builder.scopes:
+    routines = {section.name for section in draft.routines}
+    for scope in draft.scopes:
         for name, label in scope.labels.items():
             if scope.prefix is not None and not (scope.parent is None and name in routines):
                 found[f"{scope.prefix}{name}"] = addresses[id(label.section)][label.index]
