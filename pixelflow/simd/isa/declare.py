@@ -74,6 +74,11 @@ class Declaration:
         return self.gate is not None
 
     @property
+    def on_lanes(self) -> bool:
+        """Whether its meaning is over the lane algebra, and not on a unit of its own."""
+        return True
+
+    @property
     def words(self) -> int:
         """Length in 32-bit words."""
         return self.layout.words
