@@ -8,14 +8,15 @@ from microcode.expand.run import expand
 from microcode.language.source import Source, read_source, source_of
 from microcode.linking.draft import Draft
 from microcode.linking.linker import link
-from microcode.target import PIXELFLOW, Target
-from pixelflow.isa import Program
+from pixelflow.isa.target import PIXELFLOW
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["assemble"]
 
 
-def assemble(source: str | Path, target: Target = PIXELFLOW, /, **parameters: int | float) -> Program:
+def assemble(source: str | Path, target: ProgramTarget = PIXELFLOW, /, **parameters: int | float) -> Program:
     """Assemble a file (a path, or text that is a name ending in ``.mc``) or a text, and return the program.
 
     ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.

@@ -17,9 +17,10 @@ from microcode.expand.run import expand_file, expand_text
 from microcode.language.values import Value
 from microcode.linking.draft import Draft
 from microcode.linking.linker import link
-from microcode.target import PIXELFLOW, Target
-from pixelflow.isa import Program
+from pixelflow.isa.target import PIXELFLOW
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Builder"]
 
@@ -42,7 +43,7 @@ class _Method:
 class Builder(Draft):
     """A program under construction."""
 
-    def __init__(self, name: str = "program", target: Target = PIXELFLOW) -> None:
+    def __init__(self, name: str = "program", target: ProgramTarget = PIXELFLOW) -> None:
         super().__init__(name, target)
 
     def __getattr__(self, name: str) -> _Method:

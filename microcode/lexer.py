@@ -16,11 +16,10 @@ from typing import ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from microcode.expand.scope import BUILT_IN
-from microcode.language.functions import FUNCTIONS
+from microcode.language.functions import FUNCTIONS, NUMBERS
 from microcode.read.lines import tokens_of
 from microcode.read.tokens import Token
-from pixelflow.isa import INSTRUCTIONS
+from pixelflow.isa.target import PIXELFLOW
 from pixelflow.simd.isa.operands import Target
 
 __all__ = ["MicrocodeLexer"]
@@ -105,7 +104,7 @@ def _kinds(tokens: list[Token]) -> Iterator[tuple[int, _TokenType, str]]:
         elif first and following == ":":
             kind = Name.Label
         elif first:
-            operation = INSTRUCTIONS.get(text.partition(".")[0])
+            operation = PIXELFLOW.instructions.get(text.partition(".")[0])
             kind = Name.Builtin if operation else Name.Function
             target_follows = operation is not None and any(
                 isinstance(spec.kind, Target) for spec in operation.operands[:1]
@@ -114,7 +113,7 @@ def _kinds(tokens: list[Token]) -> Iterator[tuple[int, _TokenType, str]]:
             kind = _DEFINED[before]
         elif following == "(" and text in FUNCTIONS:
             kind = Name.Builtin
-        elif text in BUILT_IN:
+        elif text in PIXELFLOW.names or text in NUMBERS:
             kind = Name.Builtin.Pseudo
         elif before in _NAMES and target_follows:
             kind = Name.Label

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from microcode.analysis.footprint import footprint
-from pixelflow.isa import INSTRUCTIONS, SEMAPHORES, Instruction, Mem, Program, Routine
-from pixelflow.isa.control import CALL, HALT, JMP, RET
 from pixelflow.simd.errors import Place
-from pixelflow.simd.isa.operands import Target
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.operands import Mem, Target
+from pixelflow.simd.isa.program import Program, Routine
 from pixelflow.simd.records import record
 
 __all__ = ["Finding", "check"]
@@ -19,8 +19,6 @@ __all__ = ["Finding", "check"]
 STACK = 4
 """Depth of the enable stack and of the latch stack."""
 
-_PUSH, _POP = INSTRUCTIONS["EPUSH"], INSTRUCTIONS["EPOP"]
-_WAIT, _SIGNAL = INSTRUCTIONS["WAIT"], INSTRUCTIONS["SIGNAL"]
 LONGEST_CHAIN = 100
 """Calls inside calls that are followed; a machine has far fewer frames."""
 
@@ -65,19 +63,19 @@ def _targets(program: Program) -> Iterator[Finding]:
     """Jumps between routines, calls of what is no routine, targets that are no instruction."""
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, routine in _each(program):
-        target = instruction.operands[0] if instruction.declaration in (JMP, CALL) else None
+        target = instruction.operands[0] if instruction.declaration.flow in (Flow.JUMP, Flow.CALL) else None
         if target is None:
             continue
         place = _place(program, index)
         if target not in program.index_of:
             yield Finding(f"word {target} is not the start of an instruction", place)
-        elif instruction.declaration is JMP and program.routine_at(target) != routine:
+        elif instruction.declaration.flow is Flow.JUMP and program.routine_at(target) != routine:
             into = program.routine_at(target)
             what = f"jump into routine {into.name}" if into else f"jump out of routine {routine.name}"
             yield Finding(what, place, "the return address and the latch are then another routine's")
-        elif instruction.declaration is CALL and target not in entries:
+        elif instruction.declaration.flow is Flow.CALL and target not in entries:
             yield Finding("the call's target is not the start of a routine or proc", place)
-        elif instruction.declaration is CALL:
+        elif instruction.declaration.flow is Flow.CALL:
             called, given = entries[target], instruction.operands[1]
             if len(given) != len(called.parameters):
                 wanted = ", ".join(called.parameters) or "none"
@@ -102,7 +100,7 @@ def _scratch_clashes(program: Program) -> Iterator[Finding]:
     """Calls whose arguments lie in the scratch of the routine that is called."""
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, _ in _each(program):
-        called = entries.get(instruction.operands[0]) if instruction.declaration is CALL else None
+        called = entries.get(instruction.operands[0]) if instruction.declaration.flow is Flow.CALL else None
         if called is None:
             continue
         for name, argument in zip(called.parameters, instruction.operands[1], strict=False):
@@ -129,11 +127,11 @@ def _enable_stack(program: Program) -> Iterator[Finding]:
         if section != current:
             yield from _left_over(program, depth, last)
             depth, last, current = 0, None, section
-        if instruction.declaration is _PUSH:
+        if instruction.declaration.pushes > 0:
             depth, last = depth + 1, index
             if depth == STACK + 1:
                 yield Finding(f"the enable stack is {STACK} deep; this EPUSH is one too many", _place(program, index))
-        elif instruction.declaration is _POP:
+        elif instruction.declaration.pushes < 0:
             if depth == 0:
                 yield Finding(f"EPOP without EPUSH in {section}", _place(program, index))
             depth = max(0, depth - 1)
@@ -154,7 +152,7 @@ def _call_depth(program: Program) -> Iterator[Finding]:
     calls: dict[int, list[tuple[int, int]]] = {}
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, routine in _each(program):
-        if instruction.declaration is CALL and instruction.operands[0] in entries:
+        if instruction.declaration.flow is Flow.CALL and instruction.operands[0] in entries:
             calls.setdefault(routine.entry if routine else -1, []).append((index, instruction.operands[0]))
     depths: dict[int, int] = {}
 
@@ -189,18 +187,18 @@ def _unreachable(program: Program) -> Iterator[Finding]:
         if blocked and not implicit:
             yield Finding("this is never executed", _place(program, index))
             blocked = False
-        if instruction.declaration in (JMP, RET, HALT):
+        if instruction.declaration.flow in (Flow.JUMP, Flow.RETURN, Flow.HALT):
             blocked = True
 
 
 def _semaphores(program: Program) -> Iterator[Finding]:
     """Semaphores that are only waited for, or only signalled."""
-    used: dict[object, dict[int, int]] = {_WAIT: {}, _SIGNAL: {}}
+    used: dict[Flow, dict[int, int]] = {Flow.WAIT: {}, Flow.SIGNAL: {}}
     for index, _, instruction, _ in _each(program):
-        if instruction.declaration in used:
-            used[instruction.declaration].setdefault(instruction.operands[0], index)
-    for semaphore in range(SEMAPHORES):
-        wait, signal = used[_WAIT].get(semaphore), used[_SIGNAL].get(semaphore)
+        if instruction.declaration.flow in used:
+            used[instruction.declaration.flow].setdefault(instruction.operands[0], index)
+    for semaphore in sorted(used[Flow.WAIT] | used[Flow.SIGNAL]):
+        wait, signal = used[Flow.WAIT].get(semaphore), used[Flow.SIGNAL].get(semaphore)
         if wait is not None and signal is None:
             yield Finding(f"semaphore {semaphore} is waited for but never signalled", _place(program, wait))
         elif signal is not None and wait is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microcode.expand.scope import BUILT_IN
-from pixelflow.isa import Imm, Instruction, Mem, OperandSpec, Program, Register, Routine, operands
-from pixelflow.isa.control import ENDL, LOOP
-from pixelflow.simd.isa.operands import Name, Target
+from pixelflow.isa.operands import PARAMETER
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.operands import Imm, Mem, Name, OperandSpec, Target
+from pixelflow.simd.isa.program import Program, Routine
 
 __all__ = ["disassemble"]
 
@@ -53,20 +53,20 @@ class _Disassembly:
         for index, (at, instruction) in enumerate(zip(program.addresses, program.instructions, strict=True)):
             if routine is not None and at >= routine.end:
                 routine = None
-            if at in self.streams and (self.streams[at] != "eigc" or at != 0):
+            if at in self.streams and (self.streams[at] != program.stream or at != 0):
                 yield f"stream {self.streams[at]}"
             if at in self.routines:
                 routine = self.routines[at]
                 yield from ("", self._header(routine))
             yield from (f"{label}:" for label in self.labels.get(at, ()))
-            if instruction.declaration is ENDL:
+            if instruction.declaration.flow is Flow.END_LOOP:
                 depth = max(0, depth - 1)
             last = index + 1 == len(program.instructions) or (routine and program.addresses[index + 1] >= routine.end)
             if not (routine and (last or (at == routine.entry and routine.started))):
                 yield _INDENT * (1 + depth) + self._text(instruction, routine)
             elif last:
                 yield "end"
-            if instruction.declaration is LOOP:
+            if instruction.declaration.flow is Flow.LOOP:
                 depth += 1
         end = len(program.words)
         yield from (f"{label}:" for label in self.labels.get(end, ()))
@@ -103,8 +103,6 @@ class _Disassembly:
 
     def _operand(self, spec: OperandSpec, operand, routine: Routine | None) -> str:
         match spec.kind, operand:
-            case _, Register():
-                return operand.name
             case _, Mem():
                 return self._byte(operand, routine)
             case _, Imm(value, None):
@@ -116,7 +114,7 @@ class _Disassembly:
                 return self.routines[operand].name if operand in self.routines else self.labels[operand][0]
             case Name(), _:
                 return _quoted(self.program.names[operand] if operand < len(self.program.names) else str(operand))
-            case operands.PARAMETER, _:
+            case kind, _ if kind is PARAMETER:
                 return _parameter(operand, routine)
         return str(operand)
 
@@ -129,7 +127,7 @@ class _Disassembly:
         hidden = routine.parameters if routine else ()
         if place.base is not None:
             name = _parameter(place.base, routine)
-            if name in BUILT_IN:
+            if place.base >= len(hidden):
                 return f"[{name}{place.offset:+d}]" if place.offset else f"[{name}]"
             if place.offset < 0:
                 return f"[{name} - {-place.offset}]"

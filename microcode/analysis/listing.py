@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator
 
 from microcode.analysis.totals import Total, Totals
-from pixelflow.isa import Instruction, OperandSpec, Program
-from pixelflow.isa.control import CALL, ENDL, JMP, LOOP
-from pixelflow.simd.isa.operands import Name
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.operands import Name, OperandSpec
+from pixelflow.simd.isa.program import Program
 
 __all__ = ["listing"]
 
@@ -58,14 +58,14 @@ class _Listing:
         if running is None:
             return None
         declaration = instruction.declaration
-        if declaration is JMP:
+        if declaration.flow is Flow.JUMP:
             return None
-        if declaration is CALL:
+        if declaration.flow is Flow.CALL:
             callee = self.totals.at(instruction.operands[0])
             return None if callee is None else running + callee.total
-        if declaration is LOOP:
+        if declaration.flow is Flow.LOOP:
             loops.append((instruction.operands[0], running))
-        elif declaration is ENDL:
+        elif declaration.flow is Flow.END_LOOP:
             if not loops:
                 return None
             turns, before = loops.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from microcode.analysis.totals import Totals
-from pixelflow.isa import Program
+from pixelflow.simd.isa.program import Program
 
 __all__ = ["SCHEMA", "symbols"]
 

@@ -6,8 +6,8 @@ run. Straight code and loops are added up directly. Code with jumps is followed 
 
 from __future__ import annotations
 
-from pixelflow.isa import Program
-from pixelflow.isa.control import CALL, ENDL, HALT, JMP, LOOP, RET
+from pixelflow.simd.isa.declare import Flow
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.records import record
 
 __all__ = ["Total", "Totals"]
@@ -66,16 +66,16 @@ class Totals:
             instruction = program.instructions[index]
             follow = index + 1
             declaration = instruction.declaration
-            if declaration is HALT:
+            if declaration.flow is Flow.HALT:
                 self._halting.add(entry)
-            if declaration in (RET, HALT):
+            if declaration.flow in (Flow.RETURN, Flow.HALT):
                 return Total(own, total)
-            if declaration is LOOP:
+            if declaration.flow is Flow.LOOP:
                 if instruction.operands[0] == 0:
                     follow = self._after_loop(index)
                 else:
                     loops.append((index + 1, instruction.operands[0], own, total))
-            elif declaration is ENDL:
+            elif declaration.flow is Flow.END_LOOP:
                 if not loops:
                     return None
                 start, turns, own_before, total_before = loops.pop()
@@ -85,10 +85,10 @@ class Totals:
                 elif turns > 1:
                     loops.append((start, turns - 1, own, total))
                     follow = start
-            elif declaration is JMP:
+            elif declaration.flow is Flow.JUMP:
                 jumped = True
                 follow = program.index_of.get(instruction.operands[0])
-            elif declaration is CALL:
+            elif declaration.flow is Flow.CALL:
                 callee = self.at(instruction.operands[0])
                 if callee is None:
                     return None
@@ -106,7 +106,7 @@ class Totals:
         depth = 0
         for at in range(index, len(self.program.instructions)):
             declaration = self.program.instructions[at].declaration
-            depth += (declaration is LOOP) - (declaration is ENDL)
+            depth += (declaration.flow is Flow.LOOP) - (declaration.flow is Flow.END_LOOP)
             if depth == 0:
                 return at + 1
         return None

@@ -11,8 +11,8 @@ from microcode.language.expressions import Binary, Name, Node, Silent, Template,
 from microcode.language.source import Complaint
 from microcode.language.values import Mem, Range, Reference, Symbol, Value, shown
 from microcode.linking.operands import OperandError
-from pixelflow.isa import PARAMETERS
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.isa.declare import Flow
 
 __all__ = ["HANDLERS"]
 
@@ -138,9 +138,9 @@ def _routine(expander: Expander, item: s.Item, scope: Scope) -> None:
     expander.attempted.add(name)
     parameters = tuple(parameter.name for parameter in statement.parameters)
     scope.check_parameters(statement.parameters)
-    if len(parameters) > PARAMETERS:
-        message = f"{name} has {len(parameters)} parameters, at most {PARAMETERS} are passed"
-        raise statement.parameters[PARAMETERS].complain(message)
+    if len(parameters) > scope.target.parameters:
+        message = f"{name} has {len(parameters)} parameters, at most {scope.target.parameters} are passed"
+        raise statement.parameters[scope.target.parameters].complain(message)
     uses = _uses(statement.uses, scope)
     with ExitStack() as stack:
         with statement.name.blamed():
@@ -176,10 +176,10 @@ def _loop(expander: Expander, item: s.Item, scope: Scope) -> None:
     statement: s.Loop = item.statement
     count = whole(statement.count, scope)
     with statement.count.blamed():
-        expander.draft.emit("LOOP", count)
+        expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
     expander.body(item.body, scope)
     expander.draft.set_line(item.end or item.line)
-    expander.draft.emit("ENDL")
+    expander.draft.emit(scope.target.mnemonic(Flow.END_LOOP))
 
 
 def _stream(expander: Expander, item: s.Item, scope: Scope) -> None:

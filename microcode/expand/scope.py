@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from microcode.language.expressions import Name, Node, name_text
+from microcode.language.functions import NUMBERS
 from microcode.language.statements import Item, Macro
 from microcode.language.values import Value
-from microcode.target import BUILT_IN, PIXELFLOW, Target
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
-__all__ = ["BUILT_IN", "MacroValue", "Scope"]
+__all__ = ["MacroValue", "Scope"]
 
 
 @record(eq=False)
@@ -40,12 +41,17 @@ class Scope:
     """The ``param`` names of a file."""
     damaged: bool = False
     """A line of this file could not be read, so that a name may be missing through no fault of its user."""
-    target: Target = PIXELFLOW
+    target: ProgramTarget | None = None
     """What the text is for; inner scopes have that of the scope around them."""
+
+    fixed: Mapping[str, Value] = field(init=False, default_factory=dict)
+    """Names that cannot be defined: those of the target, and numbers."""
 
     def __post_init__(self) -> None:
         if self.parent is not None:
-            self.target = self.parent.target
+            self.target, self.fixed = self.parent.target, self.parent.fixed
+        elif self.target is not None:
+            self.fixed = {**self.target.names, **NUMBERS}
 
     def _outwards(self) -> Iterator[Scope]:
         """Yield this scope and those around it."""
@@ -65,8 +71,8 @@ class Scope:
 
     def find(self, name: str) -> Value | None:
         """Return the value of a name, or None."""
-        if name in self.target.names:
-            return self.target.names[name]
+        if name in self.fixed:
+            return self.fixed[name]
         scope: Scope | None = self
         while scope is not None:
             value = scope.names.get(name)
@@ -84,7 +90,7 @@ class Scope:
 
     def visible(self) -> list[str]:
         """Return every name that can be seen from here."""
-        return [*self.target.names, *(name for scope in self._outwards() for name in (*scope.names, *scope.imported))]
+        return [*self.fixed, *(name for scope in self._outwards() for name in (*scope.names, *scope.imported))]
 
     def visible_macros(self) -> list[str]:
         """Return every macro that can be seen from here."""
@@ -100,7 +106,7 @@ class Scope:
 
     def checked(self, name: str, node: Node) -> str:
         """Return a name that may be defined; raises Complaint for one that belongs to the machine."""
-        if name in self.target.names or name in self.target.instructions:
+        if name in self.fixed or name in self.target.instructions:
             raise node.complain(f"{name} is a name of the machine and cannot be defined")
         return name
 

@@ -10,8 +10,8 @@ from typing import Protocol
 from microcode.language.functions import ARITHMETIC, FUNCTIONS, arithmetic
 from microcode.language.source import Complaint
 from microcode.language.values import Broken, Modified, Range, Symbol, Value, shown
-from pixelflow.isa import Imm, Mem
 from pixelflow.simd.errors import InputError, nearest
+from pixelflow.simd.isa.operands import Imm, Mem
 from pixelflow.simd.records import record
 
 __all__ = [

@@ -6,9 +6,12 @@ import struct
 from collections.abc import Callable
 
 from microcode.language.values import Range, Value, shown
-from pixelflow.isa import Mem
+from pixelflow.simd.isa.operands import Mem
 
-__all__ = ["ARITHMETIC", "FUNCTIONS", "arithmetic", "binary32"]
+__all__ = ["ARITHMETIC", "FUNCTIONS", "NUMBERS", "arithmetic", "binary32"]
+
+NUMBERS: dict[str, Value] = {"inf": float("inf"), "nan": float("nan")}
+"""Numbers with a name."""
 
 NUMBER_BITS = 128
 """Integers beyond this are a mistake; the limit keeps ``1 << 1000000000`` from filling the memory."""

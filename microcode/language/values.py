@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from pixelflow.isa import Imm, Mem, Register
+from enum import Enum
+
 from pixelflow.simd.errors import InputError, Place
+from pixelflow.simd.isa.operands import Imm, Mem
 from pixelflow.simd.records import record
 
 __all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "shown"]
@@ -76,8 +78,8 @@ class Modified:
     words: tuple[str, ...]
 
 
-Value = int | float | str | Register | Imm | Mem | Range | Symbol | Broken | Modified
-"""Besides, an instruction set may name registers of its own, which its operands know how to take."""
+Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified
+"""An enumeration is a register. Registers of other types are what operands of their instruction set know how to take."""
 
 
 def shown(value: Value) -> str:
@@ -87,7 +89,7 @@ def shown(value: Value) -> str:
             return f"the number {value}"
         case str():
             return f'the text "{value}"'
-        case Register():
+        case Enum():
             return f"register {value.name}"
         case Range(name):
             return f"range {name}"

@@ -15,9 +15,9 @@ from microcode.language.values import Imm, Mem, Range, Reference, Value
 from microcode.linking.layout import Layout
 from microcode.linking.operands import OperandError, converted
 from microcode.linking.sections import Label, LabelScope, Pending, Section
-from microcode.target import Target
-from pixelflow.isa import PARAMETERS, Instruction
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
 
@@ -25,7 +25,7 @@ __all__ = ["Draft"]
 class Draft:
     """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
 
-    def __init__(self, name: str, target: Target) -> None:
+    def __init__(self, name: str, target: ProgramTarget) -> None:
         self.name = name
         self.target = target
         self.layout = Layout(target)
@@ -71,7 +71,7 @@ class Draft:
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
             raise OperandError(f"{mnemonic} has no .E form", None, f"usage: {declaration.synopsis}")
-        values = converted(declaration, operands, self._name_index, self.target.memory_bytes, self.target.owner)
+        values = converted(declaration, operands, self._name_index, self.target)
         for position, value in enumerate(values):
             if isinstance(value, Reference):
                 scope = value.scope if value.scope is not None else self._scope
@@ -101,18 +101,18 @@ class Draft:
 
     def call(self, routine: str, *arguments: Mem | Range | Imm) -> None:
         """Add a CALL with up to seven arguments."""
-        self._emit("CALL", (routine, *arguments), False, 2)
+        self._emit(self.target.mnemonic(Flow.CALL), (routine, *arguments), False, 2)
 
     def mark(self, stage: str) -> None:
         """Add a MARK: cycles from here on belong to a named stage."""
-        self._emit("MARK", (stage,), False, 2)
+        self._emit(self.target.mnemonic(Flow.STAGE), (stage,), False, 2)
 
     @contextmanager
     def loop(self, count: int) -> Iterator[None]:
         """Repeat what is emitted inside ``count`` times, in the sequencer and at no cost."""
-        self._emit("LOOP", (count,), False, 3)
+        self._emit(self.target.mnemonic(Flow.LOOP), (count,), False, 3)
         yield
-        self._emit("ENDL", (), False, 3)
+        self._emit(self.target.mnemonic(Flow.END_LOOP), (), False, 3)
 
     @contextmanager
     def routine(
@@ -129,8 +129,8 @@ class Draft:
         """
         if self._section.name not in self.streams or self._section in self.routines:
             raise InputError(f"routine {name} stands inside routine {self._section.name}")
-        if len(parameters) > PARAMETERS:
-            raise InputError(f"{name} has {len(parameters)} parameters, at most {PARAMETERS} are passed")
+        if len(parameters) > self.target.parameters:
+            raise InputError(f"{name} has {len(parameters)} parameters, at most {self.target.parameters} are passed")
         scratch = tuple((use.start, use.size) if isinstance(use, Range) else tuple(use) for use in uses)
         section = Section(name, tuple(parameters), scratch, started, self.place)
         self._define(self.globals, name, Label(section, 0, self.place))
@@ -142,9 +142,9 @@ class Draft:
         self.routines.append(section)
         try:
             if started:
-                self._emit("START", (), False, 3)
+                self._emit(self.target.mnemonic(Flow.START), (), False, 3)
             yield tuple(Mem(0, base) for base in range(len(parameters)))
-            self._emit("RET", (), False, 3)
+            self._emit(self.target.mnemonic(Flow.RETURN), (), False, 3)
         finally:
             self._section, self._scope = outer_section, outer_scope
 
@@ -153,7 +153,7 @@ class Draft:
         return self.routine(name, parameters, uses, started=False)
 
     def stream(self, name: str) -> None:
-        """Put the main code that follows into stream ``eigc`` or ``tigc``."""
+        """Put the main code that follows into a stream of the target."""
         if name not in self.streams:
             raise InputError(Fault(f"unknown stream {name}", hint="streams: " + ", ".join(self.streams)))
         if self._section not in self.streams.values():

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Sequence
 from microcode.language.source import Line
 from microcode.linking.draft import Draft
 from microcode.linking.sections import Pending, Section
-from pixelflow.isa import Declaration, Instruction, Program, Routine, SourceLine, Unit
-from pixelflow.isa.control import CALL, ENDL, LOOP
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
 from pixelflow.simd.isa.operands import Name
+from pixelflow.simd.isa.program import Program, Routine, SourceLine
 
 __all__ = ["link", "link_faults"]
 
@@ -83,13 +83,11 @@ def _strangers(draft: Draft) -> list[Fault]:
     lines = list(draft.lines)
     found: dict[tuple[str, int, str], Fault] = {}
     for stream, main in draft.streams.items():
-        other = _OTHER_STREAM.get(stream)
-        if other is None:
-            continue
+        barred = draft.target.barred.get(stream, ())
         for section in _called_from(main, draft):
             for instruction, number in zip(section.instructions, section.lines, strict=True):
                 declaration = instruction.declaration
-                if declaration.unit not in _UNITS_OF_OTHERS[stream]:
+                if declaration.unit not in barred:
                     continue
                 key = (stream, number, declaration.mnemonic)
                 if key in found:
@@ -97,12 +95,9 @@ def _strangers(draft: Draft) -> list[Fault]:
                 whose = "" if section is main else f", which calls {section.name}"
                 message = f"{declaration.mnemonic} is not an instruction of stream {stream}{whose}"
                 place = _word_place(lines[number], instruction.mnemonic) if number >= 0 else None
-                found[key] = Fault(message, place, f"it belongs after `stream {other}`")
+                others = [name for name, units in draft.target.barred.items() if declaration.unit not in units]
+                found[key] = Fault(message, place, f"it belongs after `stream {others[0]}`")
     return list(found.values())
-
-
-_OTHER_STREAM = {"eigc": "tigc", "tigc": "eigc"}
-_UNITS_OF_OTHERS = {"eigc": (Unit.TASIC,), "tigc": (Unit.PE, Unit.LEE)}
 
 
 def _called_from(main: Section, draft: Draft) -> list[Section]:
@@ -189,7 +184,7 @@ def _missing(pending: Pending, section: Section, draft: Draft) -> Fault:
 def _miscounted(pending: Pending, caller: Section, routine: Section, draft: Draft) -> list[Fault]:
     """Return a fault where a call passes more or fewer arguments than the routine has parameters."""
     instruction = caller.instructions[pending.index]
-    if instruction.declaration is not CALL:
+    if instruction.declaration.flow is not Flow.CALL:
         return []
     given, wanted = len(instruction.operands[1]), len(routine.parameters)
     if given == wanted:
@@ -203,9 +198,9 @@ def _open_loops(section: Section, draft: Draft) -> list[Fault]:
     """Return a fault for each LOOP without ENDL and each ENDL without LOOP."""
     faults, still_open = [], []
     for index, instruction in enumerate(section.instructions):
-        if instruction.declaration is LOOP:
+        if instruction.declaration.flow is Flow.LOOP:
             still_open.append(index)
-        elif instruction.declaration is ENDL:
+        elif instruction.declaration.flow is Flow.END_LOOP:
             if still_open:
                 still_open.pop()
             else:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import cache
 
 from microcode.language.values import Range, Reference, Value, shown
-from pixelflow.isa import BEFORE, END, Declaration, Mem, OperandSpec
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.isa.operands import Name, NotAllowed, NotThisKind, Operand, Target, is_whole
+from pixelflow.simd.isa.declare import Declaration
+from pixelflow.simd.isa.operands import Mem, Name, NotAllowed, NotThisKind, Operand, OperandSpec, Target, is_whole
+from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
 __all__ = ["OperandError", "converted"]
@@ -26,13 +27,12 @@ def converted(
     declaration: Declaration,
     given: tuple[Value, ...],
     name_index: Callable[[str], int],
-    memory_bytes: int,
-    owner: str,
+    target: ProgramTarget,
 ) -> list:
     """Return the operands of an instruction; raises OperandError.
 
     A trailing optional source is filled in, the arguments of a call are gathered. Absolute addresses must lie in the
-    ``memory_bytes`` of their ``owner``.
+    memory of the target.
     """
     shape = _shape(declaration)
     if not shape.fewest <= len(given) <= shape.most:
@@ -49,9 +49,9 @@ def converted(
         for at, value in enumerate(values, position):
             size = touched if spec.sized_by else 1
             try:
-                operand = _taken(spec, value, size, name_index)
+                operand = _taken(spec, value, size, name_index, target)
                 if isinstance(operand, Mem) and operand.base is None:
-                    _check_memory(operand, size, memory_bytes, owner)
+                    _check_memory(operand, size, target)
             except ValueError as error:
                 message, *hints = error.args
                 raise OperandError(f"{declaration.mnemonic}: {message}", at, *hints) from None
@@ -91,13 +91,15 @@ def _miscounted(declaration: Declaration, shape: _Shape, given: int) -> OperandE
     return OperandError(message, most if given > most else None, f"usage: {declaration.synopsis}")
 
 
-def _taken(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int]) -> Operand | Reference:
+def _taken(
+    spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int], target: ProgramTarget
+) -> Operand | Reference:
     """Return the operand that a value stands for, or a reference to a label; raises ValueError(message, hint)."""
     kind = spec.kind
     try:
         match value:
             case str() if isinstance(kind, Name):
-                if value in ("", BEFORE, END):
+                if not value or value in target.reserved:
                     raise ValueError(f"{spec.name} cannot be {value!r}: reports use it for what has no name")
                 return name_index(value)
             case Reference() | str() if isinstance(kind, Target):
@@ -113,8 +115,8 @@ def _taken(spec: OperandSpec, value: Value, touched: int, name_index: Callable[[
         raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}") from None
 
 
-def _check_memory(place: Mem, count: int, memory_bytes: int, owner: str) -> None:
-    if not 0 <= place.offset <= memory_bytes - count:
+def _check_memory(place: Mem, count: int, target: ProgramTarget) -> None:
+    if not 0 <= place.offset <= target.memory_bytes - count:
         end = place.offset + count - 1
         what = f"byte {end} leaves" if count == 1 else f"bytes {place.offset}..{end} leave"
-        raise ValueError(f"{what} {owner}: its memory is 0..{memory_bytes - 1}")
+        raise ValueError(f"{what} {target.owner}: its memory is 0..{target.memory_bytes - 1}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from microcode.language.values import Reference
-from pixelflow.isa import Instruction
 from pixelflow.simd.errors import Place
+from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.records import record
 
 __all__ = ["Label", "LabelScope", "Pending", "Section"]

@@ -10,8 +10,8 @@ import re
 from microcode.language import statements as s
 from microcode.language.source import Complaint, Line, Source
 from microcode.read.lines import read_line
-from microcode.target import PIXELFLOW, Target
 from pixelflow.simd.errors import Fault
+from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
 __all__ = ["Parsed", "parse"]
@@ -88,7 +88,7 @@ class _Blocks:
         branches.append(s.Branch(line, statement.test))
 
 
-def _usage(line: Line, target: Target) -> str | None:
+def _usage(line: Line, target: ProgramTarget) -> str | None:
     """Return how the instruction of a line is written, where the line begins with one."""
     words = line.text.split(":")[-1].split()
     mnemonic = words[0].partition(".")[0] if words else ""
@@ -97,7 +97,7 @@ def _usage(line: Line, target: Target) -> str | None:
     return f"usage: {target.instructions[mnemonic].synopsis}     see: {target.manual} {mnemonic}"
 
 
-def parse(source: Source, target: Target = PIXELFLOW) -> Parsed:
+def parse(source: Source, target: ProgramTarget) -> Parsed:
     """Return the tree of a source. Nothing is raised; every fault is in the result."""
     blocks = _Blocks()
     for line in source.lines:

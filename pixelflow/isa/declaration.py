@@ -48,8 +48,6 @@ class Transfers(Enum):
 class NodeDeclaration(Declaration):
     """One instruction of a node."""
 
-    pushes: int = 0
-    """How many enables it saves (+1) or restores (-1) on the enable stack."""
     transfers: Transfers | None = None
     """Which way it moves bytes through the TASICs, for as long as that takes; None where it is no transfer."""
 
