@@ -130,7 +130,7 @@ class Template(Node):
 
 @record
 class Braced(Node):
-    """An operand with words in braces behind it: ``[r1 + 64]{float16}{1to16}``."""
+    """An operand with words in braces after it: ``[r1 + 64]{float16}{1to16}``."""
 
     inner: Node
     words: tuple[str, ...]

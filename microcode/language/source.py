@@ -60,7 +60,7 @@ def first_word(text: str, offset: int = 0) -> tuple[int, int]:
 class Complaint(Exception):
     """Something wrong with part of a line: raised where the line is not known, caught where it is.
 
-    ``column`` and ``length`` are in the line being worked on. ``place`` overrides it where the fault lies elsewhere.
+    ``column`` and ``length`` are in the line being worked on. ``place`` overrides it where the fault lies in another line.
     """
 
     def __init__(

@@ -72,14 +72,14 @@ class Broken:
 
 @record
 class Modified:
-    """A value with words in braces behind it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
+    """A value with words in braces after it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
 
     value: object
     words: tuple[str, ...]
 
 
 Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified
-"""An enumeration is a register. Registers of other types are what operands of their instruction set know how to take."""
+"""An enumeration is a register; an instruction set may have registers of other types, which its operands take."""
 
 
 def shown(value: Value) -> str:
