@@ -60,7 +60,7 @@ def first_word(text: str, offset: int = 0) -> tuple[int, int]:
 class Complaint(Exception):
     """Something wrong with part of a line: raised where the line is not known, caught where it is.
 
-    ``column`` and ``length`` are in the line being worked on. ``place`` overrides it where the fault lies in another line.
+    ``column`` and ``length`` are in the line being worked on. ``place`` overrides it for a fault elsewhere.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from microcode.language.values import Reference
@@ -30,23 +31,20 @@ class LabelScope:
     """Put before a label in the program's list of labels; None keeps labels of this scope out of it."""
     labels: dict[str, Label] = field(default_factory=dict)
 
-    def find(self, name: str) -> Label | None:
-        """Return a label by name, from here outwards."""
+    def outwards(self) -> Iterator[LabelScope]:
+        """Yield this scope and those around it."""
         scope: LabelScope | None = self
         while scope is not None:
-            if name in scope.labels:
-                return scope.labels[name]
+            yield scope
             scope = scope.parent
-        return None
+
+    def find(self, name: str) -> Label | None:
+        """Return a label by name, from here outwards."""
+        return next((scope.labels[name] for scope in self.outwards() if name in scope.labels), None)
 
     def visible(self) -> list[str]:
         """Return every label name that can be seen from here."""
-        found: list[str] = []
-        scope: LabelScope | None = self
-        while scope is not None:
-            found += scope.labels
-            scope = scope.parent
-        return found
+        return [name for scope in self.outwards() for name in scope.labels]
 
 
 @record
