@@ -25,7 +25,7 @@ from larrabee_bridge.isa.operands import (
     Swizzle,
     Vector,
 )
-from microcode.values import Imm, Mem, Modified, Range, shown
+from microcode.language.values import Imm, Mem, Modified, Range, shown
 from pixelflow.simd.isa.operands import OperandKind
 
 __all__ = ["MaskForm", "MemoryForm", "ScalarForm", "ScalarSourceForm", "SourceForm", "VectorForm"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from microcode.values import Mem
+from microcode.language.values import Mem
 from pixelflow.simd.records import record
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import ClassVar
 from larrabee_bridge.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.isa.operands import BRACES
 from microcode.assembler import assemble
-from microcode.target import NUMBERS, Target
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector", "shipped"]
 
@@ -31,9 +31,9 @@ class VectorProgram(Program):
     stream: ClassVar[str] = "main"
 
 
-TARGET = Target(
+TARGET = ProgramTarget(
     instructions=INSTRUCTIONS,
-    names=NAMES | NUMBERS,
+    names=NAMES,
     streams=("main",),
     halt="halt",
     owner="memory",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pixelflow.isa.declaration import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import ARGUMENTS, PARAMETER
+from pixelflow.simd.isa.declare import Flow
 from pixelflow.simd.isa.operands import Count, Delta, Name, OperandSpec, Target
 
 __all__ = [
@@ -33,11 +34,19 @@ SEMAPHORES = 16
 BEFORE, END = "(before)", "(end)"
 """What reports call the time before the first stage, and the end of the last: no stage can have these names."""
 
+_SYNCHRONIZED = "1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+
 _target = OperandSpec("target", Target())
 _semaphore = OperandSpec("semaphore", Count(0, SEMAPHORES - 1))
 
 
-def _control(mnemonic: str, opcode: int, *operands: OperandSpec, source: str = "2.2.5: microcoded streams; invented"):
+def _control(
+    mnemonic: str,
+    opcode: int,
+    *operands: OperandSpec,
+    source: str = "2.2.5: microcoded streams; invented",
+    flow: Flow | None = None,
+):
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -47,16 +56,17 @@ def _control(mnemonic: str, opcode: int, *operands: OperandSpec, source: str = "
         steps=lambda *values: (),
         cost="0",
         source=source,
+        flow=flow,
     )
 
 
-@_control("HALT", 0x01)
+@_control("HALT", 0x01, flow=Flow.HALT)
 def halt(stream) -> None:
     """End this instruction stream."""
     stream.halt()
 
 
-@_control("CALL", 0x02, _target, OperandSpec("arguments", ARGUMENTS))
+@_control("CALL", 0x02, _target, OperandSpec("arguments", ARGUMENTS), flow=Flow.CALL)
 def call(stream, target: int, arguments: tuple) -> None:
     """Call a routine with up to seven arguments, addresses or bytes, which become its parameters P0 to P6.
 
@@ -66,31 +76,31 @@ def call(stream, target: int, arguments: tuple) -> None:
     stream.call(target, arguments)
 
 
-@_control("RET", 0x03)
+@_control("RET", 0x03, flow=Flow.RETURN)
 def ret(stream) -> None:
     """Return to the caller; if the routine executed START, the caller's latch L comes back as well."""
     stream.ret()
 
 
-@_control("LOOP", 0x04, OperandSpec("count", Count(0, 65535)))
+@_control("LOOP", 0x04, OperandSpec("count", Count(0, 65535)), flow=Flow.LOOP)
 def loop(stream, count: int) -> None:
     """Repeat the instructions up to the matching ENDL ``count`` times; 0 skips them."""
     stream.loop(count)
 
 
-@_control("ENDL", 0x05)
+@_control("ENDL", 0x05, flow=Flow.END_LOOP)
 def endl(stream) -> None:
     """End of the innermost loop."""
     stream.end_loop()
 
 
-@_control("JMP", 0x06, _target)
+@_control("JMP", 0x06, _target, flow=Flow.JUMP)
 def jmp(stream, target: int) -> None:
     """Continue at the target."""
     stream.jump(target)
 
 
-@_control("MARK", 0x07, OperandSpec("name", Name()))
+@_control("MARK", 0x07, OperandSpec("name", Name()), flow=Flow.STAGE)
 def mark(stream, name: int) -> None:
     """Name the stage that begins here: cycles are reported by stage. The machine does nothing."""
     stream.mark(name)
@@ -108,7 +118,11 @@ def addp(stream, parameter: int, delta: int) -> None:
 
 
 @_control(
-    "SIGNAL", 0x0A, _semaphore, source="1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+    "SIGNAL",
+    0x0A,
+    _semaphore,
+    source=_SYNCHRONIZED,
+    flow=Flow.SIGNAL,
 )
 def signal(stream, semaphore: int) -> None:
     """Add one to a semaphore."""
@@ -116,7 +130,11 @@ def signal(stream, semaphore: int) -> None:
 
 
 @_control(
-    "WAIT", 0x0B, _semaphore, source="1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+    "WAIT",
+    0x0B,
+    _semaphore,
+    source=_SYNCHRONIZED,
+    flow=Flow.WAIT,
 )
 def wait(stream, semaphore: int) -> None:
     """Wait until a semaphore is above zero, then take one from it. A blocked stream stalls."""

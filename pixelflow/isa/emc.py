@@ -12,7 +12,7 @@ from itertools import pairwise
 from pixelflow.isa.declaration import Family, NodeDeclaration, Unit
 from pixelflow.isa.operands import BYTE, MEMORY, REGISTER, SOURCE, Register
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
-from pixelflow.simd.isa.declare import InstructionSet, Step
+from pixelflow.simd.isa.declare import Flow, InstructionSet, Step
 from pixelflow.simd.isa.operands import Imm, Mem, OperandSpec
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.units import Standing
@@ -353,6 +353,7 @@ def epop(pe: Algebra) -> None:
     "START",
     0x08,
     family=Family.STARTUP,
+    flow=Flow.START,
     steps=_one("start-up"),
     cost=_ONE,
     standing=Standing.FITTED,

@@ -20,7 +20,7 @@ from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
-__all__ = ["Declaration", "Instruction", "InstructionSet", "Step"]
+__all__ = ["Declaration", "Flow", "Instruction", "InstructionSet", "Step"]
 
 _REFERENCES = (Mem, Imm)
 _KEPT = 1 << 16
@@ -33,6 +33,21 @@ class Step:
 
     name: str
     memory: bool = False
+
+
+class Flow(Enum):
+    """What an instruction does to the order of a program; the value is what it is usually called."""
+
+    HALT = "HALT"
+    JUMP = "JMP"
+    CALL = "CALL"
+    START = "START"
+    RETURN = "RET"
+    LOOP = "LOOP"
+    END_LOOP = "ENDL"
+    STAGE = "MARK"
+    WAIT = "WAIT"
+    SIGNAL = "SIGNAL"
 
 
 Steps = Callable[..., tuple[Step, ...]]
@@ -61,6 +76,10 @@ class Declaration:
     """The package whose ``INSTRUCTIONS`` hold it."""
     gate: str | None = None
     """The flag under which it may be carried out, and the suffix that asks for that; None where it cannot be gated."""
+    flow: Flow | None = None
+    """What it does to the order of a program; None where the next instruction follows."""
+    pushes: int = 0
+    """How many enables it saves (+1) or restores (-1) on the enable stack."""
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,6 +91,11 @@ class Declaration:
     def gateable(self) -> bool:
         """Whether it has a gated form."""
         return self.gate is not None
+
+    @property
+    def on_lanes(self) -> bool:
+        """Whether its meaning is over the lane algebra, and not on a unit of its own."""
+        return True
 
     @property
     def words(self) -> int:

@@ -1,0 +1,33 @@
+"""The node's two instruction streams as the target of an assembler."""
+
+from __future__ import annotations
+
+from pixelflow.isa.control import BEFORE, END
+from pixelflow.isa.declaration import Unit
+from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.isa.operands import PARAMETERS, Register
+from pixelflow.isa.program import Program
+from pixelflow.isa.registers import MAIN_BYTES, MEMORY_BYTES
+from pixelflow.simd.isa.operands import Mem
+from pixelflow.simd.isa.target import ProgramTarget
+
+__all__ = ["PIXELFLOW"]
+
+PIXELFLOW = ProgramTarget(
+    instructions=INSTRUCTIONS,
+    names={
+        **{register.name: register for register in Register},
+        **{f"P{number}": Mem(0, number) for number in range(PARAMETERS)},
+    },
+    streams=("eigc", "tigc"),
+    halt="HALT",
+    owner="the PE",
+    memory_bytes=MEMORY_BYTES,
+    placed_bytes=MAIN_BYTES,
+    alignment=1,
+    program=Program,
+    manual="pixelflow isa",
+    parameters=PARAMETERS,
+    barred={"eigc": frozenset({Unit.TASIC}), "tigc": frozenset({Unit.PE, Unit.LEE})},
+    reserved=frozenset({BEFORE, END}),
+)
