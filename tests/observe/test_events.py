@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import microcode
+from pixelflow import observe as events
 from pixelflow.config import TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
@@ -28,7 +29,6 @@ from pixelflow.observe import (
     Waited,
 )
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
-from pixelflow import observe as events
 from tests.streams import exchanges
 
 KINDS = [
