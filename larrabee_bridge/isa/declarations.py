@@ -13,7 +13,7 @@ from typing import Any
 
 from larrabee_bridge.isa.forms import MaskForm, MemoryForm, ScalarForm, ScalarSourceForm, SourceForm, VectorForm
 from larrabee_bridge.isa.operands import Conversion, MaskRegister, Memory, Replication, Scalar, Swizzle, Vector
-from pixelflow.simd.isa.declare import InstructionSet, Step
+from pixelflow.simd.isa.declare import Declaration, InstructionSet, Step
 from pixelflow.simd.isa.operands import Count, OperandSpec, Target
 from pixelflow.simd.units import Standing
 
@@ -35,7 +35,7 @@ __all__ = [
     "write",
 ]
 
-INSTRUCTIONS = InstructionSet("larrabee_bridge.isa")
+INSTRUCTIONS = InstructionSet("larrabee_bridge.isa", kind=Declaration)
 LANES = 16
 
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import ast
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+STANDARD = {*sys.stdlib_module_names, "_typeshed"}
+"""The standard library, and the types of it that only the type checker sees."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +161,9 @@ def _files(root: Path, path: Path, each: Import, passed: frozenset[Path]) -> Ite
     if not is_face(file) or file in passed:
         return
     used = {each.name} if each.name else _attributes(path, each.bound)
-    for handed in imports(root, file):
-        if used & {handed.bound, "*"}:
-            yield from _files(root, file, handed, passed | {file})
+    named = [handed for handed in imports(root, file) if used & {handed.bound, "*"}]
+    for handed in named or [handed for handed in imports(root, file) if handed.bound == "*"]:
+        yield from _files(root, file, handed, passed | {file})
 
 
 def _attributes(path: Path, bound: str) -> set[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import io
 import re
-import sys
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.source_tree import imports, module_name, nodes, place, sources, text, within
+from tests.architecture.source_tree import STANDARD, imports, module_name, nodes, place, sources, text, within
 
 CORE = "pixelflow.simd"
 LANES = "pixelflow/simd/lanes"
@@ -35,8 +34,7 @@ def the_core_imports_no_machine(root: Path) -> list[str]:
         wrong += [
             f"{place(root, path, each.line)}: the core imports {each.module}"
             for each in imports(root, path)
-            if each.module.partition(".")[0] not in sys.stdlib_module_names
-            and not any(within(each.module, room) for room in allowed)
+            if each.module.partition(".")[0] not in STANDARD and not any(within(each.module, room) for room in allowed)
         ]
     return wrong
 

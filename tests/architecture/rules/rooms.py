@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from tests.architecture.source_tree import file_of, imports, module_name, packages, place, sources, within
+from tests.architecture.source_tree import STANDARD, file_of, imports, module_name, packages, place, sources, within
 
 BASE = ("pixelflow.simd", "pixelflow.shown")
 NODE = (*BASE, "pixelflow.config", "pixelflow.kernels", "pixelflow.observe", "pixelflow.isa")
@@ -79,7 +78,7 @@ def imports_follow_the_table(root: Path) -> list[str]:
         wrong += [
             f"{place(root, path, each.line)}: {row or 'a room without a row'} may not import {each.module}"
             for each in imports(root, path)
-            if each.module.partition(".")[0] not in sys.stdlib_module_names
+            if each.module.partition(".")[0] not in STANDARD
             and each.module != "pixelflow"
             and not any(within(each.module, room) for room in allowed)
         ]
