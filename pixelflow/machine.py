@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from microcode.target import PIXELFLOW
 from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import Program
+from pixelflow.isa.target import PIXELFLOW
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
@@ -104,7 +104,7 @@ def _covered(triangles: ScreenTriangles, frame: Frame) -> int:
 
 
 def _sum(runs: list[RunStatistics], name: str) -> int:
-    return sum(run.values[name] for run in runs)
+    return sum(run.values[name] or 0 for run in runs)
 
 
 def _families(drawn: list[Rendering]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pixelflow.isa.declaration import NodeDeclaration
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.simd.isa import program as core
 from pixelflow.simd.isa.declare import InstructionSet
@@ -16,6 +17,6 @@ SCHEMA = "pixelflow.program/1"
 class Program(core.Program):
     """An assembled program: the words of both streams, of routines and procedures."""
 
-    instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
+    instruction_set: ClassVar[InstructionSet[NodeDeclaration]] = INSTRUCTIONS
     schema: ClassVar[str] = SCHEMA
     stream: ClassVar[str] = "eigc"

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pixelflow.shown import Sheet
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import Program
 
 __all__ = [
@@ -36,15 +36,19 @@ __all__ = [
 GROUP = "pixelflow.machines"
 """The group of entry points."""
 
-Configuration = object
-"""A frozen dataclass of `param` values; each machine has a class of its own."""
+Code = TypeVar("Code", bound=Program)
+"""A machine's class of programs."""
+Configuration = TypeVar("Configuration")
+"""A machine's class of configurations: a frozen dataclass of `param` values."""
+_Run = TypeVar("_Run", bound=Program, contravariant=True)
+_Taken = TypeVar("_Taken", contravariant=True)
 
 
 class AssemblerTarget(Protocol):
     """What the assembler asks about a machine, as far as it is common: see `microcode.target.Target`."""
 
     @property
-    def instructions(self) -> InstructionSet:
+    def instructions(self) -> InstructionSet[Declaration]:
         """The declarations: the manual is made from them."""
 
     @property
@@ -67,14 +71,14 @@ class ProgramRun(Protocol):
         """Return the account of the run."""
 
 
-class ProgramRunner(Protocol):
+class ProgramRunner(Protocol[_Run, _Taken]):
     """Runs a program to its end; what else a machine lets one choose has defaults."""
 
-    def __call__(self, program: Program, *, config: Configuration | None = None) -> ProgramRun:
+    def __call__(self, program: _Run, *, config: _Taken | None = None) -> ProgramRun:
         """Return the run; raises InputError for a program or a configuration of another machine."""
 
 
-class FrameDrawer(Protocol):
+class FrameDrawer(Protocol[_Taken]):
     """Draws a frame; what else a machine lets one choose has defaults."""
 
     def __call__(
@@ -82,14 +86,14 @@ class FrameDrawer(Protocol):
         frame: Frame,
         *,
         parts: int = 1,
-        config: Configuration | None = None,
+        config: _Taken | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> DrawnFrame:
         """Return picture and account by ``parts`` side by side; raises InputError for what the machine cannot draw."""
 
 
 @dataclass(frozen=True, eq=False)
-class Machine:
+class Machine(Generic[Code, Configuration]):
     """A simulated machine, as commands know it."""
 
     name: str
@@ -100,24 +104,27 @@ class Machine:
     """What stands side by side in it: a node, a core."""
     most_parts: int
     target: AssemblerTarget
-    configuration: type
+    configuration: type[Configuration]
     """Its defaults are the machine's."""
-    run: ProgramRunner
-    draw: FrameDrawer | None = None
+    run: ProgramRunner[Code, Configuration]
+    draw: FrameDrawer[Configuration] | None = None
     """None where it draws nothing."""
     presets: Mapping[str, Configuration] = field(default_factory=dict)
     """Configurations with a name, beside the defaults."""
 
     @property
-    def instructions(self) -> InstructionSet:
+    def instructions(self) -> InstructionSet[Declaration]:
         """The declarations of its instructions."""
         return self.target.instructions
 
 
-_REGISTERED: dict[str, Machine] = {}
+AnyMachine: TypeAlias = Machine[Any, Any]
+"""A machine of whatever programs and configurations."""
+
+_REGISTERED: dict[str, AnyMachine] = {}
 
 
-def register(machine: Machine) -> Machine:
+def register(machine: AnyMachine) -> AnyMachine:
     """Enter a machine of this process, which needs no entry point; raises InputError where the name is taken."""
     if _REGISTERED.setdefault(machine.name, machine) is not machine:
         raise InputError(Fault(f"there is a machine {machine.name} already"))
@@ -129,12 +136,12 @@ def machine_names() -> tuple[str, ...]:
     return tuple(sorted({*_REGISTERED, *_of_tree(), *_installed()}))
 
 
-def machines() -> tuple[Machine, ...]:
+def machines() -> tuple[AnyMachine, ...]:
     """Return all machines, by name."""
     return tuple(machine_named(name) for name in machine_names())
 
 
-def machine_named(name: str) -> Machine:
+def machine_named(name: str) -> AnyMachine:
     """Return a machine; raises InputError with the nearest name where there is none."""
     found = _REGISTERED.get(name)
     if found is not None:

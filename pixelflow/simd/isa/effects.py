@@ -7,6 +7,7 @@ the state that it was made from, as that was before; what comes from a lane's pl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from pixelflow.simd.lanes.algebra import Algebra
 
@@ -76,8 +77,8 @@ def _joined(*values: object, **known: object) -> Sources:
     return _NOTHING.union(*(value for value in values if isinstance(value, frozenset)))
 
 
-def effects(meaning: Callable[[Algebra], None]) -> Effects:
+def effects(meaning: Callable[[Algebra[Sources, Sources]], None]) -> Effects:
     """Return what a meaning reads and writes: that of an instruction without parameters is its ``apply``."""
     found = Effects()
-    meaning(found)
+    meaning(cast("Algebra[Sources, Sources]", found))
     return found

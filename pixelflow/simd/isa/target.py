@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
-from pixelflow.simd.isa.declare import Flow, InstructionSet
+from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
 from pixelflow.simd.isa.operands import Target
 from pixelflow.simd.isa.program import Program
 
@@ -18,7 +18,7 @@ __all__ = ["ProgramTarget"]
 class ProgramTarget:
     """What the assembler asks about the machine that a program is for."""
 
-    instructions: InstructionSet
+    instructions: InstructionSet[Declaration]
     names: Mapping[str, object]
     """Names that cannot be defined: registers, and parameters of the running routine."""
     streams: tuple[str, ...]
