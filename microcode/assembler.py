@@ -8,7 +8,7 @@ from microcode.expand.run import expand
 from microcode.language.source import Source, read_source, source_of
 from microcode.linking.draft import Draft
 from microcode.linking.linker import link
-from pixelflow.isa.target import PIXELFLOW
+from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget

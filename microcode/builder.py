@@ -17,7 +17,7 @@ from microcode.expand.run import expand_file, expand_text
 from microcode.language.values import Value
 from microcode.linking.draft import Draft
 from microcode.linking.linker import link
-from pixelflow.isa.target import PIXELFLOW
+from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget

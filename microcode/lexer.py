@@ -19,7 +19,7 @@ from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punc
 from microcode.language.functions import FUNCTIONS, NUMBERS
 from microcode.read.lines import tokens_of
 from microcode.read.tokens import Token
-from pixelflow.isa.target import PIXELFLOW
+from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.isa.operands import Target
 
 __all__ = ["MicrocodeLexer"]

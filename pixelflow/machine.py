@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import Program
-from pixelflow.isa.target import PIXELFLOW
+from pixelflow.isa.program import PIXELFLOW
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of

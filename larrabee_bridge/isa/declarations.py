@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-class VectorInstructionSet(InstructionSet):
+class VectorInstructionSet(InstructionSet[Declaration]):
     """The vector unit's instructions; the manual has them in the order of their opcodes, whoever is imported first."""
 
     def values(self) -> tuple[Declaration, ...]:
@@ -52,7 +52,7 @@ class VectorInstructionSet(InstructionSet):
         return tuple(sorted(super().values(), key=lambda each: each.opcode))
 
 
-INSTRUCTIONS = VectorInstructionSet("larrabee_bridge.isa")
+INSTRUCTIONS = VectorInstructionSet("larrabee_bridge.isa", kind=Declaration)
 
 
 class VectorFamily(Enum):

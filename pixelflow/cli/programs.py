@@ -70,7 +70,7 @@ def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | 
 
 def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
     from microcode import assemble
-    from pixelflow.isa.target import PIXELFLOW
+    from pixelflow.isa.program import PIXELFLOW
 
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
