@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from larrabee_bridge.claims.claim import Kind
+from larrabee_bridge.claims.published.claim import Kind
 from larrabee_bridge.claims.report import Row, by_class, closing
 from pixelflow.report import Column, Json, Line, Part, Report, Table, counted
 

@@ -8,9 +8,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from larrabee_bridge.compare.sides import Comparison, Side
 from pixelflow.report import Line, Part, number, percent
 from pixelflow.report.text import drawn
+from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["dashboard_parts"]
 
@@ -37,7 +37,7 @@ def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[P
     yield Line(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
 
 
-def _panel(side: Side, width: int, slowest: float) -> Panel:
+def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:
     inner = width - 4
     text = Text(no_wrap=True, overflow="ellipsis")
     _bar(text, inner, "time", side.milliseconds / slowest, f"{number(side.milliseconds)} ms", "bold")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from larrabee_bridge.compare.bezier import BezierComparison
-from larrabee_bridge.compare.sides import Comparison, Side
+from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def save_figure(
         figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
-def _label(side: Side) -> str:
+def _label(side: DrawnFrame) -> str:
     return f"{side.machine} x{side.parts}"
 
 
@@ -62,7 +62,7 @@ def _times(axes: Axes, found: Comparison, bezier: BezierComparison | None, core_
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _stacked(axes: Axes, title: str, rows: list[tuple[Side, dict[str, int]]]) -> None:
+def _stacked(axes: Axes, title: str, rows: list[tuple[DrawnFrame, dict[str, int]]]) -> None:
     """Draw one bar a machine; what has less than a hundredth of it is drawn without a name."""
     for place, (side, values) in enumerate(rows):
         total, left = sum(values.values()), 0.0

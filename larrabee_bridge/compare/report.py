@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from larrabee_bridge.compare.bezier import BezierComparison
-from larrabee_bridge.compare.sides import Comparison, Side
 from pixelflow.report import Column, Json, Part, Table, counted, number, percent, plural, shares, verbatim
+from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["bezier_object", "bezier_parts", "comparison_object", "comparison_parts", "side_object", "side_tables"]
 
-_FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[Side], float | None]], ...] = (
+_FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[DrawnFrame], float | None]], ...] = (
     ("clock, MHz", "clock_mhz", number, lambda side: side.clock_mhz),
     ("lanes", "lanes", number, lambda side: side.lanes),
     ("cycles for the picture", "cycles", number, lambda side: side.cycles),
@@ -38,7 +38,7 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
     yield from ("", *(f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts))
 
 
-def side_tables(side: Side) -> Iterator[Table]:
+def side_tables(side: DrawnFrame) -> Iterator[Table]:
     """Yield stages, instructions and bytes of one machine with their shares."""
     for title, values, unit in (
         (f"cycles {side.whose_stages}", side.stages, "cycles"),
@@ -58,7 +58,7 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
     }
 
 
-def side_object(side: Side) -> dict[str, Json]:
+def side_object(side: DrawnFrame) -> dict[str, Json]:
     """Return one machine's account as JSON holds it."""
     return {
         **{key: of(side) for _, key, _, of in _FIGURES if key},

@@ -11,11 +11,11 @@ from pixelflow.debugger.changes import FLAGS, Picture, byte_name
 from pixelflow.debugger.places import Code
 from pixelflow.debugger.session import Session
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
-from pixelflow.isa import Instruction, Kind, Program
+from pixelflow.isa import Instruction, Program
 from pixelflow.node.pe_report import pe_columns
 from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
 from pixelflow.report import Column, Json, Line, Part, Table, counted, cut, number
-from pixelflow.simd.isa.declare import OperandSpec
+from pixelflow.simd.isa.operands import OperandSpec, Target
 
 __all__ = [
     "changes",
@@ -65,7 +65,7 @@ def instruction_text(program: Program, instruction: Instruction) -> str:
     names |= {routine.entry: routine.name for routine in program.routines}
 
     def name(spec: OperandSpec, value: int) -> str:
-        if spec.kind is Kind.TARGET:
+        if isinstance(spec.kind, Target):
             return names.get(value, str(value))
         return f'"{program.names[value]}"' if value < len(program.names) else str(value)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 
-from pixelflow.isa import INSTRUCTIONS, Imm, Instruction, Kind, Mem, Program, Register, Unit
+from pixelflow.isa import INSTRUCTIONS, Imm, Instruction, Mem, Program, Register, Unit, operands
+from pixelflow.simd.isa.operands import Count
 
 __all__ = ["MIX_NAME", "instructions", "mix_program"]
 
@@ -32,22 +33,22 @@ _SEED = 1995
 
 def _instruction(rng: random.Random, mnemonic: str) -> Instruction:
     declaration = INSTRUCTIONS[mnemonic]
-    operands = []
+    given = []
     for spec in declaration.operands:
         match spec.kind:
-            case Kind.REGISTER:
-                operands.append(rng.choice(list(Register)))
-            case Kind.SOURCE | Kind.MEMORY:
-                operands.append(Mem(rng.randrange(_BYTES)))
-            case Kind.BYTE:
-                operands.append(Imm(rng.randrange(256)))
-            case Kind.COUNT:
+            case operands.REGISTER:
+                given.append(rng.choice(list(Register)))
+            case operands.SOURCE | operands.MEMORY:
+                given.append(Mem(rng.randrange(_BYTES)))
+            case operands.BYTE:
+                given.append(Imm(rng.randrange(256)))
+            case Count():
                 # One byte over one PE or through the LEE: few cycles, so that they stay one instruction in the count.
-                operands.append(1)
-            case Kind.COEFFICIENT:
-                operands.append(rng.randint(-100, 100))
+                given.append(1)
+            case operands.COEFFICIENT:
+                given.append(rng.randint(-100, 100))
     gated = declaration.gateable and rng.random() < 0.5
-    return INSTRUCTIONS.make(mnemonic, *operands, gated=gated)
+    return INSTRUCTIONS.make(mnemonic, *given, gated=gated)
 
 
 def mix_program(rounds: int) -> Program:

@@ -7,8 +7,8 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from larrabee_bridge.binning import bin_triangles
-from larrabee_bridge.rasterizer import rasterize
+from larrabee_bridge.coverage.binning import bin_triangles
+from larrabee_bridge.raster.rasterizer import rasterize
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note
 from pixelflow.report import Column, Line, Part, Table, number, spread
 from pixelflow.simd.drawing import ScreenTriangles, snap

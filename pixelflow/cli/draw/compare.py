@@ -10,16 +10,11 @@ from __future__ import annotations
 import argparse
 from pathlib import PurePath
 
-from larrabee_bridge.compare import (
-    BezierComparison,
-    Comparison,
-    draw_on_larrabee,
-    draw_on_pixelflow,
-    tessellate_on_both,
-)
+from larrabee_bridge.compare import BezierComparison, tessellate_on_both
 from larrabee_bridge.compare.dashboard import dashboard_parts
 from larrabee_bridge.compare.figure import save_figure
 from larrabee_bridge.compare.report import bezier_object, bezier_parts, comparison_object, comparison_parts
+from larrabee_bridge.frame import draw_on_larrabee
 from pixelflow.cli.draw.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.model.core_values import add_core_option, core_of
@@ -29,8 +24,9 @@ from pixelflow.cli.shell.output import check_drawing, check_writable, output_fil
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
+from pixelflow.machine import draw_on_pixelflow
 from pixelflow.report import Report
-from pixelflow.simd.drawing import draw_frame
+from pixelflow.simd.drawing import Comparison, draw_frame
 from tessellation import load
 from tessellation.rendering import require_region
 from tessellation.scenes import load_scene
@@ -99,10 +95,10 @@ def _compare(
     scene = load_scene(args.scene, scene_source(args, screen, effective, progress, plain=True))
     frame = scene.frame
     first = draw_on_pixelflow(
-        frame, nodes=args.nodes, config=effective.config, engine=args.engine, progress=progress.tell
+        frame, parts=args.nodes, config=effective.config, engine=args.engine, progress=progress.tell
     )
     second = draw_on_larrabee(
-        frame, cores=args.cores, tile=args.tile, core_mhz=args.core_mhz, config=core, progress=progress.tell
+        frame, parts=args.cores, tile=args.tile, core_mhz=args.core_mhz, config=core, progress=progress.tell
     )
     bezier = None
     if is_patches(args.scene):

@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 
-from larrabee_bridge.compare import draw_on_larrabee, mesh_on_larrabee, project_on_larrabee
+from larrabee_bridge.compare import mesh_on_larrabee, project_on_larrabee
 from larrabee_bridge.compare.picture_report import Drawn, picture_report
 from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.frame import draw_on_larrabee
 from larrabee_bridge.kernels.bezier import Tessellated
 from pixelflow.cli.draw.pictures import write_picture
 from pixelflow.cli.draw.scene_options import scene_source
@@ -33,7 +34,7 @@ def draw_picture(args: argparse.Namespace, screen: Screen, effective: Effective)
         core = core_of(args)
         drawn = _drawn(args, screen, effective, core, progress)
         fronts = drawn.vertices.fronts if drawn.vertices else ()
-        how = {"cores": args.cores or 1, "tile": tile, "config": core, "progress": progress.tell}
+        how = {"parts": args.cores or 1, "tile": tile, "config": core, "progress": progress.tell}
         side = draw_on_larrabee(drawn.frame, fronts=fronts, **how)
         same = draw_frame(drawn.frame).equals(side.picture)
     write_picture(args.output, side.picture)

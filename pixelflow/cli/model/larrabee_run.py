@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
-from larrabee_bridge.core import Core, CoreConfig
 from larrabee_bridge.isa import NAMES
-from larrabee_bridge.program import TARGET
-from larrabee_bridge.run_report import Executed, run_report
-from larrabee_bridge.threads import Recording, Shared, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.machine import run_program
+from larrabee_bridge.unit import MEMORY_BYTES, TARGET, VectorProgram
 from pixelflow.cli.model.core_values import core_config
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.isa import Program
 from pixelflow.report import Report
 
 LARGEST = 4096
@@ -44,24 +40,13 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     if config.caches and args.per_core is None:
         raise UsageError("-D caches=true", "caches belong to cores that threads share", "add --per-core 4")
     program = read_program(_path(args.program), args.parameters, TARGET)
-    unit = VectorUnit(program, args.threads)
     registers = [name for names in args.show for name in _registers(names)]
-    memory = {text: _span(text, unit) for text in args.memory}
-    unit.set_scalar(0, list(range(args.threads)))
-    core = Core(program, args.threads, config)
-    recording = Recording(args.threads)
-
-    def listen(*step: Any) -> None:
-        core(*step)
-        if args.per_core is not None:
-            recording(*step)
-
-    unit.run(listen)
-    shown = {name: _register(unit, name) for name in registers}
-    words = {text: _words(unit, *span) for text, span in memory.items()}
-    cores = _cores(program, recording, args.per_core, config)
-    done = Executed(unit, core, cores, args.per_core, shown, words)
-    return run_report(Path(args.program).name, done, args.form)
+    memory = {text: _span(text, program) for text in args.memory}
+    done = run_program(program, config=config, threads=args.threads, per_core=args.per_core)
+    shown = {name: done.register(name) for name in registers}
+    words = {text: done.words(*span) for text, span in memory.items()}
+    report = done.report(shown | words, args.form, Path(args.program).name)
+    return replace(report, data={**report.data, "registers": shown, "memory": words})
 
 
 def _path(given: str) -> str:
@@ -80,17 +65,9 @@ def _registers(names: str) -> list[str]:
     return found
 
 
-def _register(unit: VectorUnit, name: str) -> list[int]:
-    """Return a register of thread 0: sixteen words of a vector, or one number."""
-    place = int(name[1:])
-    if name[0] == "v":
-        return unit.vector(place)[0].tolist()
-    return [int((unit.mask if name[0] == "k" else unit.scalar)(place)[0])]
-
-
-def _span(text: str, unit: VectorUnit) -> tuple[int, int]:
+def _span(text: str, program: VectorProgram) -> tuple[int, int]:
     """Return first byte and size of a range of the program, or of START:BYTES."""
-    ranges = {each.name: (each.start, each.size) for each in unit.program.ranges}
+    ranges = {each.name: (each.start, each.size) for each in program.ranges}
     start, colon, size = text.partition(":")
     if text in ranges:
         start, size = ranges[text]
@@ -99,20 +76,6 @@ def _span(text: str, unit: VectorUnit) -> tuple[int, int]:
     else:
         hint = f"ranges: {', '.join(ranges)}; or START:BYTES" if ranges else "write START:BYTES"
         raise UsageError(f"--memory {text}", "is no range of the program", hint)
-    if start % 4 or size % 4 or not 0 < size <= LARGEST or start + size > unit.memory.size:
+    if start % 4 or size % 4 or not 0 < size <= LARGEST or start + size > MEMORY_BYTES:
         raise UsageError(f"--memory {text}", f"whole words inside the memory are shown, {LARGEST} bytes at most")
     return start, size
-
-
-def _words(unit: VectorUnit, start: int, size: int) -> list[int]:
-    return [int.from_bytes(bytes(unit.memory.data[0, at : at + 4]), "little") for at in range(start, start + size, 4)]
-
-
-def _cores(program: Program, recording: Recording, threads: int | None, config: CoreConfig) -> list[Shared]:
-    """Return what cores with so many threads each did; none where nobody asked."""
-    if threads is None:
-        return []
-    return [
-        take_turns(program, recording.steps[first : first + threads], config)
-        for first in range(0, recording.threads, threads)
-    ]

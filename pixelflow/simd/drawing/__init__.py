@@ -1,5 +1,6 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
+from pixelflow.simd.drawing.drawn import Comparison, DrawnFrame
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -24,6 +25,7 @@ from pixelflow.simd.drawing.planes import (
     texture_planes_of,
 )
 from pixelflow.simd.drawing.reference import Picture, covered, draw
+from pixelflow.simd.drawing.spans import RowSpans, spans_of
 from pixelflow.simd.drawing.triangles import DEPTH_GUARD, FAR, REACH, SUBPIXELS, TEXEL, ScreenTriangles, snap
 
 __all__ = [
@@ -37,12 +39,15 @@ __all__ = [
     "SUBPIXELS",
     "TEXEL",
     "Blend",
+    "Comparison",
     "DepthTest",
     "Draw",
+    "DrawnFrame",
     "Edges",
     "Frame",
     "Picture",
     "Planes",
+    "RowSpans",
     "ScreenTriangles",
     "State",
     "Stencil",
@@ -55,5 +60,6 @@ __all__ = [
     "edges_of",
     "planes_of",
     "snap",
+    "spans_of",
     "texture_planes_of",
 ]

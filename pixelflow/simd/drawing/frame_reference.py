@@ -94,7 +94,7 @@ class _Target:
         for place, fragments in self.lists.items():
             colour = self.colours[place].astype(np.int64)
             for _, source, alpha in sorted(fragments, key=lambda fragment: -fragment[0]):
-                colour = blended(Blend.SORTED, source, np.int64(alpha), colour)
+                colour = blended(Blend.SORTED, source, np.array(alpha), colour)
             self.colours[place] = colour
 
 
@@ -110,12 +110,11 @@ class _Surfaces:
 def _draw(target: _Target, draw: Draw) -> None:
     height, width = target.depths.shape[:2]
     triangles, texture = draw.triangles, draw.state.texture
+    places = target.places
     surfaces = _Surfaces(
-        *(
-            tuple(of(triangles, place) for place in target.places)
-            for of in (edges_of, planes_of, *([texture_planes_of] if texture is not None else []))
-        ),
-        *(() if texture is not None else ((),)),
+        tuple(edges_of(triangles, place) for place in places),
+        tuple(planes_of(triangles, place) for place in places),
+        tuple(texture_planes_of(triangles, place) for place in places) if texture is not None else (),
     )
     for number, box in boxes(triangles, width, height):
         _draw_triangle(target, surfaces, number, box, draw.state)
@@ -146,7 +145,9 @@ def _draw_triangle(target: _Target, surfaces: _Surfaces, number: int, box: Box, 
         there[seen] = np.broadcast_to(found, there.shape)[seen]
 
 
-def _tested(target: _Target, part, covered: np.ndarray, depths: np.ndarray, state: State) -> np.ndarray:
+def _tested(
+    target: _Target, part: tuple[slice, slice], covered: np.ndarray, depths: np.ndarray, state: State
+) -> np.ndarray:
     """Return which samples a fragment is seen at, once stencil and depth are tested and written."""
     there = target.depths[part]
     nearer = depths < there if state.depth_test is DepthTest.LESS else np.ones_like(covered)

@@ -115,8 +115,14 @@ class _Variables:
         opcode, address = self._number(scope, "opcode", OPCODE_BITS), self._number(scope, "uPC")
         busy, waiting = self._bit(scope, "busy"), self._bit(scope, "waiting")
         state = self._text(scope, "state", IDLE)
-        off = ((instruction, NOTHING), (opcode, _UNKNOWN), (address, _UNKNOWN))
-        off = (*off, (busy, 0), (waiting, 0), (state, IDLE))
+        off: Values = (
+            (instruction, NOTHING),
+            (opcode, _UNKNOWN),
+            (address, _UNKNOWN),
+            (busy, 0),
+            (waiting, 0),
+            (state, IDLE),
+        )
 
         def values(label: int) -> Values:
             of = spans.label(label)
@@ -177,7 +183,8 @@ def _following(spans: Spans, values: Callable[[int], Values], off: Values) -> It
 
 def _innermost(spans: Spans, variable: Any) -> Iterator[Change]:
     """Yield the names of spans, some of which lie inside others."""
-    names, ends = [NOTHING], []
+    names = [NOTHING]
+    ends: list[int] = []
     for start, end, label in zip(spans.starts, spans.ends, spans.labels, strict=True):
         while ends and ends[-1] <= start:
             names.pop()
