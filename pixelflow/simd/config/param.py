@@ -73,9 +73,11 @@ def param(
     allowed: tuple[Value, ...] | None = None,
     read_by: str | None = None,
     because: str = "",
+    matters: str = "",
+    state: bool = False,
 ) -> Kind:
     """Return a dataclass field for one value; the rest is what :class:`Param` says of it."""
-    about = Param(text, unit, source, standing, low, high, allowed, read_by, because)
+    about = Param(text, unit, source, standing, low, high, allowed, read_by, because, matters, state)
     return field(default=default, metadata={"param": about})
 
 
