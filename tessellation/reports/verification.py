@@ -7,10 +7,9 @@ from itertools import groupby
 
 from pixelflow import __version__
 from pixelflow.config import THESIS
-from pixelflow.report import Column, Json, Part, Report, Table, counted
-from pixelflow.report.json import table_object
+from pixelflow.report import Column, Json, Part, Report, Table, counted, table_object
+from tessellation.reports.verified import Verified, deviation_text, figure_text, percent_text
 from tessellation.reproduction import WITHOUT_FIGURES, Reproduction
-from tessellation.reproduction.verified import Verified, deviation_text, figure_text, percent_text
 from tessellation.rows import Outcome, Row
 from tessellation.thesis import TITLE
 
