@@ -12,7 +12,7 @@ from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
 
-from microcode.read.files import LIBRARY
+from microcode.read import files
 from pixelflow import __version__
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
@@ -156,9 +156,9 @@ class TessellatePoint:
 def library_sha256() -> str:
     """Return a hash of all sources of the microcode library here: names, lengths and contents."""
     seen = hashlib.sha256()
-    for path in sorted(LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(LIBRARY).as_posix()):
+    for path in sorted(files.LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(files.LIBRARY).as_posix()):
         content = path.read_bytes()
-        seen.update(f"{path.relative_to(LIBRARY).as_posix()} {len(content)}\n".encode() + content)
+        seen.update(f"{path.relative_to(files.LIBRARY).as_posix()} {len(content)}\n".encode() + content)
     return seen.hexdigest()
 
 
