@@ -12,8 +12,7 @@ from enum import Enum
 
 import numpy as np
 
-from larrabee_bridge.spans import spans_of
-from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of
+from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from larrabee_bridge.quads import QUAD, Quads
-from larrabee_bridge.spans import spans_of
-from pixelflow.simd.drawing import ScreenTriangles
+from pixelflow.simd.drawing import ScreenTriangles, spans_of
 
 __all__ = ["quads_of_spans"]
 

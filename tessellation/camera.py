@@ -9,7 +9,7 @@ import numpy as np
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 
-__all__ = ["Camera", "View", "axes_along", "frame", "unit"]
+__all__ = ["Camera", "Standpoint", "View", "axes_along", "frame", "unit"]
 
 _WIDE, _HIGH = 0.86, 0.80
 """The share of the picture that a model's outline may fill across and down."""
@@ -45,10 +45,6 @@ class Camera:
     width: int
     height: int
 
-    def coarser(self, factor: int) -> Camera:
-        """Return the same view with pixels that are ``factor`` times as large."""
-        return Camera(self.eye, self.axes, self.focal / factor, self.width // factor, self.height // factor)
-
     def project(self, points: np.ndarray) -> np.ndarray:
         """Return (x, y) in pixels and -1/distance along the view, a depth that grows with distance."""
         local = (points - self.eye) @ self.axes.T
@@ -57,12 +53,50 @@ class Camera:
         y = self.height / 2 - self.focal * local[..., 1] / distance
         return np.stack([x, y, -1.0 / distance], axis=-1)
 
-    def rays(self) -> np.ndarray:
-        """Return the direction through each pixel centre, not normalised."""
-        x = (np.arange(self.width) + 0.5 - self.width / 2) / self.focal
-        y = (self.height / 2 - np.arange(self.height) - 0.5) / self.focal
-        right, up, back = self.axes
-        return x[None, :, None] * right + y[:, None, None] * up - back
+    def rays(self, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return the direction through the centres of pixels, not normalised: float64[xyz, pixel]."""
+        x = (column + 0.5 - self.width / 2) / self.focal
+        y = (self.height / 2 - row - 0.5) / self.focal
+        return self.axes.T @ np.stack([x, y, np.full(x.shape, -1.0)])
+
+
+@record(eq=False)
+class Standpoint:
+    """A camera before a model, and which depths become 0 and 1.
+
+    The camera sees (point - ``origin``) / ``extent``; ``low`` and ``high`` are depths as it gives them, near and far.
+    """
+
+    origin: np.ndarray
+    extent: float
+    camera: Camera
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, points: np.ndarray, view: View) -> Standpoint:
+        """Return the one from which all points, float64[point, xyz], are seen, with depths from 0 to 1."""
+        origin, extent = points.min(axis=0), np.ptp(points, axis=0).max()
+        placed = (points - origin) / extent
+        camera = frame(placed, view)
+        depths = camera.project(placed)[:, 2]
+        return cls(origin, extent, camera, depths.min(), depths.max())
+
+    def widened(self, share: float) -> Standpoint:
+        """Return the same with depths from share / (1 + 2 share) to 1 less that."""
+        margin = share * (self.high - self.low)
+        return replace(self, low=self.low - margin, high=self.high + margin)
+
+    def placed(self, points: np.ndarray) -> np.ndarray:
+        """Return points as the camera sees them."""
+        return (points - self.origin) / self.extent
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """Return x and y in pixels and the depth of points: float64[point, 3]."""
+        found = self.camera.project(self.placed(points))
+        depth, low, high = found[:, 2], self.low, self.high
+        found[:, 2] = (depth - low) / (high - low) if high > low else np.zeros_like(depth)
+        return found
 
 
 def unit(vector: np.ndarray) -> np.ndarray:
@@ -78,7 +112,7 @@ def axes_along(back: np.ndarray) -> np.ndarray:
     return np.stack([right, np.cross(back, right), back])
 
 
-def frame(points: np.ndarray, view: View, oversample: int = 1) -> Camera:
+def frame(points: np.ndarray, view: View) -> Camera:
     """Return a camera that has all points, float[point, xyz], before it and in its picture, with a margin.
 
     A few steps move it so that the outline is in the middle and fills its share of the picture. Where they do not lead
@@ -89,7 +123,7 @@ def frame(points: np.ndarray, view: View, oversample: int = 1) -> Camera:
     azimuth, elevation = np.radians(view.azimuth), np.radians(view.elevation)
     back = np.array([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
     axes = axes_along(back)
-    width, height = view.width * oversample, view.height * oversample
+    width, height = view.width, view.height
     focal = height / 2 / np.tan(np.radians(view.field_of_view) / 2)
     with np.errstate(all="ignore"):  # steps that lead behind a point are judged by where they end
         camera = _stepped(points, axes, focal, width, height)

@@ -12,7 +12,7 @@ from larrabee_bridge.claims.claim import Measured
 from larrabee_bridge.claims.measures_architecture import crossing
 from larrabee_bridge.claims.meshes import even_mesh
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.spans import spans_of
+from pixelflow.simd.drawing import spans_of
 
 _COLOUR_AND_DEPTH = 4 + 4
 """Bytes of a pixel."""

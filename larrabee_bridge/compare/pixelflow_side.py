@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from larrabee_bridge.compare.sides import Side
-from larrabee_bridge.spans import spans_of
 from pixelflow.config import THESIS, NodeConfig, leaves
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.simd.drawing import Frame, ScreenTriangles
+from pixelflow.simd.drawing import Frame, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from tessellation.rendering import (
     SENT_BYTES,

@@ -1,5 +1,6 @@
 """PixelFlow draws: triangles become instructions for the EMCs, region by region (thesis 2.2.2)."""
 
+from tessellation.camera import Standpoint
 from tessellation.rendering.composition import compose, shares
 from tessellation.rendering.composition_time import (
     CompositionTime,
@@ -14,7 +15,7 @@ from tessellation.rendering.projected import Difference, Projected, project_samp
 from tessellation.rendering.projection import Projection, ProjectionStage
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 from tessellation.rendering.renderer import RegionRun, Rendering, render, require_region
-from tessellation.rendering.scene import Standpoint, lit_corners, lit_triangles
+from tessellation.rendering.scene import lit_corners, lit_triangles
 
 __all__ = [
     "COPY_STAGE",

@@ -13,12 +13,11 @@ from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.camera import View
+from tessellation.camera import Standpoint, View
 from tessellation.passes import Method
 from tessellation.patch import Patch
 from tessellation.reference import evaluate
 from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
-from tessellation.rendering.scene import Standpoint
 from tessellation.session import PassBegins, Plan, Session
 from tessellation.tessellator import Tessellation, tessellate
 

@@ -6,56 +6,14 @@ points (`projection.py`), only the camera's place, the light and the way to inte
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from pixelflow.simd.drawing import ScreenTriangles, snap
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
-from tessellation.camera import Camera, View, frame, unit
+from tessellation.camera import Standpoint, View, unit
 from tessellation.lighting import CLAY, facets, lit
 
-__all__ = ["Standpoint", "check_mesh", "lit_corners", "lit_triangles"]
-
-
-@record(eq=False)
-class Standpoint:
-    """A camera before a model, and which depths become 0 and 1.
-
-    The camera sees (point - ``origin``) / ``extent``; ``low`` and ``high`` are depths as it gives them, near and far.
-    """
-
-    origin: np.ndarray
-    extent: float
-    camera: Camera
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, points: np.ndarray, view: View) -> Standpoint:
-        """Return the one from which all points, float64[point, xyz], are seen, with depths from 0 to 1."""
-        origin, extent = points.min(axis=0), np.ptp(points, axis=0).max()
-        placed = (points - origin) / extent
-        camera = frame(placed, view)
-        depths = camera.project(placed)[:, 2]
-        return cls(origin, extent, camera, depths.min(), depths.max())
-
-    def widened(self, share: float) -> Standpoint:
-        """Return the same with depths from share / (1 + 2 share) to 1 less that."""
-        margin = share * (self.high - self.low)
-        return replace(self, low=self.low - margin, high=self.high + margin)
-
-    def placed(self, points: np.ndarray) -> np.ndarray:
-        """Return points as the camera sees them."""
-        return (points - self.origin) / self.extent
-
-    def project(self, points: np.ndarray) -> np.ndarray:
-        """Return x and y in pixels and the depth of points: float64[point, 3]."""
-        found = self.camera.project(self.placed(points))
-        depth, low, high = found[:, 2], self.low, self.high
-        found[:, 2] = (depth - low) / (high - low) if high > low else np.zeros_like(depth)
-        return found
+__all__ = ["check_mesh", "lit_corners", "lit_triangles"]
 
 
 def lit_triangles(

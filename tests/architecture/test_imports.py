@@ -49,7 +49,7 @@ TABLE = {
     # The readers of meshes are an extra.
     "tessellation.rendering.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
-    "tessellation.preview": (*BASE, "tessellation", "numpy", "PIL"),
+    "tessellation.preview": (*BASE, "pixelflow.simd.drawing", "tessellation", "numpy", "PIL"),
     "larrabee_bridge": (
         *BASE,
         "pixelflow.simd.lanes",

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from larrabee_bridge.spans import spans_of
-from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
+from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, spans_of
 from tessellation.camera import View
 from tessellation.rendering import lit_triangles, read_model
 from tessellation.scenes import MESHES

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.binning import TILES, Rule, bin_triangles, in_order, sub_bins
-from larrabee_bridge.spans import spans_of
-from pixelflow.simd.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap
+from pixelflow.simd.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap, spans_of
 from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 300, 200

@@ -23,7 +23,8 @@ from pixelflow.simd.drawing.planes import (
     planes_of,
     texture_planes_of,
 )
-from pixelflow.simd.drawing.reference import Picture, covered, draw
+from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
+from pixelflow.simd.drawing.spans import Spans, spans_of
 from pixelflow.simd.drawing.triangles import DEPTH_GUARD, FAR, REACH, SUBPIXELS, TEXEL, ScreenTriangles, snap
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "DEPTH_FRACTION",
     "DEPTH_GUARD",
     "FAR",
+    "NOTHING",
     "REACH",
     "SAMPLES",
     "SUBPIXELS",
@@ -44,6 +46,7 @@ __all__ = [
     "Picture",
     "Planes",
     "ScreenTriangles",
+    "Spans",
     "State",
     "Stencil",
     "StencilStep",
@@ -53,7 +56,9 @@ __all__ = [
     "draw",
     "draw_frame",
     "edges_of",
+    "nearest",
     "planes_of",
     "snap",
+    "spans_of",
     "texture_planes_of",
 ]
