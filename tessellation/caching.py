@@ -14,11 +14,10 @@ import numpy as np
 
 from microcode import Builder, Mem, Program, Register
 from pixelflow.config import NodeConfig
-from pixelflow.node import AddressMap, Cell, Node, Run
+from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, AddressMap, Cell, Node, Run
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from tessellation.gp_traffic import RESULTS, emit_return
-from tessellation.lee_setup import EMC_HEIGHT, EMC_WIDTH
 from tessellation.libraries import FloatLibrary
 from tessellation.memory_map import FLOAT_BYTES, MemoryMap
 from tessellation.passes import Leaving, Method

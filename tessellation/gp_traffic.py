@@ -18,9 +18,8 @@ import numpy as np
 from microcode import Builder, Mem, Program, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import OUTPUT_PORT
-from pixelflow.node import AddressMap, GpMemory, Node, Run
+from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
 from pixelflow.simd.records import record
-from tessellation.lee_setup import EMC_WIDTH
 from tessellation.mapping import Pass
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
 from tessellation.stages import Stage

@@ -12,10 +12,11 @@ from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.config import ArrayConfig
+from pixelflow.node import figure9
+from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from tessellation.bernstein import bernstein_bits
 from tessellation.control_points import ControlPointSource, enable_quadrant
-from tessellation.lee_setup import REGISTERS, lee_writes
 from tessellation.libraries import FloatLibrary
 from tessellation.mapping import Pass
 from tessellation.memory_map import AXES, MemoryMap
@@ -26,12 +27,25 @@ from tessellation.stages import Stage
 __all__ = ["Evaluation", "emit_addresses", "emit_bernstein", "emit_lee", "emit_normals", "emit_surfaces"]
 
 
+_LEE_MODULES = 8
+"""Modules that 7-bit yp registers can tell apart, 16 rows each."""
+
+
 def emit_lee(builder: Builder, array: ArrayConfig) -> None:
-    """Emit the configuration of every EMC's LEE (figure 9): one cycle a register, once a session."""
+    """Emit the configuration of every EMC's LEE (figure 9): one cycle a register, once a session.
+
+    Raises InputError for more modules than the registers can tell apart.
+    """
+    if array.modules > _LEE_MODULES:
+        raise InputError(Fault(f"figure 9 gives {_LEE_MODULES} modules a place, not {array.modules}"))
     builder.mark(Stage.LEE.value)
-    for write in lee_writes(array):
-        register = REGISTERS.index(write.register)
-        builder.emit("EMC_SetLEE", write.module, write.emc, register, write.index, write.value)
+    values = figure9(array)
+    for module in range(array.modules):
+        for emc in range(array.emcs_per_module):
+            for register, name in enumerate(values):
+                entries = values[name][module, emc].tolist()
+                for index, value in enumerate(entries[: array.panels_per_emc] if name == "yp" else entries):
+                    builder.emit("EMC_SetLEE", module, emc, register, index, value)
 
 
 def emit_addresses(builder: Builder, memory: MemoryMap, work: Pass, base: Mapping[int, int], place: Mem) -> None:

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pixelflow.config import ArrayConfig
+from pixelflow.node import EMC_HEIGHT, EMC_WIDTH
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.lee_setup import EMC_HEIGHT, EMC_WIDTH
 
 __all__ = [
     "BLOCK_SIDE",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,6 @@ from pixelflow.node import Node
 from tessellation.bernstein import bernstein_bits
 from tessellation.control_points import LeeControlPoints
 from tessellation.kernels import Evaluation, emit_addresses, emit_lee, select_by_marks
-from tessellation.lee_setup import coordinates
 from tessellation.libraries import library_named
 from tessellation.mapping import allocate
 from tessellation.memory_map import memory_map
@@ -101,5 +102,8 @@ def test_the_program_configures_the_lee_from_nothing():
     run = node.run(builder.build())
     assert run.cycles == 4 * 42
     assert all(
-        (found == expected).all() for found, expected in zip(node.coordinates(), coordinates(config.array), strict=True)
+        (found == expected).all()
+        for found, expected in zip(
+            node.coordinates(), Node(replace(config, lee=LeeConfig())).coordinates(), strict=True
+        )
     )
