@@ -9,7 +9,7 @@ import numpy as np
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from tessellation import Mesh, Patch, build_mesh, evaluate
-from tessellation.samples import measure
+from tessellation.surface.samples import measure
 
 __all__ = ["by_degrees", "mesh_on_larrabee"]
 

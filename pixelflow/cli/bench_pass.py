@@ -42,8 +42,8 @@ def passes(rounds: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
     from pixelflow.config import THESIS
     from pixelflow.simd.lanes import AUTO, choose
     from tessellation import Method, Patch
-    from tessellation.libraries import library_named
-    from tessellation.session import Session
+    from tessellation.host.session import Session
+    from tessellation.microprogram.libraries import library_named
 
     found = []
     for schedule, library in _LIBRARIES.items():

@@ -113,7 +113,7 @@ def startup(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     from pixelflow.simd.errors import InputError
     from pixelflow.simd.lanes import choose
     from tessellation import Patch
-    from tessellation.bpt import format_bpt
+    from tessellation.surface.bpt import format_bpt
 
     missing = choose("compiled").note
     if missing is not None:

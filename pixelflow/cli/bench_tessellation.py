@@ -80,8 +80,8 @@ def _runners(schedule: str, engines: tuple[str, ...]) -> list[_Runner]:
     from pixelflow.config import THESIS
     from pixelflow.observe import RunBegan
     from tessellation import Method, Patch
-    from tessellation.libraries import library_named
-    from tessellation.session import Session
+    from tessellation.host.session import Session
+    from tessellation.microprogram.libraries import library_named
 
     found = []
     repeated = [("macro", how) for how in ("again", "fused", _ANEW)] if "macro" in engines else []

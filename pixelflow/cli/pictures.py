@@ -25,7 +25,7 @@ def check_picture(scene: str, path: str) -> None:
 
     What the scene is made of is not overwritten; so a scene that cannot be read is refused here.
     """
-    from tessellation.preview import require_pillow
+    from tessellation.picture.preview import require_pillow
     from tessellation.scenes import files_of
 
     if path == STANDARD_STREAM or PurePath(path).suffix.lower() != ".png":

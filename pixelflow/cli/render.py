@@ -160,7 +160,7 @@ def _draw(
 def _projected(args: argparse.Namespace, how):
     """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
     from tessellation import load
-    from tessellation.camera import View
+    from tessellation.picture.camera import View
     from tessellation.rendering import lit_triangles, project_samples
     from tessellation.scenes import SIZE
 
@@ -173,7 +173,7 @@ def _projected(args: argparse.Namespace, how):
     view = View(width=width, height=height)
     machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
     tessellation, projected = project_samples(file.patches, args.samples or 8, view, **machine)
-    mesh = tessellation.mesh(weld=True)
+    mesh = tessellation.surface.mesh(weld=True)
     triangles = lit_triangles(
         mesh.points,
         mesh.normals,

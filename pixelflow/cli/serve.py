@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     paths = _outputs(args)
 
     from tessellation import LIMIT, PatchServer, load
-    from tessellation.libraries import library_for
+    from tessellation.microprogram.libraries import library_for
 
     file = load(args.patches)
     for note in file.notes:
@@ -89,7 +89,7 @@ def _outputs(args: argparse.Namespace) -> list[str]:
         if args.per_client:
             raise UsageError("--per-client", "there is no mesh to divide", "name one with -o")
         return []
-    from tessellation.export import suffix_of
+    from tessellation.surface.export import suffix_of
 
     if args.output == STANDARD_STREAM:
         raise UsageError("-o -", "a mesh does not go to standard output", "name a file")
@@ -107,7 +107,7 @@ def _outputs(args: argparse.Namespace) -> list[str]:
 def _write(paths: list[str], server: PatchServer) -> list[str]:
     """Write the mesh of all patches, or one for each client that has any; return the names."""
     from tessellation import build_mesh
-    from tessellation.export import encode
+    from tessellation.surface.export import encode
 
     shares = [server.handles] if len(paths) == 1 else [server.share(client) for client in range(server.clients)]
     written = []

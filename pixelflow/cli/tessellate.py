@@ -21,7 +21,7 @@ from pixelflow.cli.tessellate_report import Outcome, show_outcome
 from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
-    from tessellation.session import PassBegins
+    from tessellation.host.session import PassBegins
 
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",
@@ -32,7 +32,7 @@ EXAMPLES = (
 
 def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     """Add the patches, how finely they are sampled, and the float routines."""
-    from tessellation.libraries import LIBRARIES
+    from tessellation.microprogram.libraries import LIBRARIES
 
     add = parser.add_argument
     add("patches", metavar="PATCHES", help="patch file (.bpt), or a built-in model: teapot, enneper")
@@ -115,7 +115,7 @@ def sample_counts(args: argparse.Namespace, patches: int) -> list[int]:
 
 
 def _samples(text: str) -> list[int]:
-    from tessellation.mapping import MAX_SAMPLES, MIN_SAMPLES
+    from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 
     counts = [int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 0 for word in text.split(",")]
     if not all(MIN_SAMPLES <= count <= MAX_SAMPLES for count in counts):

@@ -22,11 +22,11 @@ def check_outputs(args: argparse.Namespace) -> None:
     if STANDARD_STREAM in (args.output, args.preview):
         raise UsageError("-o -", "a mesh or a picture does not go to standard output", "name a file")
     if args.output is not None:
-        from tessellation.export import suffix_of
+        from tessellation.surface.export import suffix_of
 
         suffix_of(args.output)
     if args.preview is not None:
-        from tessellation.preview import require_pillow
+        from tessellation.picture.preview import require_pillow
 
         if not args.preview.lower().endswith(".png"):
             raise UsageError(f"--preview {args.preview[:60]}", "the picture is a PNG", "name a file that ends in .png")
@@ -41,13 +41,13 @@ def write_outputs(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[
     """Write what was asked for; return the names. A mesh that cannot be drawn costs a note, not the run."""
     written = []
     if args.output is not None:
-        from tessellation.export import encode
+        from tessellation.surface.export import encode
 
         with output_file(args.output, binary=True) as stream:
             stream.write(encode(mesh, args.output))
         written.append(args.output)
     if args.preview is not None:
-        from tessellation.preview import png
+        from tessellation.picture.preview import png
 
         screen.note("drawing the preview")
         try:

@@ -15,10 +15,10 @@ __all__ = ["add_method_options", "add_result_options", "method_of"]
 
 def add_method_options(parser: argparse.ArgumentParser) -> None:
     """Add the way of the control points, the schedule, and the precision."""
-    from tessellation.passes import CONTROL_POINTS, GP_WAYS, SCHEDULES
-    from tessellation.precision import MANTISSAS
-    from tessellation.texture_layout import REPLICATIONS
-    from tessellation.texture_source import SENDS
+    from tessellation.microprogram.passes import CONTROL_POINTS, GP_WAYS, SCHEDULES
+    from tessellation.microprogram.texture_source import SENDS
+    from tessellation.plan.precision import MANTISSAS
+    from tessellation.plan.texture_layout import REPLICATIONS
 
     add = parser.add_argument
     add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
@@ -38,7 +38,7 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
     """Add the way of the results; without these options ``set_defaults`` must say it."""
-    from tessellation.passes import CACHING_WAYS, RESULT_WAYS
+    from tessellation.microprogram.passes import CACHING_WAYS, RESULT_WAYS
 
     add = parser.add_argument
     add("--results", choices=RESULT_WAYS, default=RESULT_WAYS[0],

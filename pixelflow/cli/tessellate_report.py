@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pixelflow.config import Effective
     from pixelflow.node import Run
     from tessellation import Mesh, MeshCheck, PatchFile, Tessellation
-    from tessellation.ledger import PatchLedger
-    from tessellation.stages import Stage
+    from tessellation.host.ledger import PatchLedger
+    from tessellation.plan.stages import Stage
 
 __all__ = ["Outcome", "show_outcome"]
 
@@ -114,7 +114,7 @@ def _listed(counts: dict[str, int], last: str, noun: str = "") -> str:
 
 def _stage_table(screen: Screen, result: Tessellation) -> None:
     """Print executed cycles by stage, those that the thesis counts first, the others as lines of their own."""
-    from tessellation.stages import Stage
+    from tessellation.plan.stages import Stage
 
     def share(cycles: int) -> str:
         return f"{100 * cycles / result.cycles:.1f} %"
@@ -159,7 +159,7 @@ def _stage_table(screen: Screen, result: Tessellation) -> None:
 
 
 def _outside_name(stage: Stage, result: Tessellation) -> str:
-    from tessellation.stages import Stage
+    from tessellation.plan.stages import Stage
 
     return f"{stage.value} ({result.control_points})" if stage is Stage.CONTROL_POINTS else stage.value
 

@@ -21,8 +21,8 @@ from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from pixelflow.cli.verify_rows import Verified
+    from tessellation.published.rows import Row
     from tessellation.reproduction import Bench, Reproduction
-    from tessellation.rows import Row
 
 EXAMPLES = (
     "pixelflow verify 6",

@@ -13,11 +13,11 @@ from typing import Any
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import output_file
 from pixelflow.simd.errors import Fault, InputError
+from tessellation.host.timeline import Span, timeline
+from tessellation.plan.stages import Stage
+from tessellation.published.rows import Row
 from tessellation.reproduction import Bench, Reproduction
 from tessellation.reproduction.passes import SCHEDULES
-from tessellation.rows import Row
-from tessellation.stages import Stage
-from tessellation.timeline import Span, timeline
 
 __all__ = ["check_drawing", "write_figure"]
 

@@ -12,10 +12,10 @@ from pixelflow.cli.screen import Screen
 from pixelflow.cli.verify_report import show_verified, summary
 from pixelflow.cli.verify_rows import Verified, deviation_text, figure_text, percent_text
 from pixelflow.config import THESIS
-from tessellation.notes import NOTES
+from tessellation.published.notes import NOTES
+from tessellation.published.rows import Outcome, Row
+from tessellation.published.thesis import TITLE
 from tessellation.reproduction import WITHOUT_FIGURES
-from tessellation.rows import Outcome, Row
-from tessellation.thesis import TITLE
 
 __all__ = ["SCHEMA", "verified_object", "write_markdown", "write_svg"]
 

@@ -9,9 +9,9 @@ from pixelflow import __version__
 from pixelflow.cli.screen import Column, Screen, counted
 from pixelflow.cli.verify_rows import Verified, deviation_text, figure_text, percent_text
 from pixelflow.config import THESIS
+from tessellation.published.rows import Outcome, Row
+from tessellation.published.thesis import TITLE
 from tessellation.reproduction import WITHOUT_FIGURES, Reproduction
-from tessellation.rows import Outcome, Row
-from tessellation.thesis import TITLE
 
 __all__ = ["show_list", "show_verified", "summary"]
 

@@ -1,6 +1,8 @@
 """PixelFlow draws: triangles become instructions for the EMCs, region by region (thesis 2.2.2)."""
 
-from tessellation.camera import Standpoint
+from tessellation.picture.camera import Standpoint
+from tessellation.picture.lit import lit_corners, lit_triangles
+from tessellation.picture.models import MESH_SUFFIXES, Model, read_model
 from tessellation.rendering.composition import compose, shares
 from tessellation.rendering.composition_time import (
     CompositionTime,
@@ -9,13 +11,11 @@ from tessellation.rendering.composition_time import (
     works_of,
 )
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
-from tessellation.rendering.models import MESH_SUFFIXES, Model, read_model
 from tessellation.rendering.plain import plain_triangles
 from tessellation.rendering.projected import Difference, Projected, project_samples
 from tessellation.rendering.projection import Projection, ProjectionStage
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 from tessellation.rendering.renderer import RegionRun, Rendering, render, require_region
-from tessellation.rendering.scene import lit_corners, lit_triangles
 
 __all__ = [
     "COPY_STAGE",

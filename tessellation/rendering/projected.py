@@ -13,13 +13,13 @@ from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.camera import Standpoint, View
-from tessellation.passes import Method
-from tessellation.patch import Patch
-from tessellation.reference import evaluate
+from tessellation.host.session import PassBegins, Plan, Session
+from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.microprogram.passes import Method
+from tessellation.picture.camera import Standpoint, View
 from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
-from tessellation.session import PassBegins, Plan, Session
-from tessellation.tessellator import Tessellation, tessellate
+from tessellation.surface.patch import Patch
+from tessellation.surface.reference import evaluate
 
 __all__ = ["Difference", "Projected", "project_samples"]
 

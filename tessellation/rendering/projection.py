@@ -23,10 +23,10 @@ import numpy as np
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.camera import Standpoint
-from tessellation.gp_traffic import RESULTS
-from tessellation.libraries import FloatLibrary
-from tessellation.memory_map import AXES, FLOAT_BYTES, MemoryMap
+from tessellation.microprogram.gp_traffic import RESULTS
+from tessellation.microprogram.libraries import FloatLibrary
+from tessellation.picture.camera import Standpoint
+from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 
 __all__ = ["Places", "Projection", "ProjectionStage", "emit_projection", "projection_program"]
 

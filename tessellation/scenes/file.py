@@ -42,10 +42,10 @@ from typing import Any
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.records import record
-from tessellation.bpt import BUILT_IN
-from tessellation.camera import View
-from tessellation.lighting import CLAY
+from tessellation.picture.camera import View
+from tessellation.picture.lighting import CLAY
 from tessellation.scenes.names import MESHES
+from tessellation.surface.bpt import BUILT_IN
 
 __all__ = [
     "BACKGROUND",

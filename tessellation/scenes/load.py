@@ -12,17 +12,17 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.records import record
-from tessellation.bpt import BUILT_IN, PatchFile, load
-from tessellation.camera import View
-from tessellation.mesh import Mesh
-from tessellation.patch import Patch
-from tessellation.rendering.models import MESH_SUFFIXES, Model, read_model
+from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.picture.camera import View
+from tessellation.picture.models import MESH_SUFFIXES, Model, read_model
 from tessellation.rendering.plain import require_plain
 from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.file import MOST_TRIANGLES, Generated, Placed, SceneFile, colour_of, read_scene
 from tessellation.scenes.names import MESHES, SCENES
 from tessellation.scenes.world import Body, draws_of
-from tessellation.tessellator import Tessellation, tessellate
+from tessellation.surface.bpt import BUILT_IN, PatchFile, load
+from tessellation.surface.mesh import Mesh
+from tessellation.surface.patch import Patch
 
 __all__ = ["Scene", "SceneSource", "files_of", "load_scene"]
 
@@ -207,7 +207,7 @@ def _model(
         else:
             machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
             tessellation = tessellate(source.patches, placed.samples, **machine)
-            model = tessellation.mesh(weld=True)
+            model = tessellation.surface.mesh(weld=True)
         corners = model.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
     rest = placed.rest

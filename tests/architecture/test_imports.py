@@ -47,9 +47,9 @@ TABLE = {
     # The reader of textures is an extra.
     "tessellation.scenes.load": (*BASE, "pixelflow.config", "pixelflow.simd.drawing", "tessellation", "numpy", "PIL"),
     # The readers of meshes are an extra.
-    "tessellation.rendering.models": (*BASE, "numpy", "trimesh"),
+    "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
-    "tessellation.preview": (*BASE, "pixelflow.simd.drawing", "tessellation", "numpy", "PIL"),
+    "tessellation.picture.preview": (*BASE, "pixelflow.simd.drawing", "tessellation", "numpy", "PIL"),
     "larrabee_bridge": (
         *BASE,
         "pixelflow.simd.lanes",

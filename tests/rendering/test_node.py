@@ -7,7 +7,7 @@ from pixelflow.config import TINY
 from pixelflow.simd.drawing import ScreenTriangles, draw, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
-from tessellation.camera import View
+from tessellation.picture.camera import View
 from tessellation.rendering import compose, lit_triangles, regions, render, shares
 from tessellation.rendering.instructions import signed_bytes
 

@@ -12,10 +12,10 @@ from microcode import check
 from pixelflow.config import THESIS, ArrayConfig, NodeConfig
 from pixelflow.node import Run
 from tessellation import Method, Patch, Tessellation, load, tessellate
-from tessellation.libraries import library_named
-from tessellation.passes import Leaving, departures
-from tessellation.session import Session
-from tessellation.stages import Stage
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.passes import Leaving, departures
+from tessellation.plan.stages import Stage
 from tests.tessellation.test_texture_path import same_bits
 
 LITTLE = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2, panels_per_emc=4))

@@ -13,8 +13,8 @@ from microcode import Builder
 from pixelflow.config import THESIS, TINY, ArrayConfig
 from pixelflow.node import LinearExpressionEvaluator, Node, figure9
 from pixelflow.simd.errors import InputError
-from tessellation.kernels import emit_lee
-from tessellation.mapping import Placement, allocate, load_order
+from tessellation.microprogram.kernels import emit_lee
+from tessellation.plan.mapping import Placement, allocate, load_order
 
 ARRAY = THESIS.array
 X, Y = LinearExpressionEvaluator(THESIS).coordinates()

@@ -9,7 +9,7 @@ import pytest
 
 from pixelflow.simd.errors import InputError
 from tessellation import Patch, build_mesh
-from tessellation.preview import View, picture, png
+from tessellation.picture.preview import View, picture, png
 from tests.tessellation.models import ideal_samples
 
 SMALL = View(width=160, height=120)

@@ -1,0 +1,1 @@
+"""From a mesh to the screen on the host: camera, light, mesh files, the preview."""
