@@ -50,31 +50,20 @@ __all__ = [
 ]
 
 _FILES = {
-    "BUILT_IN": "bpt",
-    "LIBRARIES": "libraries",
-    "LIMIT": "reference",
-    "Convention": "bpt",
-    "Delivery": "server",
-    "Mesh": "mesh",
-    "MeshCheck": "mesh",
-    "MeshReport": "mesh",
-    "Method": "passes",
-    "Patch": "patch",
-    "PatchFile": "bpt",
-    "PatchHandle": "manager",
-    "PatchManager": "manager",
-    "PatchSamples": "samples",
-    "PatchServer": "server",
-    "Reference": "reference",
-    "Tessellation": "tessellator",
-    "build_mesh": "mesh",
-    "check": "mesh",
-    "evaluate": "reference",
-    "format_bpt": "bpt",
-    "load": "bpt",
-    "parse_bpt": "bpt",
-    "read_bpt": "bpt",
-    "tessellate": "tessellator",
+    name: file
+    for file, names in {
+        "host.manager": ("PatchHandle", "PatchManager"),
+        "host.server": ("Delivery", "PatchServer"),
+        "host.tessellator": ("Tessellation", "tessellate"),
+        "microprogram.libraries": ("LIBRARIES",),
+        "microprogram.passes": ("Method",),
+        "surface.bpt": ("BUILT_IN", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"),
+        "surface.mesh": ("Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"),
+        "surface.patch": ("Patch",),
+        "surface.reference": ("LIMIT", "Reference", "evaluate"),
+        "surface.samples": ("PatchSamples",),
+    }.items()
+    for name in names
 }
 """The names and their files, which are imported when somebody asks: a command needs few of them."""
 

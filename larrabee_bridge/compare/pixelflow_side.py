@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from larrabee_bridge.compare.sides import Side
@@ -11,16 +11,7 @@ from pixelflow.config import THESIS, NodeConfig, leaves
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.drawing import Frame, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
-from tessellation.rendering import (
-    SENT_BYTES,
-    Rendering,
-    compose,
-    composition_time,
-    plain_triangles,
-    render,
-    shares,
-    works_of,
-)
+from tessellation.rendering import SENT_BYTES, Rendering, plain_triangles, render_on_nodes
 
 __all__ = ["draw_on_pixelflow"]
 
@@ -30,7 +21,7 @@ def draw_on_pixelflow(
     *,
     nodes: int = 1,
     config: NodeConfig = THESIS,
-    engine: str = "rows",
+    engine: str = "auto",
     progress: Callable[[str], None] | None = None,
     watch: Callable[[Any], None] | None = None,
 ) -> Side:
@@ -47,33 +38,30 @@ def draw_on_pixelflow(
         if watch is not None:
             watch(node)
 
-    drawn = [
-        render(
-            share,
-            frame.width,
-            frame.height,
-            background=frame.background,
-            composed=nodes > 1,
-            config=config,
-            engine=engine,
-            progress=progress,
-            watch=attach,
-        )
-        for share in shares(triangles, nodes)
-    ]
+    composed = render_on_nodes(
+        triangles,
+        frame.width,
+        frame.height,
+        nodes,
+        background=frame.background,
+        config=config,
+        engine=engine,
+        progress=progress,
+        watch=attach,
+    )
+    drawn = composed.nodes
     stages: Counter[str] = Counter()
     for each in drawn:
         stages.update(each.cycles_by_stage)
     busy = _sum(collector.runs, "eigc.busy_cycles")
-    composed = composition_time(works_of(drawn), config) if nodes > 1 else None
-    cycles = composed.cycles if composed else drawn[0].cycles
+    cycles = composed.time.cycles if composed.time else drawn[0].cycles
     regions, reached = sum(len(each.regions) for each in drawn), sum(each.drawn for each in drawn)
     facts = [
         ("regions", f"{regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches"),
         ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
-    if composed:
+    if composed.time:
         rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
         facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
     return Side(
@@ -87,8 +75,8 @@ def draw_on_pixelflow(
         mix=_families(drawn),
         covered_lanes=_covered(triangles, frame) / (reached * config.lanes) if reached else 0.0,
         enabled_lanes=_sum(collector.runs, "array.enabled_pe_cycles") / (busy * config.lanes),
-        traffic=_traffic(drawn, regions if composed else 0, config),
-        picture=compose([each.picture for each in drawn]),
+        traffic=_traffic(drawn, regions if composed.time else 0, config),
+        picture=composed.picture,
         facts=tuple(facts),
     )
 
@@ -102,7 +90,7 @@ def _sum(runs: list[RunStatistics], name: str) -> int:
     return sum(run.values[name] for run in runs)
 
 
-def _families(drawn: list[Rendering]) -> dict[str, int]:
+def _families(drawn: Sequence[Rendering]) -> dict[str, int]:
     """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
@@ -111,7 +99,7 @@ def _families(drawn: list[Rendering]) -> dict[str, int]:
     return {name: count for name, count in totals.items() if count}
 
 
-def _traffic(drawn: list[Rendering], regions: int, config: NodeConfig) -> dict[str, int]:
+def _traffic(drawn: Sequence[Rendering], regions: int, config: NodeConfig) -> dict[str, int]:
     """Return bytes of the words that the nodes are sent, and of pixels in ``regions`` that were copied to leave."""
     words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
     found = {"instructions to the nodes": words * WORD_BITS // 8}

@@ -94,12 +94,12 @@ def _compare(
     from larrabee_bridge.compare import Comparison, draw_on_larrabee, draw_on_pixelflow, tessellate_on_both
     from pixelflow.simd.drawing import draw_frame
     from tessellation import load
-    from tessellation.rendering import require_region
+    from tessellation.rendering import require_plain, require_region
     from tessellation.scenes import load_scene
 
     core = core_of(args)
     require_region(effective.config)
-    scene = load_scene(args.scene, scene_source(args, screen, effective, progress, plain=True))
+    scene = load_scene(args.scene, scene_source(args, screen, effective, progress, require=require_plain))
     frame = scene.frame
     first = draw_on_pixelflow(
         frame, nodes=args.nodes, config=effective.config, engine=args.engine, progress=progress.tell

@@ -118,20 +118,12 @@ def _draw(
     args: argparse.Namespace, screen: Screen, effective: Effective, watching: Watching, progress: Progress
 ) -> Drawn:
     from pixelflow.cli.render_report import Drawn
-    from tessellation.rendering import (
-        compose,
-        composition_time,
-        plain_triangles,
-        render,
-        require_region,
-        shares,
-        works_of,
-    )
+    from tessellation.rendering import plain_triangles, render_on_nodes, require_plain, require_region
     from tessellation.scenes import BACKGROUND, SIZE, load_scene
 
-    nodes_wanted, projected = args.nodes or 1, None
+    projected = None
     require_region(effective.config)
-    how = scene_source(args, screen, effective, progress, watching.attach, plain=True)
+    how = scene_source(args, screen, effective, progress, watching.attach, require=require_plain)
     if args.projection == "emc":
         triangles, tessellations, projected = _projected(args, how)
         size, background = args.size or SIZE, BACKGROUND
@@ -139,29 +131,26 @@ def _draw(
         scene = load_scene(args.scene, how)
         frame, tessellations = scene.frame, scene.tessellations
         triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
-    nodes = [
-        render(
-            share,
-            *size,
-            background=background,
-            composed=nodes_wanted > 1,
-            config=effective.config,
-            engine=args.engine,
-            progress=progress.tell,
-            watch=watching.attach,
-        )
-        for share in shares(triangles, nodes_wanted)
-    ]
-    picture = compose([node.picture for node in nodes])
-    composition = composition_time(works_of(nodes), effective.config) if nodes_wanted > 1 else None
-    return Drawn(triangles, size, background, tuple(tessellations), projected, nodes, picture, composition)
+    drawn = render_on_nodes(
+        triangles,
+        *size,
+        args.nodes or 1,
+        background=background,
+        config=effective.config,
+        engine=args.engine,
+        progress=progress.tell,
+        watch=watching.attach,
+    )
+    return Drawn(
+        triangles, size, background, tuple(tessellations), projected, list(drawn.nodes), drawn.picture, drawn.time
+    )
 
 
 def _projected(args: argparse.Namespace, how):
     """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
     from tessellation import load
-    from tessellation.picture.camera import View
-    from tessellation.rendering import lit_triangles, project_samples
+    from tessellation.picture import View, lit_triangles
+    from tessellation.rendering import project_samples
     from tessellation.scenes import SIZE
 
     if not is_patches(args.scene):

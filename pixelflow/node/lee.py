@@ -6,10 +6,11 @@
 with P the panel within its EMC and I the PE within its panel. Every EMC has registers of its own.
 
 Figure 9, which says what they hold, is missing from the text. The values here satisfy every property that section 3.2
-lists, with the equations above (standing: derived): xe = ye = 0, xs = 0, ys[i] = i mod 4, xp[8 p + c] = 16 emc + 8 p + c
-with p the parity of the panel and c = PE div 4, yp[P] = 16 module + 4 (P div 2). A block of 16 PEs is then 4x4 with
-x = PE div 4 and y = PE mod 4, a panel 8x4, an EMC 16x16, a module 128x16 and the node 128x64. (3.2 also says that two
-panels of an EMC cannot be adjacent in x, which contradicts the "P mod 2" of the equation; the equation is followed.)
+lists, with the equations above (standing: derived): xe = ye = 0, xs = 0, ys[i] = i mod 4,
+xp[8 p + c] = 16 emc + 8 p + c with p the parity of the panel and c = PE div 4,
+yp[P] = 16 module + 4 (P div 2). A block of 16 PEs is then 4x4 with x = PE div 4 and y = PE mod 4, a panel 8x4, an EMC
+16x16, a module 128x16 and the node 128x64. (3.2 also says that two panels of an EMC cannot be adjacent in x, which
+contradicts the "P mod 2" of the equation; the equation is followed.)
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pixelflow.simd.records import record
 from tessellation.host.session import PassBegins, PassResult, Plan, Session
 from tessellation.microprogram.gp_traffic import RESULTS, emit_return
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.passes import Leaving, Method
+from tessellation.microprogram.passes import Method, WrittenPass
 from tessellation.plan.memory_map import FLOAT_BYTES, MemoryMap
 
 __all__ = ["CachingSession", "new_session"]
@@ -82,7 +82,7 @@ class CachingSession(Session):
     def _recall_program(self, plan: Plan, area: _Area) -> Program:
         sent = None
         if self.method.to_gps:
-            sent = self.method.returned(Leaving(plan.memory, plan.work, plan.buffer), self.config)
+            sent = self.method.returned(WrittenPass(plan.memory, plan.work, plan.buffer), self.config)
         builder = area.recall_builder(plan.memory, self.method.cache)
         if sent is not None:
             emit_return(builder, plan.memory, sent, self.config.array)

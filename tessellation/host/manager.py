@@ -55,7 +55,7 @@ class PatchManager:
         *,
         config: NodeConfig = THESIS,
         library: str = "tuned",
-        engine: str = "rows",
+        engine: str = "auto",
         method: Method | None = None,
     ) -> None:
         """Create storage for so many patches of each degree: ``{3: 512}``, or ``{(3, 7): 8}`` for two degrees.

@@ -99,7 +99,7 @@ class PatchServer(PatchManager):
         clients: int = 4,
         config: NodeConfig = THESIS,
         library: str = "tuned",
-        engine: str = "rows",
+        engine: str = "auto",
         method: Method | None = None,
     ) -> None:
         """Raises what `PatchManager` raises, and InputError for other than 1 to as many clients as modules."""

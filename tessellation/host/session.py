@@ -15,8 +15,8 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.passes import Leaving, Method, PassWork, departures, pass_program
-from tessellation.microprogram.write_back import Departures
+from tessellation.microprogram.passes import Method, PassWork, WrittenPass, pass_program, write_back
+from tessellation.microprogram.write_back import WriteBack
 from tessellation.plan.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
 from tessellation.plan.memory_map import AXES, MemoryMap
 from tessellation.plan.schedule import BATCH_VALUES
@@ -36,7 +36,7 @@ class Plan:
     memory: MemoryMap
     work: Pass
     first: bool
-    before: Leaving | None = None
+    before: WrittenPass | None = None
     """The pass whose results leave during this one."""
     buffer: int = 0
     """The area of GP memory that takes the results."""
@@ -145,9 +145,9 @@ class Session:
         before = None
         for number, plan in enumerate(plans):
             plan = replace(plan, before=before, buffer=number % 2, last=plan is plans[-1])
-            beside = self._departures(plan)
+            beside = self._write_back(plan)
             gone = 0 if beside is None else beside.own_floats
-            before = Leaving(plan.memory, plan.work, plan.buffer, gone)
+            before = WrittenPass(plan.memory, plan.work, plan.buffer, gone)
             chained.append(plan)
         return tuple(chained)
 
@@ -206,7 +206,7 @@ class Session:
             self._configured = True
             if self.after is not None:
                 self.after(self, plan)
-            beside = self._departures(plan)
+            beside = self._write_back(plan)
             if waiting is not None:
                 yield PassResult(*waiting, *self._received(waiting[0], (*gone, *beside.before_parts)))
             gone = () if beside is None else beside.own_parts
@@ -221,8 +221,8 @@ class Session:
         write(self._database, self.node)
         return None
 
-    def _departures(self, plan: Plan) -> Departures | None:
-        return departures(self._work(plan), self.config, self.method)
+    def _write_back(self, plan: Plan) -> WriteBack | None:
+        return write_back(self._work(plan), self.config, self.method)
 
     def _results(self, plan: Plan, gone: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return points, normals and where they are there, of a pass that has just ended.
@@ -238,8 +238,8 @@ class Session:
         return points, normals, np.ones(self.node.lanes, bool)
 
     def _received(self, plan: Plan, parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        leaving = Leaving(plan.memory, plan.work, plan.buffer)
-        return received(self.node, self.method.returned(leaving, self.config), parts)
+        written = WrittenPass(plan.memory, plan.work, plan.buffer)
+        return received(self.node, self.method.returned(written, self.config), parts)
 
 
 def check_nets(patches: list[Patch], first: int = 0) -> None:

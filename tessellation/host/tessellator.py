@@ -138,7 +138,7 @@ class Tessellation:
 
 
 def _together(arrays: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the elements of arrays of any shape, one behind the other."""
+    """Return the elements of arrays of any shape, one after the other."""
     return np.concatenate([array.reshape(-1) for array in arrays])
 
 
@@ -147,7 +147,7 @@ def tessellate(
     samples: int | Sequence[int] = 16,
     *,
     library: str | None = None,
-    engine: str = "rows",
+    engine: str = "auto",
     config: NodeConfig = THESIS,
     method: Method | None = None,
     progress: Callable[[PassBegins], None] | None = None,
@@ -156,14 +156,14 @@ def tessellate(
 ) -> Tessellation:
     """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
 
-    ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is
-    ``tuned``, ``tuned-finite`` or ``thesis``; None chooses ``tuned``, or ``tuned-finite`` for the overlapped schedule
-    where the control points are small enough that nothing can overflow. ``engine`` is ``rows`` or ``bit-serial``.
-    ``method`` says how control points reach the PEs, and in which order the work is done. ``progress`` is called with
-    what each pass is about to do. ``watch`` is called with the node before it runs, so that somebody can listen
-    to its bus. ``after`` is called as soon as each pass has run, while its points and normals are in PE memory; it may
-    run programs of its own that leave these alone. Raises InputError for a net or a sample count that
-    the machine cannot do.
+    ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is ``tuned``,
+    ``tuned-finite`` or ``thesis``; None chooses ``tuned``, or ``tuned-finite`` for the overlapped schedule where the
+    control points are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
+    the fastest that works here. ``method`` says how control points reach the PEs, and in which order the work is done.
+    ``progress`` is called with what each pass is about to do. ``watch`` is called with the node before it runs, so that
+    somebody can listen to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
+    in PE memory; it may run programs of its own that leave these alone. Raises InputError for a net or a sample count
+    that the machine cannot do.
     """
     begin = time.perf_counter()
     patches = list(patches)

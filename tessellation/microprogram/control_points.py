@@ -1,6 +1,6 @@
 """Where the control points of a pass come from: the one seam between tessellation and the way data is moved.
 
-Here the LEE brings them; :mod:`tessellation.microprogram.texture_source` reads them from texture memory, as the thesis does.
+Here the LEE brings them; `texture_source.py` reads them from texture memory, as the thesis does.
 """
 
 from __future__ import annotations

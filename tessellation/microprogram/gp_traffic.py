@@ -2,9 +2,9 @@
 
 Both are programs that run. The database goes from the memory of GP 0 into texture memory by TAS_MemLoad, once a
 session, before the first pass. Results go from the output ports to GP memory: by TAS_GpWrite at the end of a pass, or
-in parts beside the reads of control points (`departures.py`). The modules of a pass are dealt to the GPs that take
+in parts beside the reads of control points (`write_back.py`). The modules of a pass are dealt to the GPs that take
 results in turn. The memory of each GP has room for the results of two passes, module after module, so that those of one
-can be worked on while those of the next come; the database lies behind them (all of this is invented).
+can be worked on while those of the next come; the database lies past them (all of this is invented).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BUFFERS = 2
 """Passes whose results have room in GP memory."""
 
 PORT_START = 4
-"""Where results begin in the output port: behind the base address, as TAS_MemRdGp4 wants it."""
+"""Where results begin in the output port: past the base address, as TAS_MemRdGp4 wants it."""
 
 _MOST_BLOCKS = (1 << 16) - 1
 """Blocks of 32 bytes that one TAS_MemLoad can name."""
@@ -57,7 +57,7 @@ class _Piece:
 
 
 def _pieces(images: Iterable[Image]) -> list[_Piece]:
-    """Join images that lie behind each other in the same modules; gaps between patches are zeros."""
+    """Join images that follow each other in the same modules; gaps between patches are zeros."""
     modules: dict[tuple[int, int], int] = {}
     words: dict[tuple[int, int], np.ndarray] = {}
     for module, address, image in images:

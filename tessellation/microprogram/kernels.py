@@ -18,13 +18,22 @@ from pixelflow.simd.records import record
 from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.plan.mapping import Pass
-from tessellation.plan.memory_map import AXES, MemoryMap
+from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 from tessellation.plan.precision import SINGLE, StoredFormat
 from tessellation.plan.schedule import Surface, SurfaceWork, surface_order
 from tessellation.plan.stages import Stage
 from tessellation.surface.bernstein import bernstein_bits
 
-__all__ = ["Evaluation", "emit_addresses", "emit_bernstein", "emit_lee", "emit_normals", "emit_surfaces"]
+__all__ = [
+    "Evaluation",
+    "emit_addresses",
+    "emit_bernstein",
+    "emit_conversions",
+    "emit_lee",
+    "emit_normals",
+    "emit_results",
+    "emit_surfaces",
+]
 
 
 _LEE_MODULES = 8
@@ -203,3 +212,39 @@ def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> 
     library.root(builder, length, length)
     for axis in range(3):
         library.divide(builder, normal[axis], normal[axis], length)
+
+
+def emit_conversions(builder: Builder, mantissa_bytes: int) -> None:
+    """Emit the routines ``widen`` (binary32 to the long format) and ``narrow`` (back, rounded to nearest even).
+
+    ``narrow`` may write over its operand; a mantissa that rounds up carries into the exponent, up to infinity.
+    """
+    dropped = mantissa_bytes - 3
+    with builder.routine("widen", ("long", "short")) as (long, short):
+        for index in range(dropped):
+            builder.emit("STI", long[index], Imm(0))
+        for index in range(FLOAT_BYTES):
+            builder.emit("LD", Register.R, short[index])
+            builder.emit("ST", long[dropped + index], Register.R)
+    with builder.routine("narrow", ("short", "long")) as (short, long):
+        builder.emit("LD", Register.S, long[dropped])
+        builder.emit("AND", Register.S, Imm(1))
+        for index in range(dropped - 1):
+            builder.emit("OR", Register.S, long[index])
+        builder.emit("CMP", Register.S, Imm(1))
+        builder.emit("LD", Register.S, long[dropped - 1])
+        # Carries above half, and at half where the kept part is odd or anything lies below.
+        builder.emit("ADC", Register.S, Imm(0x7F))
+        for index in range(FLOAT_BYTES):
+            builder.emit("LD", Register.R, long[dropped + index])
+            builder.emit("ADC", Register.R, Imm(0))
+            builder.emit("ST", short[index], Register.R)
+
+
+def emit_results(builder: Builder, memory: MemoryMap) -> None:
+    """Emit the rounding of points and normals to binary32, in place."""
+    builder.mark(Stage.ROUNDING.value)
+    for what in ("point", "normal"):
+        for axis in AXES:
+            place = Mem(memory[f"{axis}_{what}"].start)
+            builder.call("narrow", place, place)

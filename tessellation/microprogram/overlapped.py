@@ -87,7 +87,7 @@ class _Row:
 def _computed(work: Pass, bases: Mapping[int, int], slot: int, limit: int) -> list[_Row] | None:
     """Return the addresses of a pass as linear functions, from top to bottom, or None where they are not regular.
 
-    ``slot`` is the distance of two patches in each SDRAM, ``limit`` the first address behind the bank. Only the first
+    ``slot`` is the distance of two patches in each SDRAM, ``limit`` one past the last byte of the bank. Only the first
     PE of each block sends its address.
     """
     if len(work.sizes) != 1:

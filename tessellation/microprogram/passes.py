@@ -17,8 +17,10 @@ from tessellation.microprogram.gp_traffic import RESULTS, Returned, emit_return
 from tessellation.microprogram.kernels import (
     Evaluation,
     emit_addresses,
+    emit_conversions,
     emit_lee,
     emit_normals,
+    emit_results,
     emit_surfaces,
     select_by_marks,
 )
@@ -31,11 +33,11 @@ from tessellation.microprogram.texture_source import (
     TextureControlPoints,
     emit_cleared_ports,
 )
-from tessellation.microprogram.write_back import Departing, Departures, Sending
+from tessellation.microprogram.write_back import WriteBack, WrittenFloat, WrittenFloats
 from tessellation.plan.columns import column_values, point_reads, reads_of
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, MemoryMap, fitting_map
-from tessellation.plan.precision import MANTISSAS, SINGLE, StoredFormat, emit_conversions, emit_results, stored_patterns
+from tessellation.plan.precision import MANTISSAS, SINGLE, StoredFormat, stored_patterns
 from tessellation.plan.schedule import point_batches
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import Stored
@@ -47,11 +49,11 @@ __all__ = [
     "GP_WAYS",
     "RESULT_WAYS",
     "SCHEDULES",
-    "Leaving",
     "Method",
     "PassWork",
-    "departures",
+    "WrittenPass",
     "pass_program",
+    "write_back",
 ]
 
 CONTROL_POINTS = ("texture", "lee")
@@ -178,9 +180,9 @@ class Method:
         """Whether the database lies in both banks; its EMCs must then be even in number, to take turns."""
         return self.overlapped and config.array.emcs_per_module % 2 == 0
 
-    def returned(self, leaving: Leaving, config: NodeConfig) -> Returned:
+    def returned(self, written: WrittenPass, config: NodeConfig) -> Returned:
         """Return who sends the results of a pass, and where they go."""
-        return Returned.of(leaving.work, self.gps_of(config), leaving.buffer)
+        return Returned.of(written.work, self.gps_of(config), written.buffer)
 
     def gps_of(self, config: NodeConfig) -> int:
         """Return the GPs that take results; raise InputError where the node has not as many."""
@@ -211,7 +213,7 @@ class Method:
 
 
 @record
-class Leaving:
+class WrittenPass:
     """A pass whose results leave: where they are in PE memory, and in which area of GP memory they will be."""
 
     memory: MemoryMap
@@ -235,7 +237,7 @@ class PassWork:
     patches: Mapping[int, Patch]
     stored: Mapping[int, Stored]
     buffer: int = 0
-    before: Leaving | None = None
+    before: WrittenPass | None = None
     last: bool = True
 
     @property
@@ -249,13 +251,13 @@ class PassWork:
         return next((stored.batches for stored in self.stored.values()), 0)
 
 
-def departures(work: PassWork, config: NodeConfig, method: Method) -> Departures | None:
+def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack | None:
     """Return what leaves beside the reads of a pass: its own points, results of the pass before, both, or nothing."""
     reads = reads_of(work.batches) if method.overlapped else work.batches
     before = None
     if work.before is not None:
-        left = tuple(Departing(work.before.memory[name].start) for name in RESULTS[work.before.gone :])
-        before = Sending(method.returned(work.before, config), left, work.before.gone)
+        left = tuple(WrittenFloat(work.before.memory[name].start) for name in RESULTS[work.before.gone :])
+        before = WrittenFloats(method.returned(work.before, config), left, work.before.gone)
     own = _points(work, config, method) if method.fine else None
     if before is not None and own is not None and not _in_time(before, own, reads):
         own = None
@@ -263,15 +265,15 @@ def departures(work: PassWork, config: NodeConfig, method: Method) -> Departures
         return None
     narrow_to = work.memory["temporaries"].start + 2 * work.memory.value_bytes if method.long else None
     most = _MOST_OVERLAPPED if method.overlapped else _MOST_OF_THESIS
-    return Departures(config.array, reads, before, own, most=most, narrow_to=narrow_to)
+    return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to)
 
 
-def _in_time(before: Sending, own: Sending, reads: int) -> bool:
+def _in_time(before: WrittenFloats, own: WrittenFloats, reads: int) -> bool:
     """Return whether the PEs that send can be others at the end of a pass: marks are changed only between reads."""
     return before.sent.columns == own.sent.columns or before.most_parts < reads
 
 
-def _points(work: PassWork, config: NodeConfig, method: Method) -> Sending:
+def _points(work: PassWork, config: NodeConfig, method: Method) -> WrittenFloats:
     memory = work.memory
     if method.overlapped:
         ends = point_reads(memory, method.stored)
@@ -280,8 +282,8 @@ def _points(work: PassWork, config: NodeConfig, method: Method) -> Sending:
             memory.rows, memory.columns, reordered=memory.reordered, batch_values=method.stored.batch_values
         )
     # The arithmetic of a batch runs beside the next read, so that its result can leave beside the one after that.
-    floats = (Departing(memory[f"{axis}_point"].start, end + 2) for axis, end in zip(AXES, ends, strict=True))
-    return Sending(method.returned(Leaving(memory, work.work, work.buffer), config), tuple(floats))
+    floats = (WrittenFloat(memory[f"{axis}_point"].start, end + 2) for axis, end in zip(AXES, ends, strict=True))
+    return WrittenFloats(method.returned(WrittenPass(memory, work.work, work.buffer), config), tuple(floats))
 
 
 def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, method: Method) -> Program:
@@ -297,7 +299,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
         emit_conversions(builder, method.mantissa_bytes)
     if work.configure:
         emit_lee(builder, config.array)
-    beside = departures(work, config, method)
+    beside = write_back(work, config, method)
     if beside is not None:
         beside.emit_ahead(builder)
     if method.overlapped:
@@ -313,7 +315,7 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
 
 
 def _emit_thesis(
-    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: Departures | None
+    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack | None
 ) -> None:
     """Emit a pass in the order of the thesis."""
     memory = work.memory
@@ -339,7 +341,7 @@ def _emit_thesis(
     emit_normals(builder, memory, library)
 
 
-def _emit_end(builder: Builder, work: PassWork, config: NodeConfig, method: Method, beside: Departures | None) -> None:
+def _emit_end(builder: Builder, work: PassWork, config: NodeConfig, method: Method, beside: WriteBack | None) -> None:
     """Emit the way of the results that have not left, unless they leave during the next pass."""
     rest = beside is not None and beside.rest
     if not method.to_gps:
@@ -350,5 +352,5 @@ def _emit_end(builder: Builder, work: PassWork, config: NodeConfig, method: Meth
             builder.emit("WAIT", ARRIVED)
         return
     gone = 0 if beside is None else beside.own_floats
-    sent = method.returned(Leaving(work.memory, work.work, work.buffer), config)
+    sent = method.returned(WrittenPass(work.memory, work.work, work.buffer), config)
     emit_return(builder, work.memory, sent, config.array, gone=gone, wait=rest)

@@ -1,4 +1,4 @@
-"""Results that leave the PEs while control points come in: which part of them beside which read (thesis 4.1.4).
+"""Write-back of results while control points come in: which part of them goes beside which read (thesis 4.1.4).
 
 TAS_MemRdGp4 and TAS_MemRdGp8 read for the PEs and send a part of their output ports to the GPs, side by side. Two ways
 of overlap use them, alone or together. *Fine-grain*: the points of a pass leave while its derivatives are computed
@@ -25,26 +25,26 @@ from tessellation.microprogram.texture_source import ARRIVED, FREE
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.stages import Stage
 
-__all__ = ["Departing", "Departures", "Sending"]
+__all__ = ["WriteBack", "WrittenFloat", "WrittenFloats"]
 
 _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""
 
 
 @record
-class Departing:
-    """A float that leaves: its place in PE memory, and the first read (from 0 on) beside which it can."""
+class WrittenFloat:
+    """A float that is written back: its place in PE memory, and the first read (from 0 on) beside which it can go."""
 
     place: int
     ready: int = 0
 
 
 @record
-class Sending:
+class WrittenFloats:
     """Floats that PEs send, in the order in which they get ready; ``first`` is the first of the six of a result."""
 
     sent: Returned
-    floats: tuple[Departing, ...]
+    floats: tuple[WrittenFloat, ...]
     first: int = 0
 
     @property
@@ -64,15 +64,15 @@ class _Part:
     ready: int
 
 
-class Departures:
-    """The plan of what leaves beside the reads of a pass; a `texture_source.Beside`."""
+class WriteBack:
+    """The plan of what is written back beside the reads of a pass; a `texture_source.Beside`."""
 
     def __init__(
         self,
         array: ArrayConfig,
         reads: int,
-        before: Sending | None = None,
-        own: Sending | None = None,
+        before: WrittenFloats | None = None,
+        own: WrittenFloats | None = None,
         *,
         most: int,
         narrow_to: int | None = None,
@@ -103,11 +103,11 @@ class Departures:
         if any(part.sent.columns != marked.columns for part in self._left):
             raise InternalError("other PEs send after the last read than before it, and nobody marks them")
 
-    def _sizes(self, sending: Sending) -> tuple[int, ...]:
+    def _sizes(self, sending: WrittenFloats) -> tuple[int, ...]:
         total = FLOAT_BYTES * len(sending.floats)
         return tuple(min(self._size, total - start) for start in range(0, total, self._size))
 
-    def _cut(self, sending: Sending) -> list[_Part]:
+    def _cut(self, sending: WrittenFloats) -> list[_Part]:
         cut, start = [], 0
         for size in self._sizes(sending):
             ready = sending.floats[(start + size - 1) // FLOAT_BYTES].ready
@@ -170,7 +170,7 @@ class Departures:
         builder.stream("eigc")
 
     def emit_alone(self, builder: Builder) -> None:
-        """Emit all departures of a pass that reads nothing."""
+        """Emit all that is written back in a pass that reads nothing."""
         self.emit_start(builder)
         builder.emit("SIGNAL", FREE)
         builder.stream("tigc")

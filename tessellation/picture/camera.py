@@ -125,7 +125,7 @@ def frame(points: np.ndarray, view: View) -> Camera:
     axes = axes_along(back)
     width, height = view.width, view.height
     focal = height / 2 / np.tan(np.radians(view.field_of_view) / 2)
-    with np.errstate(all="ignore"):  # steps that lead behind a point are judged by where they end
+    with np.errstate(all="ignore"):  # steps that lead past a point are judged by where they end
         camera = _stepped(points, axes, focal, width, height)
         if _filled(camera, points) < _FILLED:
             camera = _fitted(points, axes, focal, width, height)

@@ -31,7 +31,7 @@ class MemoryUse:
 
     @property
     def end(self) -> int:
-        """The first address behind the range."""
+        """One past the last byte of the range."""
         return self.start + self.size
 
 

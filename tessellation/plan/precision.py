@@ -11,19 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from microcode import Builder, Imm, Mem, Register
 from pixelflow.simd.records import record
-from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
+from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES
 from tessellation.plan.schedule import value_stream
-from tessellation.plan.stages import Stage
 from tessellation.surface.patch import Patch
 
 __all__ = [
     "MANTISSAS",
     "SINGLE",
     "StoredFormat",
-    "emit_conversions",
-    "emit_results",
     "float_patterns",
     "stored_patterns",
 ]
@@ -106,39 +102,3 @@ def float_patterns(values: np.ndarray, mantissa_bytes: int) -> np.ndarray:
     pattern = np.where(biased > 254, np.uint64(255 << bits - 1), pattern)
     pattern = np.where((biased < 1) | (significand == 0), np.uint64(0), pattern)
     return pattern | np.signbit(values).astype(np.uint64) << np.uint64(bits + 7)
-
-
-def emit_conversions(builder: Builder, mantissa_bytes: int) -> None:
-    """Emit the routines ``widen`` (binary32 to the long format) and ``narrow`` (back, rounded to nearest even).
-
-    ``narrow`` may write over its operand; a mantissa that rounds up carries into the exponent, up to infinity.
-    """
-    dropped = mantissa_bytes - 3
-    with builder.routine("widen", ("long", "short")) as (long, short):
-        for index in range(dropped):
-            builder.emit("STI", long[index], Imm(0))
-        for index in range(FLOAT_BYTES):
-            builder.emit("LD", Register.R, short[index])
-            builder.emit("ST", long[dropped + index], Register.R)
-    with builder.routine("narrow", ("short", "long")) as (short, long):
-        builder.emit("LD", Register.S, long[dropped])
-        builder.emit("AND", Register.S, Imm(1))
-        for index in range(dropped - 1):
-            builder.emit("OR", Register.S, long[index])
-        builder.emit("CMP", Register.S, Imm(1))
-        builder.emit("LD", Register.S, long[dropped - 1])
-        # Carries above half, and at half where the kept part is odd or anything lies below.
-        builder.emit("ADC", Register.S, Imm(0x7F))
-        for index in range(FLOAT_BYTES):
-            builder.emit("LD", Register.R, long[dropped + index])
-            builder.emit("ADC", Register.R, Imm(0))
-            builder.emit("ST", short[index], Register.R)
-
-
-def emit_results(builder: Builder, memory: MemoryMap) -> None:
-    """Emit the rounding of points and normals to binary32, in place."""
-    builder.mark(Stage.ROUNDING.value)
-    for what in ("point", "normal"):
-        for axis in AXES:
-            place = Mem(memory[f"{axis}_{what}"].start)
-            builder.call("narrow", place, place)

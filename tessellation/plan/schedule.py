@@ -138,7 +138,7 @@ def value_stream(points: np.ndarray, *, reordered: bool = False) -> np.ndarray:
 
 
 def surface_values(points: np.ndarray) -> np.ndarray:
-    """Return the control values of all surfaces of a net, one surface behind the other, and a zero behind the last."""
+    """Return the control values of all surfaces of a net, one surface after the other, and a zero after the last."""
     with np.errstate(over="ignore"):
         nets = [surface.net(points).reshape(-1) for surface in Surface]
     return np.concatenate([*nets, np.zeros(1, points.dtype)])

@@ -79,7 +79,7 @@ class TextureDatabase:
 
     def __init__(self, config: SdramConfig, modules: int, *, both_banks: bool = False) -> None:
         self._map = AddressMap(config)
-        # The bank is the uppermost of the bits: a copy in the next one lies behind all of the first (figure 11).
+        # The bank is the uppermost of the bits: a copy in the next one lies past all of the first (figure 11).
         self._size = 1 << self._map.bank_bit if both_banks else self._map.size
         self._copies = (0, self._size) if both_banks else (0,)
         self._free = [0] * modules

@@ -203,12 +203,12 @@ def caching_cycles(writes: int, *, alternate: bool = False) -> int:
 
 
 def long_multiply_cycles(size: int) -> int:
-    """Return the cycles of a multiplication with ``size`` bytes of mantissa by the rule behind table 13 (decoded)."""
+    """Return the cycles of a multiplication with ``size`` bytes of mantissa by the rule of table 13 (decoded)."""
     return 25 * (1 + 3 * size)
 
 
 def long_add_cycles(size: int) -> int:
-    """Return the cycles of an addition with ``size`` bytes of mantissa by the rule behind table 13 (decoded)."""
+    """Return the cycles of an addition with ``size`` bytes of mantissa by the rule of table 13 (decoded)."""
     return 280 + 40 * size
 
 

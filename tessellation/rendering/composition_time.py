@@ -4,7 +4,7 @@ The thesis says that regions are merged by depth and that a PE has 64 bytes for 
 gives no width, rate or latency, so those of the configuration (``composition.*``) are invented, and the result is a
 *formula* of executed drawing times.
 
-The nodes stand in a row, and behind the last one is the frame buffer. An EMC has its own wires to the same EMC of the
+The nodes stand in a row, and after the last one comes the frame buffer. An EMC has its own wires to the same EMC of the
 next node. It sends the bytes of its pixels one after the other, depths with the highest byte first, so that each node
 knows the nearer pixel as soon as bytes differ and need not keep any. Bytes leave a node some cycles after they have
 come in. A node takes part in a region once it has drawn it and copied it to image composition memory.

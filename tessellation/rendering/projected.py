@@ -16,7 +16,7 @@ from pixelflow.simd.records import record
 from tessellation.host.session import PassBegins, Plan, Session
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.passes import Method
-from tessellation.picture.camera import Standpoint, View
+from tessellation.picture import Standpoint, View
 from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import evaluate
@@ -97,7 +97,7 @@ def project_samples(
     view: View,
     *,
     library: str | None = None,
-    engine: str = "rows",
+    engine: str = "auto",
     config: NodeConfig = THESIS,
     method: Method | None = None,
     progress: Callable[[PassBegins], None] | None = None,

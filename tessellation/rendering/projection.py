@@ -25,7 +25,7 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from tessellation.microprogram.gp_traffic import RESULTS
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.picture.camera import Standpoint
+from tessellation.picture import Standpoint
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 
 __all__ = ["Places", "Projection", "ProjectionStage", "emit_projection", "projection_program"]
@@ -144,7 +144,7 @@ class Places:
 
     @property
     def end(self) -> int:
-        """The first address behind what is written."""
+        """One past the last byte that is written."""
         return self.scratch + _SCRATCH_BYTES
 
 

@@ -256,8 +256,8 @@ class _Reader:
             return None
         lines = self.lines[self.at : self.at + needed + 1]
         inside = [line.words for line in lines[:needed]]
-        behind = lines[needed:]
-        if set(map(len, inside)) != {3} or len(inside) < needed or (behind and len(behind[0].words) == 3):
+        rest = lines[needed:]
+        if set(map(len, inside)) != {3} or len(inside) < needed or (rest and len(rest[0].words) == 3):
             return None
         words = list(chain.from_iterable(inside))
         try:

@@ -46,6 +46,7 @@ TABLE = {
     "tessellation.scenes": (*BASE, "pixelflow.config", "pixelflow.simd.drawing", "tessellation", "numpy"),
     # The reader of textures is an extra.
     "tessellation.scenes.load": (*BASE, "pixelflow.config", "pixelflow.simd.drawing", "tessellation", "numpy", "PIL"),
+    "tessellation.picture": (*BASE, "pixelflow.simd.drawing", "tessellation.picture", "numpy"),
     # The readers of meshes are an extra.
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.

@@ -20,8 +20,7 @@ from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
 from pixelflow.simd.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
 from tessellation import Patch, check, evaluate, load
-from tessellation.picture.camera import View
-from tessellation.rendering import Standpoint, lit_triangles
+from tessellation.picture import Standpoint, View, lit_triangles
 from tessellation.scenes import Body, Scene, SceneSource, draws_of, load_scene, sized
 from tests.larrabee_front.meshes import sphere
 

@@ -14,7 +14,7 @@ from pixelflow.node import Run
 from tessellation import Method, Patch, Tessellation, load, tessellate
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named
-from tessellation.microprogram.passes import Leaving, departures
+from tessellation.microprogram.passes import WrittenPass, write_back
 from tessellation.plan.stages import Stage
 from tests.tessellation.test_texture_path import same_bits
 
@@ -34,7 +34,7 @@ def executed(method: Method, library: str) -> tuple[Run, Run, Run]:
     (alone,) = session.plan({session.add(net, 4): 4 for _ in range(512)})
     if not method.coarse:
         return (session.node.run(session.program(alone), function=False),) * 3
-    before = Leaving(alone.memory, alone.work, gone=3 if method.fine else 0)
+    before = WrittenPass(alone.memory, alone.work, gone=3 if method.fine else 0)
     plans = [replace(alone, before=before if number else None, last=number == 2) for number in range(3)]
     return tuple(session.node.run(session.program(plan), function=False) for plan in plans)
 
@@ -85,7 +85,7 @@ def test_every_way_has_the_bits_of_the_direct_one(schedule, results, gps):
     direct, method = directly(Method(schedule=schedule)), Method(schedule=schedule, results=results, gps=gps)
     returned = mixed(method)
     assert same_bits(direct, returned) and returned.ledger == direct.ledger and len(returned.runs) == 3
-    assert len({method.returned(Leaving(plan.memory, plan.work), LITTLE).columns for plan in returned.plans}) > 1
+    assert len({method.returned(WrittenPass(plan.memory, plan.work), LITTLE).columns for plan in returned.plans}) > 1
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_points_wait_for_the_end_where_marks_cannot_change_in_time(teapot):
     patches, samples = [*teapot[:32], *teapot[:32], teapot[5]], 4
     session = Session(config, "rows", library_named("tuned"), method)
     plans = session.plan({session.add(patch, samples): samples for patch in patches})
-    first, last = (departures(session._work(plan), config, method) for plan in plans)
+    first, last = (write_back(session._work(plan), config, method) for plan in plans)
     assert (first.own_floats, last.own_floats) == (3, 0) and last.before_parts == (4, 4, 4)
     direct, returned = (
         tessellate(patches, samples, library="tuned", config=config, method=one) for one in (OVERLAPPED, method)
