@@ -162,7 +162,7 @@ def _projected(args: argparse.Namespace, how):
     view = View(width=width, height=height)
     machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
     tessellation, projected = project_samples(file.patches, args.samples or 8, view, **machine)
-    mesh = tessellation.surface.mesh(weld=True)
+    mesh = tessellation.mesh(weld=True)
     triangles = lit_triangles(
         mesh.points,
         mesh.normals,

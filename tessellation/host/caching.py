@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from microcode import Builder, Mem, Program, Register
+from microcode import Builder, Mem, Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, AddressMap, Cell, Node, Run
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.host.session import PassBegins, PassResult, Plan, Session
+from tessellation.host.session import PassBegins, PassResult, Session
 from tessellation.microprogram.gp_traffic import RESULTS, emit_return
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.passes import Method, WrittenPass
+from tessellation.microprogram.passes import Method, Plan
+from tessellation.microprogram.ports import emit_copy
 from tessellation.plan.memory_map import FLOAT_BYTES, MemoryMap
 
 __all__ = ["CachingSession", "new_session"]
@@ -80,12 +81,9 @@ class CachingSession(Session):
         return _Area(self._areas[number], self._map.number(Cell(1, 0, 0)))
 
     def _recall_program(self, plan: Plan, area: _Area) -> Program:
-        sent = None
-        if self.method.to_gps:
-            sent = self.method.returned(WrittenPass(plan.memory, plan.work, plan.buffer), self.config)
         builder = area.recall_builder(plan.memory, self.method.cache)
-        if sent is not None:
-            emit_return(builder, plan.memory, sent, self.config.array)
+        if self.method.to_gps:
+            emit_return(builder, plan.memory, self.method.returned(plan.written(), self.config), self.config.array)
         return builder.build()
 
 
@@ -123,7 +121,7 @@ class _Area:
         """Return the program that writes points and normals of all PEs to texture memory."""
         builder, data = self._begin("keep results in texture memory", memory)
         for index, name in enumerate(RESULTS):
-            _emit_copy(builder, memory[name].start, data + FLOAT_BYTES * index)
+            emit_copy(builder, Mem(memory[name].start), Mem(data + FLOAT_BYTES * index), FLOAT_BYTES)
         builder.call(f"cache_{way}_emc")
         builder.stream("tigc")
         builder.call(f"cache_{way}_tasic")
@@ -134,14 +132,8 @@ class _Area:
         builder, data = self._begin("results from texture memory", memory)
         builder.call("recall_far_emc" if way == "alternate" else "recall_near_emc")
         for index, name in enumerate(RESULTS):
-            _emit_copy(builder, data + FLOAT_BYTES * index, memory[name].start)
+            emit_copy(builder, Mem(data + FLOAT_BYTES * index), Mem(memory[name].start), FLOAT_BYTES)
         builder.stream("tigc")
         builder.call("recall_tasic")
         builder.stream("eigc")
         return builder
-
-
-def _emit_copy(builder: Builder, source: int, target: int) -> None:
-    for index in range(FLOAT_BYTES):
-        builder.emit("LD", Register.R, Mem(source + index))
-        builder.emit("ST", Mem(target + index), Register.R)

@@ -14,10 +14,10 @@ from pixelflow.node import Run
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.caching import CachingSession, new_session
 from tessellation.host.ledger import PatchLedger, balance
-from tessellation.host.session import PassBegins, Plan, Session
+from tessellation.host.session import PassBegins, Session
 from tessellation.host.tessellator import collect
 from tessellation.microprogram.libraries import FloatLibrary, library_for
-from tessellation.microprogram.passes import Method
+from tessellation.microprogram.passes import Method, Plan
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.surface.patch import Patch
 from tessellation.surface.samples import PatchSamples
@@ -117,9 +117,7 @@ class PatchManager:
         self.loads = tuple(result.load for result in results if result.load is not None)
         patches = [handle.patch for handle in self.handles]
         config, method = self.session.config, self.session.method
-        found: dict[int, PatchSamples] = {}
-        for result in results:
-            found.update(collect(result, patches, config, method))
+        found = collect(results, patches, config, method)
         self.ledger = balance(len(patches), self._marks, results, found, config.array, to_gps=method.to_gps)
         for number, samples in found.items():
             self.handles[number].result = samples
@@ -138,9 +136,7 @@ class PatchManager:
         results = session.recall()
         self.recalls = tuple(result.run for result in results)
         patches = [handle.patch for handle in self.handles]
-        found: dict[int, PatchSamples] = {}
-        for result in results:
-            found.update(collect(result, patches, session.config, session.method))
+        found = collect(results, patches, session.config, session.method)
         for number, samples in found.items():
             self.handles[number].result = samples
         return tuple(self.handles[number] for number in sorted(found))

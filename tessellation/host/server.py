@@ -19,10 +19,10 @@ from pixelflow.node import Machine, MachineRun
 from pixelflow.simd.errors import Fault, InputError, InternalError
 from pixelflow.simd.records import record
 from tessellation.host.manager import PatchHandle, PatchManager
-from tessellation.host.session import Plan, Session
+from tessellation.host.session import Session
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, emit_return, received
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.passes import Method
+from tessellation.microprogram.passes import Method, Plan
 
 __all__ = ["Delivery", "PatchServer"]
 

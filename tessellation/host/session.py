@@ -15,33 +15,18 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.passes import Method, PassWork, WrittenPass, pass_program, write_back
+from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
 from tessellation.microprogram.write_back import WriteBack
 from tessellation.plan.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
-from tessellation.plan.memory_map import AXES, MemoryMap
+from tessellation.plan.memory_map import AXES
 from tessellation.plan.schedule import BATCH_VALUES
 from tessellation.plan.texture_layout import ModuleChoice, Stored, TextureDatabase, write
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch
 
-__all__ = ["PassBegins", "PassResult", "Plan", "Session", "check_nets"]
+__all__ = ["PassBegins", "PassResult", "Session", "check_nets"]
 
 SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
-
-
-@record
-class Plan:
-    """A pass and the net size that all its patches have; ``first`` configures the LEE, once a session."""
-
-    memory: MemoryMap
-    work: Pass
-    first: bool
-    before: WrittenPass | None = None
-    """The pass whose results leave during this one."""
-    buffer: int = 0
-    """The area of GP memory that takes the results."""
-    last: bool = True
-    """Whether the results have left at the end of the pass; else they do during the next."""
 
 
 @record(eq=False)
@@ -145,9 +130,7 @@ class Session:
         before = None
         for number, plan in enumerate(plans):
             plan = replace(plan, before=before, buffer=number % 2, last=plan is plans[-1])
-            beside = self._write_back(plan)
-            gone = 0 if beside is None else beside.own_floats
-            before = WrittenPass(plan.memory, plan.work, plan.buffer, gone)
+            before = plan.written(self._write_back(plan).own_floats)
             chained.append(plan)
         return tuple(chained)
 
@@ -160,16 +143,9 @@ class Session:
 
     def _work(self, plan: Plan) -> PassWork:
         numbers = [placement.patch for placement in plan.work.placements]
-        return PassWork(
-            memory=plan.memory,
-            work=plan.work,
-            configure=plan.first,
-            patches={number: self._patches[number].patch for number in numbers},
-            stored={number: self._patches[number].stored for number in numbers if self._patches[number].stored},
-            buffer=plan.buffer,
-            before=plan.before,
-            last=plan.last,
-        )
+        patches = {number: self._patches[number].patch for number in numbers}
+        stored = {number: self._patches[number].stored for number in numbers if self._patches[number].stored}
+        return PassWork(plan, patches, stored)
 
     def program(self, plan: Plan) -> Program:
         """Return the program of one pass."""
@@ -209,7 +185,7 @@ class Session:
             beside = self._write_back(plan)
             if waiting is not None:
                 yield PassResult(*waiting, *self._received(waiting[0], (*gone, *beside.before_parts)))
-            gone = () if beside is None else beside.own_parts
+            gone = beside.own_parts
             if plan.last:
                 yield PassResult(plan, run, loaded, *self._results(plan, gone))
             waiting = None if plan.last else (plan, run, loaded)
@@ -221,7 +197,7 @@ class Session:
         write(self._database, self.node)
         return None
 
-    def _write_back(self, plan: Plan) -> WriteBack | None:
+    def _write_back(self, plan: Plan) -> WriteBack:
         return write_back(self._work(plan), self.config, self.method)
 
     def _results(self, plan: Plan, gone: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -238,8 +214,7 @@ class Session:
         return points, normals, np.ones(self.node.lanes, bool)
 
     def _received(self, plan: Plan, parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        written = WrittenPass(plan.memory, plan.work, plan.buffer)
-        return received(self.node, self.method.returned(written, self.config), parts)
+        return received(self.node, self.method.returned(plan.written(), self.config), parts)
 
 
 def check_nets(patches: list[Patch], first: int = 0) -> None:

@@ -14,9 +14,9 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from tessellation.host.caching import CachingSession, new_session
 from tessellation.host.ledger import PatchLedger, balance
-from tessellation.host.session import PassBegins, PassResult, Plan, Session, check_nets
+from tessellation.host.session import PassBegins, PassResult, Session, check_nets
 from tessellation.microprogram.libraries import library_for
-from tessellation.microprogram.passes import Method
+from tessellation.microprogram.passes import Method, Plan
 from tessellation.plan.mapping import square_lanes
 from tessellation.plan.stages import Stage
 from tessellation.surface.mesh import Mesh, build_mesh
@@ -184,9 +184,7 @@ def tessellate(
         watch(session.node)
     results = session.tessellate(marked, progress)
     recalled = session.recall() if isinstance(session, CachingSession) else ()
-    found: dict[int, PatchSamples] = {}
-    for result in recalled or results:
-        found.update(collect(result, patches, config, method))
+    found = collect(recalled or results, patches, config, method)
     ledger = balance(len(patches), marked, results, found, config.array, to_gps=method.to_gps)
     return Tessellation(
         patches=tuple(found[index] for index in range(len(patches))),
@@ -205,16 +203,18 @@ def tessellate(
 
 
 def collect(
-    result: PassResult, patches: Sequence[Patch], config: NodeConfig, method: Method
+    results: Iterable[PassResult], patches: Sequence[Patch], config: NodeConfig, method: Method
 ) -> dict[int, PatchSamples]:
-    """Return the samples of each patch of a pass, compared with the reference."""
+    """Return the samples of each patch of some passes, compared with the reference."""
     found: dict[int, PatchSamples] = {}
-    for k in result.plan.work.sizes:
-        placements = [placement for placement in result.plan.work.placements if placement.samples == k]
-        members = [patches[placement.patch] for placement in placements]
-        lanes = square_lanes(placements, k, config.array)
-        nets = np.stack([patch.points for patch in members])
-        reference = evaluate(nets, k, single=method.single_database)
-        measured = measure(members, result.points[lanes], result.normals[lanes], reference)
-        found.update({placement.patch: samples for placement, samples in zip(placements, measured, strict=True)})
+    for result in results:
+        work = result.plan.work
+        for k in work.sizes:
+            placements = [placement for placement in work.placements if placement.samples == k]
+            members = [patches[placement.patch] for placement in placements]
+            lanes = square_lanes(placements, k, config.array)
+            nets = np.stack([patch.points for patch in members])
+            reference = evaluate(nets, k, single=method.single_database)
+            measured = measure(members, result.points[lanes], result.normals[lanes], reference)
+            found.update({place.patch: samples for place, samples in zip(placements, measured, strict=True)})
     return found

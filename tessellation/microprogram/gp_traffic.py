@@ -15,18 +15,17 @@ from operator import or_
 
 import numpy as np
 
-from microcode import Builder, Mem, Program, Register
+from microcode import Builder, Program
 from pixelflow.config import ArrayConfig
-from pixelflow.isa import OUTPUT_PORT
 from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
 from pixelflow.simd.records import record
-from tessellation.microprogram.texture_source import ARRIVED, FREE
+from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import Image, TextureDatabase
 
-__all__ = ["PORT_START", "RESULTS", "RESULT_BYTES", "Returned", "emit_into_port", "emit_return", "load", "received"]
+__all__ = ["RESULTS", "RESULT_BYTES", "Returned", "emit_return", "load", "received"]
 
 RESULT_BYTES = 2 * len(AXES) * FLOAT_BYTES
 """What a PE sends: a point and a normal, 24 bytes (thesis 4.1.4)."""
@@ -36,9 +35,6 @@ RESULTS = tuple(f"{axis}_{what}" for what in ("point", "normal") for axis in AXE
 
 _BUFFERS = 2
 """Passes whose results have room in GP memory."""
-
-PORT_START = 4
-"""Where results begin in the output port: past the base address, as TAS_MemRdGp4 wants it."""
 
 _MOST_BLOCKS = (1 << 16) - 1
 """Blocks of 32 bytes that one TAS_MemLoad can name."""
@@ -195,13 +191,6 @@ class Returned:
                 builder.emit("TAS_SetGpAddress", 1 << module, self.area(module, array, start))
 
 
-def emit_into_port(builder: Builder, place: int, start: int) -> None:
-    """Emit the copy of a float into the output port, 8 cycles; ``start`` is its first byte among a PE's results."""
-    for index in range(FLOAT_BYTES):
-        builder.emit("LD", Register.R, Mem(place + index))
-        builder.emit("ST", Mem(OUTPUT_PORT + PORT_START + start + index), Register.R)
-
-
 def emit_return(
     builder: Builder, memory: MemoryMap, sent: Returned, array: ArrayConfig, *, gone: int = 0, wait: bool = False
 ) -> None:
@@ -214,7 +203,7 @@ def emit_return(
         builder.emit("WAIT", ARRIVED)
     builder.emit("EMC_SetEnab")
     for index, name in enumerate(RESULTS[gone:], start=gone):
-        emit_into_port(builder, memory[name].start, FLOAT_BYTES * index)
+        emit_into_port(builder, memory[name].start, FLOAT_BYTES * index, FLOAT_BYTES)
     if not gone:
         sent.marks(builder, array)
     builder.emit("SIGNAL", FREE)

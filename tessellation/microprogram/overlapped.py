@@ -38,19 +38,13 @@ from tessellation.microprogram.kernels import (
     stage_of,
 )
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.texture_source import (
-    ADDRESS_PLACE,
-    ARRIVED,
-    FREE,
-    Beside,
-    emit_cleared_ports,
-    emit_copy_out,
-    emit_taken,
-)
+from tessellation.microprogram.ports import ADDRESS_PLACE, FREE, emit_cleared_ports, emit_copy, emit_copy_out
+from tessellation.microprogram.texture_source import emit_arrival, emit_freed, emit_transfers
+from tessellation.microprogram.write_back import WriteBack
 from tessellation.plan.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.plan.mapping import BLOCK_SIDE, Pass
 from tessellation.plan.memory_map import MemoryMap
-from tessellation.plan.precision import SINGLE, StoredFormat
+from tessellation.plan.precision import StoredFormat
 from tessellation.plan.schedule import SurfaceWork
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import slot_bytes
@@ -169,7 +163,7 @@ class _Columns:
     last_bytes: int
     """What the last transfer brings to a PE."""
     alternate: bool
-    beside: Beside | None
+    write_back: WriteBack
 
     def emit_start(self, builder: Builder) -> None:
         """Emit marks, for PEs y = 0 and y = 2 of the first column of every block, and the stream of the TIGC."""
@@ -179,49 +173,27 @@ class _Columns:
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 0, 128, 0)
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 64, 0, 0)
         builder.emit("EMC_MarkRead")
-        if self.beside is not None:
-            self.beside.emit_start(builder)
+        self.write_back.emit_start(builder)
         builder.emit("SIGNAL", FREE)
         builder.stream("tigc")
         builder.emit("TAS_SetOrder", 0)
         builder.emit("TAS_SetBanks", int(self.alternate))
         for bit in range((self.transfers - 1).bit_length()):
             builder.emit("TAS_SetCrossbar", 3 + bit, bit)
-        for number in range(self.transfers):
-            builder.mark(Stage.PORTS.value)
-            builder.emit("TAS_SetCounter", number)
-            if self.beside is not None:
-                self.beside.emit_way(builder, number)
-            builder.emit("WAIT", FREE)
-            builder.mark(Stage.read(number + 1))
-            if self.beside is None or not self.beside.emit_read(builder, number, "TAS_MemRdGp8"):
-                builder.emit("TAS_MemRdBlock8", int(Addressing.BASE))
-            builder.emit("SIGNAL", ARRIVED)
-        if self.beside is not None:
-            self.beside.emit_rest(builder)
-        builder.stream("eigc")
+        read = ("TAS_MemRdBlock8", int(Addressing.BASE))
+        emit_transfers(builder, self.transfers, self.write_back, read, ("TAS_MemRdGp8",))
 
     def emit_next(self, builder: Builder, number: int) -> None:
         """Emit: wait, take the PE's own values and those for the PE below, let the next transfer begin, spread."""
-        builder.mark((Stage.STALL if number else Stage.FIRST_STALL).value)
-        builder.emit("WAIT", ARRIVED)
-        builder.mark(Stage.COPY.value)
-        if number == 0:
-            builder.emit("EMC_SetEnab")
+        emit_arrival(builder, number)
         place = Mem(self.place)
         size = self.last_bytes if number + 1 == self.transfers else SHARE_BYTES
         if size == SHARE_BYTES:
             builder.call("copy_out", place)
         else:
-            emit_taken(builder, place, size)
+            emit_copy(builder, Mem(INPUT_PORT), place, size)
         builder.emit("EMC_PixCopy", place, Mem(INPUT_PORT + SHARE_BYTES), size, 1)
-        rest = False
-        if self.beside is not None:
-            self.beside.emit_into_port(builder, number)
-            rest = self.beside.rest
-        if number + 1 < self.transfers or rest:
-            builder.emit("SIGNAL", FREE)
-        builder.mark(Stage.DISTRIBUTION.value)
+        emit_freed(builder, number, self.transfers, self.write_back)
         for distance in (8, 4):
             builder.emit("EMC_PixCopy", place, place, size, distance)
 
@@ -294,8 +266,8 @@ def emit_overlapped(
     bases: Mapping[int, int],
     batches: int,
     banks: Banks,
-    stored: StoredFormat = SINGLE,
-    beside: Beside | None = None,
+    stored: StoredFormat,
+    write_back: WriteBack,
 ) -> None:
     """Emit a pass; ``batches`` is the size of a patch in texture memory, in units of 32 bytes."""
     slot = slot_bytes(batches) >> 3
@@ -314,7 +286,7 @@ def emit_overlapped(
     transfers = reads_of(batches)
     left = share_values(memory) - (transfers - 1) * stored.fitting(SHARE_BYTES)
     place = memory["control_points"].start
-    columns = _Columns(place, transfers, left * stored.value_bytes, banks.alternate, beside)
+    columns = _Columns(place, transfers, left * stored.value_bytes, banks.alternate, write_back)
     columns.emit_start(builder)
     evaluation.load_first(builder)
     _emit_surfaces(builder, evaluation, columns)

@@ -26,13 +26,8 @@ from tessellation.microprogram.kernels import (
 )
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.overlapped import Banks, emit_overlapped, extra_memory
-from tessellation.microprogram.texture_source import (
-    ADDRESS_PLACE,
-    ARRIVED,
-    SENDS,
-    TextureControlPoints,
-    emit_cleared_ports,
-)
+from tessellation.microprogram.ports import ADDRESS_PLACE, ARRIVED, emit_cleared_ports
+from tessellation.microprogram.texture_source import SENDS, TextureControlPoints
 from tessellation.microprogram.write_back import WriteBack, WrittenFloat, WrittenFloats
 from tessellation.plan.columns import column_values, point_reads, reads_of
 from tessellation.plan.mapping import Pass
@@ -51,6 +46,7 @@ __all__ = [
     "SCHEDULES",
     "Method",
     "PassWork",
+    "Plan",
     "WrittenPass",
     "pass_program",
     "write_back",
@@ -214,36 +210,48 @@ class Method:
 
 @record
 class WrittenPass:
-    """A pass whose results leave: where they are in PE memory, and in which area of GP memory they will be."""
+    """A pass whose results are written back: where they are in PE memory, and in which area of GP memory they will be.
+
+    ``gone`` of the six floats of a result have been written back during the pass itself.
+    """
 
     memory: MemoryMap
     work: Pass
     buffer: int = 0
     gone: int = 0
-    """How many of the six floats of a result have left during the pass itself."""
+
+
+@record
+class Plan:
+    """A pass and the net size that all its patches have; ``first`` configures the LEE, once a session."""
+
+    memory: MemoryMap
+    work: Pass
+    first: bool
+    before: WrittenPass | None = None
+    """The pass whose results are written back during this one."""
+    buffer: int = 0
+    """The area of GP memory that takes the results."""
+    last: bool = True
+    """Whether the results have left at the end of the pass; else they do during the next."""
+
+    def written(self, gone: int = 0) -> WrittenPass:
+        """Return where the results are, for their write-back."""
+        return WrittenPass(self.memory, self.work, self.buffer, gone)
 
 
 @record
 class PassWork:
-    """What a pass is to do: a layout, placements, their patches, and where their control values are stored.
+    """What a pass is to do: its plan, the patches by number, and where their control values are stored."""
 
-    ``before`` is the pass whose results leave during this one, ``last`` whether no other one follows, during which this
-    one's could leave.
-    """
-
-    memory: MemoryMap
-    work: Pass
-    configure: bool
+    plan: Plan
     patches: Mapping[int, Patch]
     stored: Mapping[int, Stored]
-    buffer: int = 0
-    before: WrittenPass | None = None
-    last: bool = True
 
     @property
     def bases(self) -> dict[int, int]:
         """Return the base address of each patch in the module where it is placed."""
-        return {place.patch: self.stored[place.patch].base(place.module) for place in self.work.placements}
+        return {place.patch: self.stored[place.patch].base(place.module) for place in self.plan.work.placements}
 
     @property
     def batches(self) -> int:
@@ -251,19 +259,18 @@ class PassWork:
         return next((stored.batches for stored in self.stored.values()), 0)
 
 
-def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack | None:
-    """Return what leaves beside the reads of a pass: its own points, results of the pass before, both, or nothing."""
+def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
+    """Return what is written back beside the reads of a pass: its own points, those left over before, or both."""
+    plan, memory = work.plan, work.plan.memory
     reads = reads_of(work.batches) if method.overlapped else work.batches
     before = None
-    if work.before is not None:
-        left = tuple(WrittenFloat(work.before.memory[name].start) for name in RESULTS[work.before.gone :])
-        before = WrittenFloats(method.returned(work.before, config), left, work.before.gone)
-    own = _points(work, config, method) if method.fine else None
+    if plan.before is not None:
+        left = tuple(WrittenFloat(plan.before.memory[name].start) for name in RESULTS[plan.before.gone :])
+        before = WrittenFloats(method.returned(plan.before, config), left, plan.before.gone)
+    own = _points(plan, config, method) if method.fine else None
     if before is not None and own is not None and not _in_time(before, own, reads):
         own = None
-    if before is None and own is None:
-        return None
-    narrow_to = work.memory["temporaries"].start + 2 * work.memory.value_bytes if method.long else None
+    narrow_to = memory["temporaries"].start + 2 * memory.value_bytes if method.long else None
     most = _MOST_OVERLAPPED if method.overlapped else _MOST_OF_THESIS
     return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to)
 
@@ -273,8 +280,8 @@ def _in_time(before: WrittenFloats, own: WrittenFloats, reads: int) -> bool:
     return before.sent.columns == own.sent.columns or before.most_parts < reads
 
 
-def _points(work: PassWork, config: NodeConfig, method: Method) -> WrittenFloats:
-    memory = work.memory
+def _points(plan: Plan, config: NodeConfig, method: Method) -> WrittenFloats:
+    memory = plan.memory
     if method.overlapped:
         ends = point_reads(memory, method.stored)
     else:
@@ -283,12 +290,12 @@ def _points(work: PassWork, config: NodeConfig, method: Method) -> WrittenFloats
         )
     # The arithmetic of a batch runs beside the next read, so that its result can leave beside the one after that.
     floats = (WrittenFloat(memory[f"{axis}_point"].start, end + 2) for axis, end in zip(AXES, ends, strict=True))
-    return WrittenFloats(method.returned(WrittenPass(memory, work.work, work.buffer), config), tuple(floats))
+    return WrittenFloats(method.returned(plan.written(), config), tuple(floats))
 
 
 def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, method: Method) -> Program:
     """Return the program of one pass: both streams, or that of the EIGC alone for control points through the LEE."""
-    memory = work.memory
+    plan, memory = work.plan, work.plan.memory
     builder = Builder(f"tessellate {memory.rows}x{memory.columns}")
     for use in memory:
         if use.size and use.name != "scratch":
@@ -297,60 +304,54 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
     library.include(builder, memory["scratch"].start)
     if method.long:
         emit_conversions(builder, method.mantissa_bytes)
-    if work.configure:
+    if plan.first:
         emit_lee(builder, config.array)
     beside = write_back(work, config, method)
-    if beside is not None:
-        beside.emit_ahead(builder)
+    beside.emit_ahead(builder)
     if method.overlapped:
         room = AddressMap(config.sdram).number(Cell(1, 0, 0))
         banks = Banks(room, alternate=method.both_banks(config))
-        emit_overlapped(builder, memory, work.work, library, work.bases, work.batches, banks, method.stored, beside)
+        emit_overlapped(builder, memory, plan.work, library, work.bases, work.batches, banks, method.stored, beside)
     else:
         _emit_thesis(builder, work, library, method, beside)
     if method.long:
         emit_results(builder, memory)
-    _emit_end(builder, work, config, method, beside)
+    _emit_end(builder, plan, config, method, beside)
     return builder.build()
 
 
-def _emit_thesis(
-    builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack | None
-) -> None:
+def _emit_thesis(builder: Builder, work: PassWork, library: FloatLibrary, method: Method, beside: WriteBack) -> None:
     """Emit a pass in the order of the thesis."""
-    memory = work.memory
-    evaluation = Evaluation(memory, work.work, library, select_by_marks(builder, memory), method.stored)
+    memory, passed = work.plan.memory, work.plan.work
+    evaluation = Evaluation(memory, passed, library, select_by_marks(builder, memory), method.stored)
     source: ControlPointSource
     if method.from_texture:
-        emit_cleared_ports(builder, work.work)
-        emit_addresses(builder, memory, work.work, work.bases, ADDRESS_PLACE)
+        emit_cleared_ports(builder, passed)
+        emit_addresses(builder, memory, passed, work.bases, ADDRESS_PLACE)
         source = TextureControlPoints(memory, work.batches, method.sends, beside)
     else:
-        if beside is not None:
-            beside.emit_alone(builder)
-        numbers = {place.patch: index for index, place in enumerate(work.work.placements)}
-        emit_addresses(builder, memory, work.work, numbers, Mem(memory["base_address"].start))
+        beside.emit_alone(builder)
+        numbers = {place.patch: index for index, place in enumerate(passed.placements)}
+        emit_addresses(builder, memory, passed, numbers, Mem(memory["base_address"].start))
         values = {
             number: stored_patterns(patch, method.stored, reordered=memory.reordered)
             for number, patch in work.patches.items()
         }
-        source = LeeControlPoints(memory, work.work.placements, values, method.stored)
+        source = LeeControlPoints(memory, passed.placements, values, method.stored)
     source.emit_start(builder)
     evaluation.load_first(builder)
     emit_surfaces(builder, evaluation, source)
     emit_normals(builder, memory, library)
 
 
-def _emit_end(builder: Builder, work: PassWork, config: NodeConfig, method: Method, beside: WriteBack | None) -> None:
+def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, beside: WriteBack) -> None:
     """Emit the way of the results that have not left, unless they leave during the next pass."""
-    rest = beside is not None and beside.rest
     if not method.to_gps:
         return
-    if not work.last:
-        if rest:
+    if not plan.last:
+        if beside.rest:
             builder.mark(Stage.RETURN.value)
             builder.emit("WAIT", ARRIVED)
         return
-    gone = 0 if beside is None else beside.own_floats
-    sent = method.returned(WrittenPass(work.memory, work.work, work.buffer), config)
-    emit_return(builder, work.memory, sent, config.array, gone=gone, wait=rest)
+    sent = method.returned(plan.written(), config)
+    emit_return(builder, plan.memory, sent, config.array, gone=beside.own_floats, wait=beside.rest)

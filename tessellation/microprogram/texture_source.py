@@ -11,36 +11,18 @@ there: over 8, 4, 2 and 1 PEs for one send, only over 2 and 1 for the thesis's f
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from microcode import Builder, Mem, Register
-from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, Addressing
+from microcode import Builder, Mem
+from pixelflow.isa import Addressing
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.plan.mapping import Pass
+from tessellation.microprogram.ports import ARRIVED, FREE, emit_copy_out
+from tessellation.microprogram.write_back import WriteBack
 from tessellation.plan.memory_map import BATCH_BYTES, MemoryMap
 from tessellation.plan.stages import Stage
 
-__all__ = [
-    "ADDRESS_PLACE",
-    "ARRIVED",
-    "FREE",
-    "SENDS",
-    "Beside",
-    "TextureControlPoints",
-    "copy_distances",
-    "emit_cleared_ports",
-    "emit_copy_out",
-    "emit_taken",
-]
-
-FREE, ARRIVED = 0, 1
-"""Semaphores: the ports may be used by the TASICs; a batch is in the ports."""
+__all__ = ["SENDS", "TextureControlPoints", "copy_distances", "emit_arrival", "emit_freed", "emit_transfers"]
 
 SENDS = (16, 8, 4, 2, 1)
 """Sends per block of table 6."""
-
-ADDRESS_PLACE = Mem(OUTPUT_PORT)
-"""The base address lies in the first bytes of the output port, from which PEs send it."""
 
 # The LEE compares that leave the first of every 16 / S PEs of a block: PE = 4 (x mod 4) + y mod 4, so the last bits of
 # the PE are those of y. A coefficient of 256 / n makes the low byte zero where the coordinate is a multiple of n.
@@ -72,106 +54,75 @@ def emit_marks(builder: Builder, sends: int) -> None:
     builder.emit("EMC_MarkRead")
 
 
-def emit_cleared_ports(builder: Builder, work: Pass) -> None:
-    """Emit address 0 for all PEs where no patch covers the whole array, so that PEs of no patch have one, 5 cycles."""
-    if not any(placement.x == placement.y == 0 for placement in work.placements):
-        builder.mark(Stage.MARKS.value)
+def emit_transfers(
+    builder: Builder,
+    transfers: int,
+    write_back: WriteBack,
+    read: tuple[str, *tuple[int, ...]],
+    read_and_send: tuple[str, *tuple[int, ...]],
+) -> None:
+    """Emit the transfers in the stream of the TIGC, each with its handshake, and what is written back beside them.
+
+    ``read`` is the instruction of a transfer with its operands, ``read_and_send`` the one that also sends results, with
+    its first operands.
+    """
+    for number in range(transfers):
+        builder.mark(Stage.PORTS.value)
+        builder.emit("TAS_SetCounter", number)
+        write_back.emit_way(builder, number)
+        builder.emit("WAIT", FREE)
+        builder.mark(Stage.read(number + 1))
+        if not write_back.emit_read(builder, number, *read_and_send):
+            builder.emit(*read)
+        builder.emit("SIGNAL", ARRIVED)
+    write_back.emit_rest(builder)
+    builder.stream("eigc")
+
+
+def emit_arrival(builder: Builder, number: int) -> None:
+    """Emit the wait for a transfer; what follows copies it out of the ports, with all PEs enabled."""
+    builder.mark((Stage.STALL if number else Stage.FIRST_STALL).value)
+    builder.emit("WAIT", ARRIVED)
+    builder.mark(Stage.COPY.value)
+    if number == 0:
         builder.emit("EMC_SetEnab")
-        builder.emit("EMC_TreeIntoMem_Li", ADDRESS_PLACE, 3, 0, 0, 0)
 
 
-def emit_crossbar(builder: Builder, words: int) -> None:
-    """Emit the set-up of the address generator: counter bit k becomes address bit 2 + k, for a run of ``words``."""
-    for bit in range((words - 1).bit_length()):
-        builder.emit("TAS_SetCrossbar", 2 + bit, bit)
-
-
-def emit_taken(builder: Builder, to: Mem, size: int) -> None:
-    """Emit the copy of the first bytes of the input port, 2 cycles each."""
-    for index in range(size):
-        builder.emit("LD", Register.R, Mem(INPUT_PORT + index))
-        builder.emit("ST", to[index], Register.R)
-
-
-def emit_copy_out(builder: Builder, size: int) -> None:
-    """Emit the routine that copies the first bytes of the input port to where its argument says, 1 + 2 a byte."""
-    with builder.routine("copy_out", ("to",)) as (to,):
-        emit_taken(builder, to, size)
-
-
-class Beside(Protocol):
-    """What leaves the PEs while batches come in; all of it uses the time in which the TASICs have the ports."""
-
-    @property
-    def rest(self) -> bool:
-        """Whether something leaves after the last batch."""
-
-    def emit_start(self, builder: Builder) -> None:
-        """Emit the marks of the PEs that send."""
-
-    def emit_way(self, builder: Builder, read: int) -> None:
-        """Emit where goes what leaves beside a batch, in the TIGC's stream."""
-
-    def emit_read(self, builder: Builder, read: int, instruction: str, *operands: int) -> bool:
-        """Emit an instruction that reads and sends in the TIGC's stream if something leaves beside it, else return
-        False; ``operands`` are the instruction's first."""
-
-    def emit_into_port(self, builder: Builder, read: int) -> None:
-        """Emit copies into the output port, once a batch has been taken out of the input port."""
-
-    def emit_rest(self, builder: Builder) -> None:
-        """Emit what leaves after the last batch, in the TIGC's stream, with its handshake."""
+def emit_freed(builder: Builder, number: int, transfers: int, write_back: WriteBack) -> None:
+    """Emit what goes into the ports once a transfer has been taken out of them, and let the next one begin."""
+    write_back.emit_into_port(builder, number)
+    if number + 1 < transfers or write_back.rest:
+        builder.emit("SIGNAL", FREE)
+    builder.mark(Stage.DISTRIBUTION.value)
 
 
 class TextureControlPoints:
     """Batches of 32 bytes by TAS_MemRdRepeat4, spread by PixCopy (table 6)."""
 
-    def __init__(self, memory: MemoryMap, batches: int, sends: int = 4, beside: Beside | None = None) -> None:
+    def __init__(self, memory: MemoryMap, batches: int, sends: int = 4, write_back: WriteBack | None = None) -> None:
         if sends not in SENDS:
             raise InputError(Fault(f"{sends} sends per block", hint=f"allowed: {', '.join(map(str, SENDS))}"))
-        self._place = memory["control_points"].start
+        self._place = Mem(memory["control_points"].start)
         self._batches = batches
         self._sends = sends
-        self._beside = beside
+        self._write_back = WriteBack() if write_back is None else write_back
 
     def emit_start(self, builder: Builder) -> None:
         """Emit marks, the routine that empties the ports, and the whole stream of the TIGC."""
         emit_copy_out(builder, BATCH_BYTES)
         emit_marks(builder, self._sends)
-        if self._beside is not None:
-            self._beside.emit_start(builder)
+        self._write_back.emit_start(builder)
         builder.emit("SIGNAL", FREE)
         builder.stream("tigc")
-        emit_crossbar(builder, self._batches)
-        for batch in range(self._batches):
-            builder.mark(Stage.PORTS.value)
-            builder.emit("TAS_SetCounter", batch)
-            if self._beside is not None:
-                self._beside.emit_way(builder, batch)
-            builder.emit("WAIT", FREE)
-            builder.mark(Stage.read(batch + 1))
-            if self._beside is None or not self._beside.emit_read(builder, batch, "TAS_MemRdGp4", self._sends):
-                builder.emit("TAS_MemRdRepeat4", self._sends, int(Addressing.BASE))
-            builder.emit("SIGNAL", ARRIVED)
-        if self._beside is not None:
-            self._beside.emit_rest(builder)
-        builder.stream("eigc")
+        for bit in range((self._batches - 1).bit_length()):
+            builder.emit("TAS_SetCrossbar", 2 + bit, bit)
+        read = ("TAS_MemRdRepeat4", self._sends, int(Addressing.BASE))
+        emit_transfers(builder, self._batches, self._write_back, read, ("TAS_MemRdGp4", self._sends))
 
     def emit_batch(self, builder: Builder, batch: int) -> None:
         """Emit: wait, copy 32 bytes out of the port (65 cycles), let the next transfer begin, spread (table 6)."""
-        builder.mark((Stage.STALL if batch else Stage.FIRST_STALL).value)
-        builder.emit("WAIT", ARRIVED)
-        builder.mark(Stage.COPY.value)
-        if batch == 0:
-            builder.emit("EMC_SetEnab")
-        builder.call("copy_out", Mem(self._place))
-        rest = False
-        if self._beside is not None:
-            self._beside.emit_into_port(builder, batch)
-            rest = self._beside.rest
-        if batch + 1 < self._batches or rest:
-            builder.emit("SIGNAL", FREE)
-        builder.mark(Stage.DISTRIBUTION.value)
-        place = Mem(self._place)
+        emit_arrival(builder, batch)
+        builder.call("copy_out", self._place)
+        emit_freed(builder, batch, self._batches, self._write_back)
         for distance in copy_distances(self._sends):
-            builder.emit("EMC_PixCopy", place, place, BATCH_BYTES, distance)
+            builder.emit("EMC_PixCopy", self._place, self._place, BATCH_BYTES, distance)

@@ -15,13 +15,14 @@ one module each of table 11.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 from microcode import Builder, Mem
 from pixelflow.config import ArrayConfig
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.records import record
-from tessellation.microprogram.gp_traffic import PORT_START, Returned, emit_into_port
-from tessellation.microprogram.texture_source import ARRIVED, FREE
+from tessellation.microprogram.gp_traffic import Returned
+from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.stages import Stage
 
@@ -65,16 +66,16 @@ class _Part:
 
 
 class WriteBack:
-    """The plan of what is written back beside the reads of a pass; a `texture_source.Beside`."""
+    """The plan of what is written back beside the reads of a pass: nothing, unless there are floats to write back."""
 
     def __init__(
         self,
-        array: ArrayConfig,
-        reads: int,
+        array: ArrayConfig | None = None,
+        reads: int = 0,
         before: WrittenFloats | None = None,
         own: WrittenFloats | None = None,
         *,
-        most: int,
+        most: int = 0,
         narrow_to: int | None = None,
     ) -> None:
         """What the pass ``before`` has left goes first, then what is this pass's ``own``; the pass has so many reads.
@@ -84,18 +85,26 @@ class WriteBack:
         ``narrow_to``.
         """
         self._array, self._before, self._own, self._narrow_to = array, before, own, narrow_to
+        self._size = 0
+        self._beside: dict[int, _Part] = {}
+        self._left: tuple[_Part, ...] = ()
+        self._marks: dict[int, Returned] = {}
+        """Whose marks are to be set before which read."""
         sendings = [one for one in (before, own) if one is not None]
+        self._first = sendings[0].sent if sendings else None
+        if sendings:
+            self._deal(sendings, reads, most)
+
+    def _deal(self, sendings: Sequence[WrittenFloats], reads: int, most: int) -> None:
+        """Deal parts out to the reads."""
         total = sum(FLOAT_BYTES * len(one.floats) * len(one.sent.groups) for one in sendings)
         chances = reads - sendings[0].floats[0].ready + 1
         self._size = min(most, max(_LEAST, -(-total // chances)))
         waiting = deque(part for one in sendings for part in self._cut(one))
-        self._beside: dict[int, _Part] = {}
         for read in range(reads):
             if waiting and waiting[0].ready <= read:
                 self._beside[read] = waiting.popleft()
         self._left = tuple(waiting)
-        self._marks: dict[int, Returned] = {}
-        """Whose marks are to be set before which read."""
         marked = sendings[0].sent
         for read, part in self._beside.items():
             if part.sent.columns != marked.columns:
@@ -143,7 +152,7 @@ class WriteBack:
         builder.mark(Stage.RETURN.value)
         builder.emit("EMC_SetEnab")
         for index, one in enumerate(self._before.floats, start=self._before.first):
-            emit_into_port(builder, one.place, FLOAT_BYTES * index)
+            emit_into_port(builder, one.place, FLOAT_BYTES * index, FLOAT_BYTES)
 
     def emit_into_port(self, builder: Builder, read: int) -> None:
         """Emit the copies of floats that can leave beside the next read, and marks if other PEs send then."""
@@ -156,21 +165,24 @@ class WriteBack:
             if self._narrow_to is not None:
                 builder.call("narrow", Mem(self._narrow_to), Mem(place))
                 place = self._narrow_to
-            emit_into_port(builder, place, FLOAT_BYTES * (self._own.first + index))
+            emit_into_port(builder, place, FLOAT_BYTES * (self._own.first + index), FLOAT_BYTES)
         if marks is not None:
             marks.marks(builder, self._array)
 
     def emit_start(self, builder: Builder) -> None:
         """Emit the marks of the PEs that send first, 3 or 6 cycles, and in the stream of the TIGC the choice of GPs."""
-        first = self._before or self._own
+        if self._first is None:
+            return
         builder.emit("EMC_SetEnab")
-        first.sent.marks(builder, self._array)
+        self._first.marks(builder, self._array)
         builder.stream("tigc")
         builder.emit("TAS_SetOrder", 0)
         builder.stream("eigc")
 
     def emit_alone(self, builder: Builder) -> None:
         """Emit all that is written back in a pass that reads nothing."""
+        if self._first is None:
+            return
         self.emit_start(builder)
         builder.emit("SIGNAL", FREE)
         builder.stream("tigc")

@@ -118,23 +118,10 @@ def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] 
     """
     patches = range(len(samples)) if patches is None else patches
     _check(samples, patches, array)
-    blocks = _emc_blocks(array)
-    capacity = len(blocks) * array.emcs
-    waiting = sorted(range(len(samples)), key=lambda item: (-_side(samples[item]), item))
-    passes: list[list[Placement]] = []
-    used = capacity
-    for item in waiting:
-        needed = (_side(samples[item]) // BLOCK_SIDE) ** 2
-        if used + needed > capacity:
-            passes.append([])
-            used = 0
-        chip, block = divmod(used, len(blocks))
-        module, emc = divmod(chip, array.emcs_per_module)
-        column, row = blocks[block]
-        x, y = EMC_WIDTH * emc + BLOCK_SIDE * column, EMC_HEIGHT * module + BLOCK_SIDE * row
-        passes[-1].append(Placement(patches[item], samples[item], module, emc, x, y))
-        used += needed
-    return tuple(Pass(load_order(placed), array.lanes) for placed in passes)
+    marked = [Marked(patch, count, ()) for patch, count in zip(patches, samples, strict=True)]
+    capacity = len(_emc_blocks(array)) * array.emcs
+    passes = _cut(sorted(marked, key=lambda one: -_side(one.samples)), capacity)
+    return tuple(Pass(load_order(_in_z_order(0, members, array)), array.lanes) for members in passes)
 
 
 @record
@@ -169,8 +156,15 @@ def allocate_modules(marked: Sequence[Marked], array: ArrayConfig, *, raster: bo
 
 def _module_passes(module: int, queue: Sequence[Marked], array: ArrayConfig, raster: bool) -> list[list[Placement]]:
     """Cut the patches of one module, large ones first, into passes and place each of those."""
-    blocks = _emc_blocks(array)
-    capacity = len(blocks) * array.emcs_per_module
+    found = []
+    for members in _cut(queue, len(_emc_blocks(array)) * array.emcs_per_module):
+        in_rows = raster and len({one.samples for one in members}) == 1
+        found.append((_in_rows if in_rows else _in_z_order)(module, members, array))
+    return found
+
+
+def _cut(queue: Sequence[Marked], capacity: int) -> list[list[Marked]]:
+    """Cut patches, large ones first, into passes of so many blocks."""
     passes: list[list[Marked]] = []
     used = capacity
     for each in queue:
@@ -180,17 +174,15 @@ def _module_passes(module: int, queue: Sequence[Marked], array: ArrayConfig, ras
             used = 0
         passes[-1].append(each)
         used += needed
-    in_rows = [raster and len({one.samples for one in members}) == 1 for members in passes]
-    return [
-        _in_rows(module, members, array) if rows else _in_z_order(module, members, blocks)
-        for members, rows in zip(passes, in_rows, strict=True)
-    ]
+    return passes
 
 
-def _in_z_order(module: int, members: Sequence[Marked], blocks: Sequence[tuple[int, int]]) -> list[Placement]:
-    found, used = [], 0
+def _in_z_order(first: int, members: Sequence[Marked], array: ArrayConfig) -> list[Placement]:
+    """Place patches on the blocks of one EMC after the other, from those of module ``first`` on."""
+    found, used, blocks = [], 0, _emc_blocks(array)
     for each in members:
-        emc, block = divmod(used, len(blocks))
+        chip, block = divmod(used, len(blocks))
+        module, emc = divmod(first * array.emcs_per_module + chip, array.emcs_per_module)
         column, row = blocks[block]
         x, y = EMC_WIDTH * emc + BLOCK_SIDE * column, EMC_HEIGHT * module + BLOCK_SIDE * row
         found.append(Placement(each.patch, each.samples, module, emc, x, y))

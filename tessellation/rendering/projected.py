@@ -13,9 +13,9 @@ from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.host.session import PassBegins, Plan, Session
+from tessellation.host.session import PassBegins, Session
 from tessellation.host.tessellator import Tessellation, tessellate
-from tessellation.microprogram.passes import Method
+from tessellation.microprogram.passes import Method, Plan
 from tessellation.picture import Standpoint, View
 from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
 from tessellation.surface.patch import Patch

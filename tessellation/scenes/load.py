@@ -204,7 +204,7 @@ def _model(
         else:
             machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
             tessellation = tessellate(source.patches, placed.samples, **machine)
-            model = tessellation.surface.mesh(weld=True)
+            model = tessellation.mesh(weld=True)
         corners = model.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
     rest = placed.rest

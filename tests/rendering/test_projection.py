@@ -243,7 +243,7 @@ def test_every_degree(counts: tuple[int, int], library: str) -> None:
 def test_the_picture_of_projected_samples_is_that_of_the_reference() -> None:
     view = View(width=150, height=100)
     tessellation, projected = project_samples(load("teapot").patches, 4, view)
-    mesh = tessellation.surface.mesh(weld=True)
+    mesh = tessellation.mesh(weld=True)
     assert np.array_equal(projected.points[mesh.samples], mesh.points)
     triangles = lit_triangles(
         mesh.points, mesh.normals, mesh.triangles, view,
@@ -260,7 +260,7 @@ def test_the_picture_of_projected_samples_is_that_of_the_reference() -> None:
 def test_what_is_too_far_out_is_refused() -> None:
     tessellation, projected = project_samples([sphere_like(3, 3, 0)], 2, VIEW, config=TINY)
     far = replace(projected, screen=projected.screen + np.float32([2 * REACH, 0, 0]))
-    corners = tessellation.surface.mesh().triangles
+    corners = tessellation.mesh().triangles
     vertices = far.vertices
     with pytest.raises(InputError, match="out of range"):
         snap(vertices[corners, :2], vertices[corners, 2], np.zeros((len(corners), 3, 3), np.uint8))

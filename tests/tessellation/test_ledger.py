@@ -26,10 +26,7 @@ def finished(teapot):
     for patch in teapot[:5]:
         session.add(patch)
     results = session.tessellate(MARKED)
-    samples = {}
-    for result in results:
-        samples.update(collect(result, teapot, TINY, session.method))
-    return results, samples
+    return results, collect(results, teapot, TINY, session.method)
 
 
 def of(results, samples, marked=MARKED, array: ArrayConfig = TINY.array):
