@@ -103,11 +103,6 @@ class Session:
         self._patches.append(_Registered(patch, modules, stored))
         return len(self._patches) - 1
 
-    @property
-    def texture_bytes(self) -> tuple[int, ...]:
-        """Bytes of texture memory that the patches take in each module."""
-        return self._database.used_bytes
-
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.
 

@@ -39,8 +39,7 @@ from tessellation.microprogram.kernels import (
 )
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.ports import ADDRESS_PLACE, FREE, emit_cleared_ports, emit_copy, emit_copy_out
-from tessellation.microprogram.texture_source import emit_arrival, emit_freed, emit_transfers
-from tessellation.microprogram.write_back import WriteBack
+from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_transfers
 from tessellation.plan.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.plan.mapping import BLOCK_SIDE, Pass
 from tessellation.plan.memory_map import MemoryMap

@@ -14,12 +14,12 @@ from __future__ import annotations
 from microcode import Builder, Mem
 from pixelflow.isa import Addressing
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.microprogram.ports import ARRIVED, FREE, emit_copy_out
-from tessellation.microprogram.write_back import WriteBack
+from tessellation.microprogram.ports import FREE, emit_copy_out
+from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_transfers
 from tessellation.plan.memory_map import BATCH_BYTES, MemoryMap
 from tessellation.plan.stages import Stage
 
-__all__ = ["SENDS", "TextureControlPoints", "copy_distances", "emit_arrival", "emit_freed", "emit_transfers"]
+__all__ = ["SENDS", "TextureControlPoints", "copy_distances"]
 
 SENDS = (16, 8, 4, 2, 1)
 """Sends per block of table 6."""
@@ -52,48 +52,6 @@ def emit_marks(builder: Builder, sends: int) -> None:
     for a, b in _FIRST_OF_GROUP[sends]:
         builder.emit("EMC_TreeEQZero_Li", 0, 1, a, b, 0)
     builder.emit("EMC_MarkRead")
-
-
-def emit_transfers(
-    builder: Builder,
-    transfers: int,
-    write_back: WriteBack,
-    read: tuple[str, *tuple[int, ...]],
-    read_and_send: tuple[str, *tuple[int, ...]],
-) -> None:
-    """Emit the transfers in the stream of the TIGC, each with its handshake, and what is written back beside them.
-
-    ``read`` is the instruction of a transfer with its operands, ``read_and_send`` the one that also sends results, with
-    its first operands.
-    """
-    for number in range(transfers):
-        builder.mark(Stage.PORTS.value)
-        builder.emit("TAS_SetCounter", number)
-        write_back.emit_way(builder, number)
-        builder.emit("WAIT", FREE)
-        builder.mark(Stage.read(number + 1))
-        if not write_back.emit_read(builder, number, *read_and_send):
-            builder.emit(*read)
-        builder.emit("SIGNAL", ARRIVED)
-    write_back.emit_rest(builder)
-    builder.stream("eigc")
-
-
-def emit_arrival(builder: Builder, number: int) -> None:
-    """Emit the wait for a transfer; what follows copies it out of the ports, with all PEs enabled."""
-    builder.mark((Stage.STALL if number else Stage.FIRST_STALL).value)
-    builder.emit("WAIT", ARRIVED)
-    builder.mark(Stage.COPY.value)
-    if number == 0:
-        builder.emit("EMC_SetEnab")
-
-
-def emit_freed(builder: Builder, number: int, transfers: int, write_back: WriteBack) -> None:
-    """Emit what goes into the ports once a transfer has been taken out of them, and let the next one begin."""
-    write_back.emit_into_port(builder, number)
-    if number + 1 < transfers or write_back.rest:
-        builder.emit("SIGNAL", FREE)
-    builder.mark(Stage.DISTRIBUTION.value)
 
 
 class TextureControlPoints:

@@ -26,7 +26,7 @@ from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.stages import Stage
 
-__all__ = ["WriteBack", "WrittenFloat", "WrittenFloats"]
+__all__ = ["WriteBack", "WrittenFloat", "WrittenFloats", "emit_arrival", "emit_freed", "emit_transfers"]
 
 _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""
@@ -217,3 +217,45 @@ class WriteBack:
     def _emit_way(self, builder: Builder, part: _Part) -> None:
         part.sent.emit_gps(builder, part.modules)
         part.sent.emit_addresses(builder, self._array, part.start, part.modules)
+
+
+def emit_transfers(
+    builder: Builder,
+    transfers: int,
+    write_back: WriteBack,
+    read: tuple[str, *tuple[int, ...]],
+    read_and_send: tuple[str, *tuple[int, ...]],
+) -> None:
+    """Emit the transfers in the stream of the TIGC, each with its handshake, and what is written back beside them.
+
+    ``read`` is the instruction of a transfer with its operands, ``read_and_send`` the one that also sends results, with
+    its first operands.
+    """
+    for number in range(transfers):
+        builder.mark(Stage.PORTS.value)
+        builder.emit("TAS_SetCounter", number)
+        write_back.emit_way(builder, number)
+        builder.emit("WAIT", FREE)
+        builder.mark(Stage.read(number + 1))
+        if not write_back.emit_read(builder, number, *read_and_send):
+            builder.emit(*read)
+        builder.emit("SIGNAL", ARRIVED)
+    write_back.emit_rest(builder)
+    builder.stream("eigc")
+
+
+def emit_arrival(builder: Builder, number: int) -> None:
+    """Emit the wait for a transfer; what follows copies it out of the ports, with all PEs enabled."""
+    builder.mark((Stage.STALL if number else Stage.FIRST_STALL).value)
+    builder.emit("WAIT", ARRIVED)
+    builder.mark(Stage.COPY.value)
+    if number == 0:
+        builder.emit("EMC_SetEnab")
+
+
+def emit_freed(builder: Builder, number: int, transfers: int, write_back: WriteBack) -> None:
+    """Emit what goes into the ports once a transfer has been taken out of them, and let the next one begin."""
+    write_back.emit_into_port(builder, number)
+    if number + 1 < transfers or write_back.rest:
+        builder.emit("SIGNAL", FREE)
+    builder.mark(Stage.DISTRIBUTION.value)

@@ -1,13 +1,8 @@
 """PixelFlow draws: triangles become instructions for the EMCs, region by region (thesis 2.2.2)."""
 
-from tessellation.rendering.composition_time import (
-    CompositionTime,
-    RegionWork,
-    composition_time,
-    works_of,
-)
+from tessellation.rendering.composition_time import CompositionTime, RegionWork, composition_time
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
-from tessellation.rendering.nodes import Composed, compose, render_on_nodes, shares
+from tessellation.rendering.nodes import Composed, compose, render_on_nodes, shares, works_of
 from tessellation.rendering.projected import Difference, Projected, project_samples
 from tessellation.rendering.projection import Projection, ProjectionStage
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions

@@ -15,13 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pixelflow.config import THESIS, CompositionConfig, NodeConfig
-from pixelflow.node import Run
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
-from tessellation.rendering.renderer import Rendering
+from tessellation.rendering.instructions import SENT_BYTES
 
-__all__ = ["CompositionTime", "RegionWork", "composition_time", "region_cycles", "works_of"]
+__all__ = ["CompositionTime", "RegionWork", "composition_time", "region_cycles"]
 
 
 @record
@@ -53,16 +51,6 @@ def region_cycles(config: NodeConfig, network: CompositionConfig, pixel_bytes: i
     """Return how long the pixels of an EMC are on their wires."""
     each = config.lanes // config.array.emcs
     return -(-each * pixel_bytes // network.emc_bytes_per_cycle)
-
-
-def works_of(nodes: Sequence[Rendering]) -> list[list[RegionWork]]:
-    """Return what each node has executed, region by region."""
-    return [[_work(each.run) for each in node.regions] for node in nodes]
-
-
-def _work(run: Run) -> RegionWork:
-    copying = run.by_stage.get(COPY_STAGE, 0)
-    return RegionWork(run.cycles - copying, copying)
 
 
 def composition_time(

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.node import Node
+from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import Picture, ScreenTriangles
 from pixelflow.simd.records import record
-from tessellation.rendering.composition_time import CompositionTime, composition_time, works_of
+from tessellation.rendering.composition_time import CompositionTime, RegionWork, composition_time
+from tessellation.rendering.instructions import COPY_STAGE
 from tessellation.rendering.renderer import Rendering, render
 
-__all__ = ["Composed", "compose", "render_on_nodes", "shares"]
+__all__ = ["Composed", "compose", "render_on_nodes", "shares", "works_of"]
 
 
 @record(eq=False)
@@ -65,3 +66,13 @@ def compose(pictures: Sequence[Picture]) -> Picture:
     row, column = np.indices(nearest.shape)
     colours = np.stack([picture.colours for picture in pictures])
     return Picture(colours[nearest, row, column], depths[nearest, row, column])
+
+
+def works_of(nodes: Sequence[Rendering]) -> list[list[RegionWork]]:
+    """Return what each node has executed, region by region."""
+    return [[_work(each.run) for each in node.regions] for node in nodes]
+
+
+def _work(run: Run) -> RegionWork:
+    copying = run.by_stage.get(COPY_STAGE, 0)
+    return RegionWork(run.cycles - copying, copying)

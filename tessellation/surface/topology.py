@@ -53,16 +53,7 @@ class Side(Enum):
 
 @cache
 def _along(side: Side, k: int) -> np.ndarray:
-    along = np.arange(k)
-    match side:
-        case Side.U0:
-            numbers = along
-        case Side.U1:
-            numbers = (k - 1) * k + along
-        case Side.V0:
-            numbers = along * k
-        case Side.V1:
-            numbers = along * k + k - 1
+    numbers = side.of(np.arange(k * k).reshape(k, k)).copy()
     numbers.setflags(write=False)
     return numbers
 

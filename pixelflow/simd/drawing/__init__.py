@@ -12,20 +12,20 @@ from pixelflow.simd.drawing.frame import (
     Texture,
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
-from pixelflow.simd.drawing.planes import (
-    CENTRE,
-    COLOUR_FRACTION,
-    DEPTH_FRACTION,
-    SAMPLES,
-    Edges,
-    Planes,
-    edges_of,
-    planes_of,
-    texture_planes_of,
-)
+from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
-from pixelflow.simd.drawing.spans import Spans, spans_of
-from pixelflow.simd.drawing.triangles import DEPTH_GUARD, FAR, REACH, SUBPIXELS, TEXEL, ScreenTriangles, snap
+from pixelflow.simd.drawing.spans import Edges, Spans, edges_of, spans_of
+from pixelflow.simd.drawing.triangles import (
+    CENTRE,
+    DEPTH_GUARD,
+    FAR,
+    REACH,
+    SAMPLES,
+    SUBPIXELS,
+    TEXEL,
+    ScreenTriangles,
+    snap,
+)
 
 __all__ = [
     "CENTRE",

@@ -18,10 +18,10 @@ from pixelflow.simd.drawing.frame import (
     StencilTest,
     Texture,
 )
-from pixelflow.simd.drawing.planes import CENTRE, SAMPLES, planes_of, texture_planes_of
+from pixelflow.simd.drawing.planes import planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import Picture
 from pixelflow.simd.drawing.spans import Spans, spans_of
-from pixelflow.simd.drawing.triangles import FAR, TEXEL
+from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES, TEXEL
 from pixelflow.simd.records import record
 
 __all__ = ["blended", "divided", "draw_frame", "filtered"]

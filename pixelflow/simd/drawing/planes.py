@@ -1,31 +1,22 @@
-"""Edges and planes of a triangle as integers A, B, C: their value at pixel (i, j) is A i + B j + C.
+"""Planes of a triangle as integers A, B, C: their value at pixel (i, j) is A i + B j + C.
 
-An edge and a plane are taken at a pixel's centre or at one of its samples.
-
-An edge is negative inside. Before it is divided by 256, 1 is taken off the edges that own the pixels on them: left
-edges, and horizontal ones at the top. The same place in every pixel has the same fraction of an edge's value, so that
-floor(edge / 256) keeps every sign; that is the value here.
-
-A plane carries depth or a colour. Its slopes are rounded to the nearest multiple of 2^-fraction, and it is anchored at
-the pixel that holds the least x and the least y of the triangle, where its value is rounded in the same way; half a
-step is added, so that cutting the fraction off rounds. It is taken modulo 2^bits.
+A plane is taken at a pixel's centre or at one of its samples. It carries depth or a colour. Its slopes are rounded to
+the nearest multiple of 2^-fraction, and it is anchored at the pixel that holds the least x and the least y of the
+triangle, where its value is rounded in the same way; half a step is added, so that cutting the fraction off rounds. It
+is taken modulo 2^bits.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.simd.drawing.triangles import SUBPIXELS, ScreenTriangles
+from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 from pixelflow.simd.records import record
 
 __all__ = [
-    "CENTRE",
     "COLOUR_FRACTION",
     "DEPTH_FRACTION",
-    "SAMPLES",
-    "Edges",
     "Planes",
-    "edges_of",
     "planes_of",
     "texture_planes_of",
 ]
@@ -35,15 +26,6 @@ COLOUR_FRACTION = 16
 _DEPTH_BITS = 24 + DEPTH_FRACTION
 _COLOUR_BITS = 8 + COLOUR_FRACTION
 _TEXTURE_BITS = 32
-
-
-@record(eq=False)
-class Edges:
-    """The three edges of each triangle: int64[triangle, edge] each; a, b within 24 bits, c within 41."""
-
-    a: np.ndarray
-    b: np.ndarray
-    c: np.ndarray
 
 
 @record(eq=False)
@@ -72,20 +54,6 @@ class Planes:
     def _value(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice) -> np.ndarray:
         a, b, c = (values[:, planes][triangle] for values in (self.a, self.b, self.c))
         return a * column[:, None] + b * row[:, None] + c
-
-
-CENTRE = (SUBPIXELS // 2, SUBPIXELS // 2)
-SAMPLES = tuple((16 * x, 16 * y) for x, y in ((6, 2), (14, 6), (2, 10), (10, 14)))
-"""Where in a pixel its centre and its four samples lie, x and y in 1/256; the samples are Direct3D's standard ones."""
-
-
-def edges_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Edges:
-    """Return the edges at a place in the pixels, each from a corner to the next, beginning with corners 0 and 1."""
-    x, y = triangles.corners[..., 0], triangles.corners[..., 1]
-    dx, dy = np.roll(x, -1, axis=1) - x, np.roll(y, -1, axis=1) - y
-    owns = (dy < 0) | ((dy == 0) & (dx > 0))
-    value = dy * (place[0] - x) - dx * (place[1] - y) - owns
-    return Edges(dy, -dx, value // SUBPIXELS)
 
 
 def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, colours: bool = True) -> Planes:

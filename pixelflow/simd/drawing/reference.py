@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.simd.drawing.planes import CENTRE, planes_of
+from pixelflow.simd.drawing.planes import planes_of
 from pixelflow.simd.drawing.spans import spans_of
-from pixelflow.simd.drawing.triangles import FAR, ScreenTriangles
+from pixelflow.simd.drawing.triangles import CENTRE, FAR, ScreenTriangles
 from pixelflow.simd.records import record
 
 __all__ = ["NOTHING", "Picture", "covered", "draw", "nearest"]

@@ -1,4 +1,10 @@
-"""Spans: from which column to which a triangle covers each row, in exact integers, and the fragments within them."""
+"""Edges and spans: from which column to which a triangle covers each row, in exact integers.
+
+An edge is three integers A, B, C; its value at pixel (i, j), at the centre or at one of the samples, is A i + B j + C,
+negative inside. Before it is divided by 256, 1 is taken off the edges that own the pixels on them: left edges, and
+horizontal ones at the top. The same place in every pixel has the same fraction of an edge's value, so that
+floor(edge / 256) keeps every sign; that is the value here.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +12,22 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pixelflow.simd.drawing.planes import CENTRE, edges_of
-from pixelflow.simd.drawing.triangles import SUBPIXELS, ScreenTriangles
+from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 from pixelflow.simd.records import record
 
-__all__ = ["Fragments", "Spans", "spans_of"]
+__all__ = ["Edges", "Fragments", "Spans", "edges_of", "spans_of"]
 
 _BATCH = 1 << 17
 """Fragments at a time, or those of one row where that has more."""
+
+
+@record(eq=False)
+class Edges:
+    """The three edges of each triangle: int64[triangle, edge] each; a, b within 24 bits, c within 41."""
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
 
 
 @record(eq=False)
@@ -56,6 +70,15 @@ class Spans:
             column = np.arange(len(span)) + np.repeat(self.first[begin:end] - (np.cumsum(pixels) - pixels), pixels)
             yield Fragments(span, self.triangle[span], self.row[span], column)
             begin = end
+
+
+def edges_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Edges:
+    """Return the edges at a place in the pixels, each from a corner to the next, beginning with corners 0 and 1."""
+    x, y = triangles.corners[..., 0], triangles.corners[..., 1]
+    dx, dy = np.roll(x, -1, axis=1) - x, np.roll(y, -1, axis=1) - y
+    owns = (dy < 0) | ((dy == 0) & (dx > 0))
+    value = dy * (place[0] - x) - dx * (place[1] - y) - owns
+    return Edges(dy, -dx, value // SUBPIXELS)
 
 
 def spans_of(

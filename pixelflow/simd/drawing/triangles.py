@@ -14,10 +14,14 @@ import numpy as np
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 
-__all__ = ["DEPTH_GUARD", "FAR", "REACH", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
+__all__ = ["CENTRE", "DEPTH_GUARD", "FAR", "REACH", "SAMPLES", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
 
 SUBPIXELS = 256
 """Steps of a coordinate within a pixel."""
+
+CENTRE = (SUBPIXELS // 2, SUBPIXELS // 2)
+SAMPLES = tuple((16 * x, 16 * y) for x, y in ((6, 2), (14, 6), (2, 10), (10, 14)))
+"""Where in a pixel its centre and its four samples lie, x and y in 1/256; the samples are Direct3D's standard ones."""
 
 TEXEL = 1 << 16
 """Steps of a texture coordinate within a texel."""
