@@ -59,7 +59,8 @@ TABLE = {
         "numpy",
     ),
 }
-ANYTHING = ("pixelflow.cli",)
+ANYTHING = ("pixelflow.cli", "pixelflow.machine", "larrabee_bridge.machine")
+"""Commands, and the records of machines that commands find."""
 FACES_ONLY = ("tessellation",)
 """These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.igc`."""
 HALLS = {"pixelflow", "pixelflow.simd", "microcode", "larrabee_bridge"}
