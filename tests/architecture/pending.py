@@ -25,7 +25,6 @@ PENDING: dict[str, tuple[str, ...]] = {
     ),
     "a_folder_holds_few_files": (
         "pixelflow/cli",
-        "pixelflow/isa",
         "pixelflow/kernels",
         "pixelflow/node",
         "tessellation",
