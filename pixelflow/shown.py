@@ -6,9 +6,12 @@ A class that derives from `Shown` says what is on its sheet and knows neither ri
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from pixelflow.simd.records import record
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["Sheet", "Shown", "Table"]
 
@@ -45,20 +48,20 @@ class Shown:
         """Return what the object shows."""
         raise NotImplementedError
 
-    def __rich__(self) -> Any:
+    def __rich__(self) -> RenderableType:
         """Return the sheet for `rich.print`."""
         from rich.console import Group
         from rich.table import Table as RichTable
         from rich.text import Text
 
         sheet = self.sheet()
-        parts: list[Any] = [Text(_clean(sheet.title), style="bold")]
+        parts: list[RenderableType] = [Text(_clean(sheet.title), style="bold")]
         label = max((len(name) for name, _ in sheet.facts), default=0)
         parts += [Text(_clean(f"{name:<{label}}  {value}")) for name, value in sheet.facts]
         for table in sheet.tables:
             drawn = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0))
             for name, numeric in zip(table.head, table.numeric, strict=True):
-                side = "right" if numeric else "left"
+                side: Literal["left", "right"] = "right" if numeric else "left"
                 drawn.add_column(Text(_clean(name), style="bold"), justify=side, no_wrap=numeric, overflow="fold")
             for row in table.rows:
                 drawn.add_row(*(Text(_cell(cell)) for cell in row))

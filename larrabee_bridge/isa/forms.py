@@ -25,7 +25,7 @@ from larrabee_bridge.isa.operands import (
     Swizzle,
     Vector,
 )
-from microcode.values import Imm, Mem, Modified, Range, shown
+from microcode.language.values import Imm, Mem, Modified, Range, shown
 from pixelflow.simd.isa.operands import OperandKind
 
 __all__ = ["MaskForm", "MemoryForm", "ScalarForm", "ScalarSourceForm", "SourceForm", "VectorForm"]
@@ -36,7 +36,7 @@ def _braces(*words: str) -> str:
 
 
 def _bare(value: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return a value of the language and the words in braces behind it."""
+    """Return a value of the language and the words in braces after it."""
     return (value.value, value.words) if isinstance(value, Modified) else (value, ())
 
 
@@ -82,7 +82,7 @@ def _index(member: Enum) -> int:
 
 
 class _RegisterForm(OperandKind):
-    """A register of one kind; where ``written``, a mask register may stand in braces behind it."""
+    """A register of one kind; where ``written``, a mask register may stand in braces after it."""
 
     letter: ClassVar[str]
     kind: ClassVar[type]

@@ -21,8 +21,8 @@ _SEED = 2008
 
 def rasterizing(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     """Return times of binning and rasterizing 100,000 triangles, and what the model counted."""
-    from larrabee_bridge.binning import bin_triangles
-    from larrabee_bridge.rasterizer import rasterize
+    from larrabee_bridge.coverage.binning import bin_triangles
+    from larrabee_bridge.raster.rasterizer import rasterize
 
     triangles = _triangles()
     times: dict[str, list[float]] = {"binning": [], "rasterizing": [], "total": [], "total_of_the_process": []}

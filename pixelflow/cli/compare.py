@@ -22,8 +22,9 @@ from pixelflow.cli.screen import Screen
 from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison
+    from larrabee_bridge.compare import BezierComparison
     from pixelflow.config import Effective
+    from pixelflow.simd.drawing import Comparison
 
 EXAMPLES = (
     "pixelflow compare enneper --samples 4 --size 96x64",
@@ -91,8 +92,10 @@ def _check_outputs(args: argparse.Namespace) -> None:
 def _compare(
     args: argparse.Namespace, screen: Screen, effective: Effective, progress: Progress
 ) -> tuple[Comparison, BezierComparison | None]:
-    from larrabee_bridge.compare import Comparison, draw_on_larrabee, draw_on_pixelflow, tessellate_on_both
-    from pixelflow.simd.drawing import draw_frame
+    from larrabee_bridge.compare import tessellate_on_both
+    from larrabee_bridge.frame import draw_on_larrabee
+    from pixelflow.machine import draw_on_pixelflow
+    from pixelflow.simd.drawing import Comparison, draw_frame
     from tessellation import load
     from tessellation.rendering import require_plain, require_region
     from tessellation.scenes import load_scene
@@ -102,10 +105,10 @@ def _compare(
     scene = load_scene(args.scene, scene_source(args, screen, effective, progress, require=require_plain))
     frame = scene.frame
     first = draw_on_pixelflow(
-        frame, nodes=args.nodes, config=effective.config, engine=args.engine, progress=progress.tell
+        frame, parts=args.nodes, config=effective.config, engine=args.engine, progress=progress.tell
     )
     second = draw_on_larrabee(
-        frame, cores=args.cores, tile=args.tile, core_mhz=args.core_mhz, config=core, progress=progress.tell
+        frame, parts=args.cores, tile=args.tile, core_mhz=args.core_mhz, config=core, progress=progress.tell
     )
     bezier = None
     if is_patches(args.scene):

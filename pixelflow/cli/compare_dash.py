@@ -10,7 +10,7 @@ from pixelflow.cli.screen import Screen, number
 if TYPE_CHECKING:
     from rich.panel import Panel
 
-    from larrabee_bridge.compare import Comparison, Side
+    from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["show_dashboard"]
 
@@ -44,7 +44,7 @@ def show_dashboard(screen: Screen, found: Comparison) -> None:
     screen.text(f" {found.scene} · {found.triangles:,} triangles · {verdict}")
 
 
-def _panel(side: Side, width: int, slowest: float) -> Panel:
+def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:
     from rich.panel import Panel
     from rich.text import Text
 

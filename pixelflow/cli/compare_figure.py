@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pixelflow.cli.output import output_file
 
 if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison, Side
+    from larrabee_bridge.compare import BezierComparison
+    from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["write_figure"]
 
@@ -42,7 +43,7 @@ def write_figure(path: str, found: Comparison, bezier: BezierComparison | None, 
             figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
-def _label(side: Side) -> str:
+def _label(side: DrawnFrame) -> str:
     return f"{side.machine} x{side.parts}"
 
 
@@ -62,7 +63,7 @@ def _times(axes: Any, found: Comparison, bezier: BezierComparison | None, core_m
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _stacked(axes: Any, title: str, rows: list[tuple[Side, dict[str, int]]]) -> None:
+def _stacked(axes: Any, title: str, rows: list[tuple[DrawnFrame, dict[str, int]]]) -> None:
     """Draw one bar a machine; what has less than a hundredth of it is drawn without a name."""
     for place, (side, values) in enumerate(rows):
         total, left = sum(values.values()), 0.0

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pixelflow.cli.screen import Column, Screen, counted, number
 
 if TYPE_CHECKING:
-    from larrabee_bridge.compare import BezierComparison, Comparison, Side
+    from larrabee_bridge.compare import BezierComparison
+    from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["bezier_object", "comparison_object", "percent", "show_bezier", "show_comparison", "side_object"]
 
@@ -42,7 +43,7 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.2g} %" if share < 0.01 else f"{100 * share:.1f} %"
 
 
-def _title(side: Side) -> str:
+def _title(side: DrawnFrame) -> str:
     return f"{side.machine} x{side.parts}"
 
 
@@ -77,7 +78,7 @@ def comparison_object(found: Comparison) -> dict[str, Any]:
     }
 
 
-def side_object(side: Side) -> dict[str, Any]:
+def side_object(side: DrawnFrame) -> dict[str, Any]:
     """Return one machine's account as JSON holds it."""
     return {
         "machine": side.machine,

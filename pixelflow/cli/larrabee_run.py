@@ -16,8 +16,8 @@ from pixelflow.config import leaves
 
 if TYPE_CHECKING:
     from larrabee_bridge.core import Core, CoreConfig
-    from larrabee_bridge.threads import Recording, Shared
-    from larrabee_bridge.vector_unit import VectorUnit
+    from larrabee_bridge.core.threads import SharedCore, ThreadTrace
+    from larrabee_bridge.unit.vector_unit import VectorUnit
     from pixelflow.isa import Program
 
 LARGEST = 4096
@@ -40,9 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the program and report."""
     from larrabee_bridge.core import Core
-    from larrabee_bridge.program import TARGET
-    from larrabee_bridge.threads import Recording
-    from larrabee_bridge.vector_unit import VectorUnit
+    from larrabee_bridge.core.threads import ThreadTrace
+    from larrabee_bridge.unit.program import TARGET
+    from larrabee_bridge.unit.vector_unit import VectorUnit
 
     screen = Screen.of(args)
     config = core_config("-D", args.overrides)
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     memory = {text: _span(text, unit) for text in args.memory}
     unit.set_scalar(0, list(range(args.threads)))
     core = Core(program, args.threads, config)
-    recording = Recording(args.threads)
+    recording = ThreadTrace(args.threads)
 
     def listen(*step: Any) -> None:
         core(*step)
@@ -128,17 +128,17 @@ def _formed(words: list[int], form: str) -> list[str]:
     return [f"{struct.unpack('<f', struct.pack('<I', word))[0]:g}" for word in words]
 
 
-def _misses(core: Shared) -> dict[str, int | None]:
+def _misses(core: SharedCore) -> dict[str, int | None]:
     return {"l1_misses": core.l1_misses, "l2_misses": core.l2_misses}
 
 
-def _share(core: Shared) -> float:
+def _share(core: SharedCore) -> float:
     return core.issued / core.cycles
 
 
-def _cores(program: Program, recording: Recording, threads: int | None, config: CoreConfig) -> list[Shared]:
+def _cores(program: Program, recording: ThreadTrace, threads: int | None, config: CoreConfig) -> list[SharedCore]:
     """Return what cores with so many threads each did; none where nobody asked."""
-    from larrabee_bridge.threads import take_turns
+    from larrabee_bridge.core.threads import take_turns
 
     if threads is None:
         return []
@@ -149,7 +149,7 @@ def _cores(program: Program, recording: Recording, threads: int | None, config: 
 
 
 def _object(
-    unit: VectorUnit, core: Core, cores: list[Shared], shown: dict[str, list[int]], words: dict[str, list[int]]
+    unit: VectorUnit, core: Core, cores: list[SharedCore], shown: dict[str, list[int]], words: dict[str, list[int]]
 ) -> dict[str, Any]:
     from larrabee_bridge.core import invented
 
@@ -178,7 +178,7 @@ def _report(
     args: argparse.Namespace,
     unit: VectorUnit,
     core: Core,
-    cores: list[Shared],
+    cores: list[SharedCore],
     shown: dict[str, list[int]],
     words: dict[str, list[int]],
 ) -> None:

@@ -15,7 +15,7 @@ from pixelflow.isa import Program
 from pixelflow.simd.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
-    from microcode.target import Target
+    from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = [
     "OBJECT_SUFFIX",
@@ -41,7 +41,7 @@ def add_parameter_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_program(path: str, parameters: Iterable[str], target: Target | None = None) -> Program:
+def read_program(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
     """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
 
     ``target`` is what it is for (None: the node's instruction streams).
@@ -54,7 +54,7 @@ def read_program(path: str, parameters: Iterable[str], target: Target | None = N
     return (Program if target is None else target.program).load(path)
 
 
-def assemble_file(path: str, parameters: Iterable[str], target: Target | None = None) -> Program:
+def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
     """Assemble a source file, or standard input for ``-``."""
     values = _numbers(parameters)
     try:
@@ -68,9 +68,9 @@ def assemble_file(path: str, parameters: Iterable[str], target: Target | None = 
         raise
 
 
-def _assembled(path: str, values: dict[str, int | float], target: Target | None) -> Program:
+def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
     from microcode import assemble
-    from microcode.target import PIXELFLOW
+    from pixelflow.isa.program import PIXELFLOW
 
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:

@@ -18,11 +18,11 @@ from pixelflow.cli.screen import Column, Screen, counted, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from larrabee_bridge.compare import FromVertices, Side
+    from larrabee_bridge.compare import FromVertices
     from larrabee_bridge.core import CoreConfig
     from larrabee_bridge.kernels.bezier import Tessellated
     from pixelflow.config import Effective
-    from pixelflow.simd.drawing import Frame
+    from pixelflow.simd.drawing import DrawnFrame, Frame
     from tessellation import Mesh, Patch
     from tessellation.scenes import Scene
 
@@ -60,14 +60,14 @@ class _Drawn:
 
 def draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective) -> bool:
     """Draw, write the picture, report; return whether every pixel is the one of 64-bit integers."""
-    from larrabee_bridge.compare import draw_on_larrabee
+    from larrabee_bridge.frame import draw_on_larrabee
     from pixelflow.simd.drawing import draw_frame
 
     with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
         core = core_of(args)
         drawn = _drawn(args, screen, effective, core, progress)
         fronts = drawn.vertices.fronts if drawn.vertices else ()
-        how = {"cores": args.cores or 1, "tile": args.tile or 64, "config": core, "progress": progress.tell}
+        how = {"parts": args.cores or 1, "tile": args.tile or 64, "config": core, "progress": progress.tell}
         side = draw_on_larrabee(drawn.frame, fronts=fronts, **how)
         same = draw_frame(drawn.frame).equals(side.picture)
     write_picture(args.output, side.picture)
@@ -104,7 +104,7 @@ def _drawn(
     return _Drawn(vertices.frame, scene, vertices, runs)
 
 
-def _report(screen: Screen, args: argparse.Namespace, drawn: _Drawn, side: Side, *, same: bool) -> None:
+def _report(screen: Screen, args: argparse.Namespace, drawn: _Drawn, side: DrawnFrame, *, same: bool) -> None:
     frame = drawn.frame
     screen.paragraph(
         f"pixelflow render · {args.scene} · {frame.width}x{frame.height} · {counted(frame.samples, 'sample')} a pixel "
@@ -148,7 +148,7 @@ def _facts(drawn: _Drawn) -> list[tuple[str, str]]:
 
 
 def _object(
-    screen: Screen, args: argparse.Namespace, effective: Effective, drawn: _Drawn, side: Side, *, same: bool
+    screen: Screen, args: argparse.Namespace, effective: Effective, drawn: _Drawn, side: DrawnFrame, *, same: bool
 ) -> None:
     from pixelflow.cli.compare_report import side_object
 

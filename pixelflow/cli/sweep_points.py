@@ -159,7 +159,7 @@ class TessellatePoint:
 @lru_cache(maxsize=1)
 def library_sha256() -> str:
     """Return a hash of all sources of the microcode library here: names, lengths and contents."""
-    from microcode.files import LIBRARY
+    from microcode.read.files import LIBRARY
 
     seen = hashlib.sha256()
     for path in sorted(LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(LIBRARY).as_posix()):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
 
 from pixelflow.config.tree import ArrayConfig, NodeConfig
 from pixelflow.simd.config import schema
@@ -24,6 +23,6 @@ _FILES = ConfigFiles(PRESETS)
 load_config, load_effective, override_faults = _FILES.load, _FILES.load_effective, _FILES.override_faults
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> dict[str, object]:
     """Return the JSON Schema of a node's configuration file."""
     return schema.json_schema(PRESETS, "PixelFlow node")

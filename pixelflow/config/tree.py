@@ -11,7 +11,7 @@ import hashlib
 import json
 
 from pixelflow.shown import Sheet, Shown, Table
-from pixelflow.simd.config.param import Value, leaf_faults, leaves, param, section
+from pixelflow.simd.config.param import Value, check_values, leaves, param, section
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
@@ -266,8 +266,8 @@ class NodeConfig(Shown):
     # fmt: on
 
     def __post_init__(self) -> None:
-        faults = [fault for leaf in leaves(self) for fault in leaf_faults(*leaf)]
-        faults = faults or combination_faults(self)
+        check_values(self)
+        faults = combination_faults(self)
         if faults:
             raise InputError(faults)
 

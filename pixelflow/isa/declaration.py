@@ -48,7 +48,10 @@ class Transfers(Enum):
 class NodeDeclaration(Declaration):
     """One instruction of a node."""
 
-    pushes: int = 0
-    """How many enables it saves (+1) or restores (-1) on the enable stack."""
     transfers: Transfers | None = None
     """Which way it moves bytes through the TASICs, for as long as that takes; None where it is no transfer."""
+
+    @property
+    def on_lanes(self) -> bool:
+        """Whether its meaning is over the lanes: that of the processing elements' instructions is."""
+        return self.unit is Unit.PE

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import Any
 
 from pixelflow.simd.isa.operands import Imm, Mem, NotThisKind, Number, Operand, OperandKind
 
@@ -94,7 +93,7 @@ class _RegisterKind(OperandKind):
     def operand(self, values: Sequence[int]) -> Register:
         return Register(values[0])
 
-    def accepted(self, value: Any) -> Register:
+    def accepted(self, value: object) -> Register:
         if not isinstance(value, Register):
             raise NotThisKind
         return value
@@ -124,7 +123,7 @@ class _SourceKind(OperandKind):
             raise ValueError(f"source kind {kind} does not exist")
         return (Mem if kind == _SOURCE_MEMORY else Imm)(*_place(base, offset))
 
-    def accepted(self, value: Any) -> Register | Mem | Imm:
+    def accepted(self, value: object) -> Register | Mem | Imm:
         match value:
             case Register():
                 return value
@@ -151,7 +150,7 @@ class _MemoryKind(OperandKind):
     def operand(self, values: Sequence[int]) -> Mem:
         return Mem(*_place(*values))
 
-    def accepted(self, value: Any) -> Mem:
+    def accepted(self, value: object) -> Mem:
         match value:
             case Mem():
                 return _accepted_memory(value)
@@ -173,7 +172,7 @@ class _ByteKind(OperandKind):
     def operand(self, values: Sequence[int]) -> Imm:
         return Imm(*_place(*values))
 
-    def accepted(self, value: Any) -> Imm:
+    def accepted(self, value: object) -> Imm:
         match value:
             case Imm():
                 return _accepted_byte(value)
@@ -235,7 +234,7 @@ class _ArgumentsKind(OperandKind):
         pairs = [(values[1 + 2 * i], values[2 + 2 * i]) for i in range(values[0])]
         return tuple(Mem(*_place(base, offset)) for base, offset in pairs)
 
-    def accepted(self, value: Any) -> Mem | Imm:
+    def accepted(self, value: object) -> Mem | Imm:
         """Return one argument."""
         match value:
             case Mem():
@@ -259,7 +258,7 @@ class _ParameterKind(Number):
         """Return whether an integer is allowed."""
         return 0 <= number < PARAMETERS
 
-    def accepted(self, value: Any) -> int:
+    def accepted(self, value: object) -> int:
         match value:
             case Mem(0, base) if base is not None:
                 return base

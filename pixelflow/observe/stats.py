@@ -9,25 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
+from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed, Signalled, Taken
+from pixelflow.observe.views import AccountView
 from pixelflow.shown import Sheet, Shown, Table
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.observe.bus import Bus
-from pixelflow.simd.observe.events import (
-    Accessed,
-    Carried,
-    EnablesChanged,
-    Event,
-    Executed,
-    PathUsed,
-    RoutineLeft,
-    RunBegan,
-    RunEnded,
-    Signalled,
-    StageBegan,
-    Taken,
-    Waited,
-)
-from pixelflow.simd.observe.views import AccountView
+from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
 from pixelflow.simd.records import record
 
 __all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]

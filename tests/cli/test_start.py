@@ -14,7 +14,7 @@ from pixelflow import __version__
 from pixelflow.cli import main as main_file
 from pixelflow.cli.registry import COMMANDS, Command
 
-HEAVY = ("numpy", "rich", "lark", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
+HEAVY = ("numpy", "rich", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
 
 
 ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
@@ -42,20 +42,13 @@ def test_help_and_version_import_nothing_heavy(arguments: list[str]) -> None:
 def test_a_command_imports_only_its_own_needs() -> None:
     names = imported("config", "check", os.devnull)
     assert "pixelflow.config" in names
-    assert not {"numpy", "lark", "rich", "microcode", "tessellation"} & names
+    assert not {"numpy", "rich", "microcode", "tessellation"} & names
 
 
 def test_a_tessellation_imports_no_more_than_it_needs() -> None:
     names = imported("tessellate", "enneper", "--samples", "2", "--preset", "tiny")
     assert "tessellation.host.session" in names
-    idle = {
-        "lark",
-        "rich",
-        "tomllib",
-        "tessellation.picture.preview",
-        "tessellation.host.server",
-        "pixelflow.node.replay",
-    }
+    idle = {"rich", "tomllib", "tessellation.picture.preview", "tessellation.host.server", "pixelflow.node.replay"}
     assert not idle & names
 
 

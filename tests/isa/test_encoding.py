@@ -20,6 +20,7 @@ from pixelflow.isa import (
     operands,
 )
 from pixelflow.simd.errors import InputError, InternalError
+from pixelflow.simd.isa.declare import Declaration
 from pixelflow.simd.isa.encoding import OPCODE_BITS, WORD_BITS
 from pixelflow.simd.isa.operands import Count, Delta, Name, Target
 
@@ -127,7 +128,7 @@ def test_words_that_mean_nothing_are_refused() -> None:
 
 
 def test_a_second_declaration_of_a_mnemonic_or_opcode_is_refused() -> None:
-    fresh = InstructionSet("tests", unit=Unit.PE)
+    fresh = InstructionSet("tests", unit=Unit.PE, kind=Declaration)
 
     def declare(mnemonic, opcode):
         @fresh.instruction(mnemonic, opcode, family=Family.MOVE, steps=lambda: (), cost="0", source="test")

@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pixelflow.simd.config.locate import KeyIndex
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.records import record
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 __all__ = ["ConfigFiles", "Effective"]
 
-Config = TypeVar("Config")
+Config = TypeVar("Config", bound="DataclassInstance")
 """The class of a machine's configuration: a frozen dataclass of `param` values and of `section` groups."""
 
 FILE_LIMIT_BYTES = 1 << 20
@@ -37,7 +40,7 @@ class _Setting:
     """One value that a user wrote, and where."""
 
     key: str
-    value: Any
+    value: object
     place: Place
     origin: str
 
@@ -150,7 +153,12 @@ def _syntax_fault(path: Path, text: str, error: Exception) -> Fault:
 
 
 def _flatten(
-    table: dict[str, Any], prefix: str, kind: type, index: KeyIndex, settings: list[_Setting], faults: list[Fault]
+    table: dict[str, object],
+    prefix: str,
+    kind: type[DataclassInstance],
+    index: KeyIndex,
+    settings: list[_Setting],
+    faults: list[Fault],
 ) -> None:
     """Turn nested tables into dotted keys; a section where a value belongs, and the reverse, are faults."""
     sections = _sections(kind)
@@ -167,9 +175,9 @@ def _flatten(
             settings.append(_Setting(key, value, place, f"{place.file}:{place.line}" if place.line else place.file))
 
 
-def _sections(kind: type) -> dict[str, type]:
+def _sections(kind: type[DataclassInstance]) -> dict[str, type[DataclassInstance]]:
     """Return the sections of a configuration class by name."""
-    found = {}
+    found: dict[str, type[DataclassInstance]] = {}
     for each in fields(kind):
         factory = each.default_factory
         if isinstance(factory, type) and is_dataclass(factory):
@@ -189,7 +197,7 @@ def _read_override(
         return
     try:
         tables = tomllib.loads(f"value = {written}")
-        value: Any = tables["value"] if len(tables) == 1 else written
+        value: object = tables["value"] if len(tables) == 1 else written
     except (ValueError, RecursionError):
         value = written  # a shell takes the quotes away: -D lee.arrangement=zero
     if key in known and isinstance(known[key][1], str) and not isinstance(value, str):
@@ -244,7 +252,7 @@ def _suggest(word: str, allowed: Iterable[str]) -> str:
     return f"known: {', '.join(allowed)}" if len(allowed) <= 8 else "see: pixelflow config show"
 
 
-def _combined_faults(base: object, chosen: Mapping[str, _Setting]) -> list[Fault]:
+def _combined_faults(base: Config, chosen: Mapping[str, _Setting]) -> list[Fault]:
     """Check the combinations before the tree is built, so that each fault has the place of what the user wrote."""
     try:
         _changed(base, {key: setting.value for key, setting in chosen.items()})
@@ -263,10 +271,10 @@ def _with_place(fault: Fault, chosen: Mapping[str, _Setting]) -> Fault:
     return fault
 
 
-def _changed(base: Config, values: Mapping[str, Value]) -> Config:
+def _changed(base: Config, values: Mapping[str, object]) -> Config:
     """Return ``base`` with some values replaced; checked once, as a whole."""
-    groups: dict[str, dict[str, Value]] = {}
-    top: dict[str, Any] = {}
+    groups: dict[str, dict[str, object]] = {}
+    top: dict[str, object] = {}
     for key, value in values.items():
         group, _, leaf = key.rpartition(".")
         if group:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from pixelflow.simd.config.param import Param, Value
+from pixelflow.simd.config.param import Param, default_of
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["DRAFT", "json_schema"]
 
@@ -20,33 +23,30 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {bool: "boolean", int: "integer", str: "string"}
 
 
-def json_schema(presets: Mapping[str, Any], title: str) -> dict[str, Any]:
+def json_schema(presets: Mapping[str, DataclassInstance], title: str) -> dict[str, object]:
     """Return the schema of a configuration file that may start from one of some presets, all of one class.
 
     Unit, standing and source of a value are ``x-`` annotations.
     """
     default = next(iter(presets))
-    whole = _section(type(presets[default]))
     preset = {"description": "what the file starts from", "enum": list(presets), "default": default}
-    whole["properties"] = {"preset": preset, **whole["properties"]}
-    return {"$schema": DRAFT, "title": title, **whole}
+    return {"$schema": DRAFT, "title": title, **_section(type(presets[default]), {"preset": preset})}
 
 
-def _section(kind: type, **about: str) -> dict[str, Any]:
-    found = {**about, "type": "object", "additionalProperties": False, "properties": {}}
+def _section(kind: type[DataclassInstance], first: Mapping[str, object]) -> dict[str, object]:
+    properties = dict(first)
     for each in fields(kind):
         factory = each.default_factory
-        is_section = isinstance(factory, type) and is_dataclass(factory)
-        found["properties"][each.name] = (
-            _section(factory, description=(factory.__doc__ or "").partition("\n")[0])
-            if is_section
-            else _value(each.metadata["param"], each.default)
-        )
-    return found
+        if isinstance(factory, type) and is_dataclass(factory):
+            about = (factory.__doc__ or "").partition("\n")[0]
+            properties[each.name] = {"description": about, **_section(factory, {})}
+        else:
+            properties[each.name] = _value(each.metadata["param"], default_of(each))
+    return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
-def _value(known: Param, default: Value) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _value(known: Param, default: int | bool | str) -> dict[str, object]:
+    found: dict[str, object] = {
         "description": f"{known.text} ({known.unit})" if known.unit else known.text,
         "type": _TYPES[type(default)],
         "default": default,

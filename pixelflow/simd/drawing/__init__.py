@@ -1,5 +1,6 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
+from pixelflow.simd.drawing.drawn import Comparison, DrawnFrame
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -14,7 +15,7 @@ from pixelflow.simd.drawing.frame import (
 from pixelflow.simd.drawing.frame_reference import draw_frame
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
-from pixelflow.simd.drawing.spans import Edges, Spans, edges_of, spans_of
+from pixelflow.simd.drawing.spans import Edges, RowSpans, edges_of, spans_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
     DEPTH_GUARD,
@@ -39,14 +40,16 @@ __all__ = [
     "SUBPIXELS",
     "TEXEL",
     "Blend",
+    "Comparison",
     "DepthTest",
     "Draw",
+    "DrawnFrame",
     "Edges",
     "Frame",
     "Picture",
     "Planes",
+    "RowSpans",
     "ScreenTriangles",
-    "Spans",
     "State",
     "Stencil",
     "StencilStep",

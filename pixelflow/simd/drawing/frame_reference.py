@@ -20,7 +20,7 @@ from pixelflow.simd.drawing.frame import (
 )
 from pixelflow.simd.drawing.planes import planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import Picture
-from pixelflow.simd.drawing.spans import Spans, spans_of
+from pixelflow.simd.drawing.spans import RowSpans, spans_of
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES, TEXEL
 from pixelflow.simd.records import record
 
@@ -153,7 +153,7 @@ def _fragments(target: _Target, draw: Draw) -> Iterator[_Fragments]:
     some = first.min(axis=0) <= last.max(axis=0)
     first, last = first[:, some], last[:, some]
     whole = spans[0].part(some)
-    for batch in Spans(whole.triangle, whole.row, first.min(axis=0), last.max(axis=0)).fragments():
+    for batch in RowSpans(whole.triangle, whole.row, first.min(axis=0), last.max(axis=0)).fragments():
         column, where = batch.column, (batch.triangle, batch.column, batch.row)
         covered = ((first[:, batch.span] <= column) & (column <= last[:, batch.span])).T
         at = covered.argmax(axis=1)

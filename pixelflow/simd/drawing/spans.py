@@ -15,7 +15,7 @@ import numpy as np
 from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 from pixelflow.simd.records import record
 
-__all__ = ["Edges", "Fragments", "Spans", "edges_of", "spans_of"]
+__all__ = ["Edges", "Fragments", "RowSpans", "edges_of", "spans_of"]
 
 _BATCH = 1 << 17
 """Fragments at a time, or those of one row where that has more."""
@@ -41,7 +41,7 @@ class Fragments:
 
 
 @record(eq=False)
-class Spans:
+class RowSpans:
     """Rows of triangles that cover something, by triangle and row: int64 each, ``first`` and ``last`` included."""
 
     triangle: np.ndarray
@@ -54,9 +54,9 @@ class Spans:
         """Pixels of each span."""
         return self.last - self.first + 1
 
-    def part(self, which: np.ndarray | slice) -> Spans:
+    def part(self, which: np.ndarray | slice) -> RowSpans:
         """Return some of the spans, by index, mask or slice, in their order."""
-        return Spans(self.triangle[which], self.row[which], self.first[which], self.last[which])
+        return RowSpans(self.triangle[which], self.row[which], self.first[which], self.last[which])
 
     def fragments(self) -> Iterator[Fragments]:
         """Yield the pixels of the spans in their order, in batches that bound what is in memory."""
@@ -88,7 +88,7 @@ def spans_of(
     place: tuple[int, int] = CENTRE,
     *,
     empty: bool = False,
-) -> Spans:
+) -> RowSpans:
     """Return the spans of triangles on a screen, at a place in the pixels.
 
     In a row, A i + B j + C < 0 bounds i from above where A > 0, and from below where A < 0. With ``empty`` rows that
@@ -111,5 +111,5 @@ def spans_of(
         np.minimum(last, np.where((a == 0) & (rest < 0), -1, last), out=last)
     some = first <= last
     if empty:
-        return Spans(triangle, row, np.where(some, first, width), np.where(some, last, -1))
-    return Spans(triangle[some], row[some], first[some], last[some])
+        return RowSpans(triangle, row, np.where(some, first, width), np.where(some, last, -1))
+    return RowSpans(triangle[some], row[some], first[some], last[some])

@@ -105,11 +105,10 @@ def snap(
     inside = (snapped >= -REACH * SUBPIXELS) & (snapped < REACH * SUBPIXELS)  # false for what is not a number
     bad_point = ~inside.all(axis=(1, 2))
     bad_depth = ~(np.isfinite(depths) & (depths >= 0) & (depths <= 1)).all(axis=1)
+    texels = None if coordinates is None else np.rint(np.asarray(coordinates, np.float64) * TEXEL)
     bad_texel = np.zeros(len(points), bool)
-    texels = None
-    if coordinates is not None:
-        texels = np.rint(np.asarray(coordinates, np.float64) * TEXEL)
-        bad_texel = ~(np.abs(texels) < REACH * TEXEL).all(axis=(1, 2))
+    if texels is not None:
+        bad_texel |= ~(np.abs(texels) < REACH * TEXEL).all(axis=(1, 2))
     colours = np.asarray(colours)
     bad_colour = ~((colours >= 0) & (colours <= 255) & (colours == np.rint(colours))).all(axis=(1, 2))
     bad = {"corner": bad_point, "depth": bad_depth, "colour": bad_colour, "texture coordinate": bad_texel}

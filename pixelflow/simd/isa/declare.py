@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pixelflow.simd.errors import InputError, InternalError, nearest
 from pixelflow.simd.isa.encoding import EncodingError, Layout, pack, place, unpack
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
-from pixelflow.simd.lanes.algebra import Algebra
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
-__all__ = ["Declaration", "Instruction", "InstructionSet", "Step"]
+__all__ = ["Declaration", "Declares", "Flow", "Instruction", "InstructionSet", "Step"]
 
 _REFERENCES = (Mem, Imm)
 _KEPT = 1 << 16
@@ -35,8 +35,30 @@ class Step:
     memory: bool = False
 
 
+class Flow(Enum):
+    """What an instruction does to the order of a program; the value is what it is usually called."""
+
+    HALT = "HALT"
+    JUMP = "JMP"
+    CALL = "CALL"
+    START = "START"
+    RETURN = "RET"
+    LOOP = "LOOP"
+    END_LOOP = "ENDL"
+    STAGE = "MARK"
+    WAIT = "WAIT"
+    SIGNAL = "SIGNAL"
+
+
 Steps = Callable[..., tuple[Step, ...]]
-Kind = TypeVar("Kind", bound="Declaration")
+Kind = TypeVar("Kind", bound="Declaration", covariant=True)
+Meaning = TypeVar("Meaning", bound=Callable[..., None])
+
+
+class Declares(Protocol):
+    """A decorator that declares the function below it as the meaning of an instruction."""
+
+    def __call__(self, meaning: Meaning, /) -> Meaning: ...
 
 
 @dataclass(frozen=True)
@@ -61,6 +83,10 @@ class Declaration:
     """The package whose ``INSTRUCTIONS`` hold it."""
     gate: str | None = None
     """The flag under which it may be carried out, and the suffix that asks for that; None where it cannot be gated."""
+    flow: Flow | None = None
+    """What it does to the order of a program; None where the next instruction follows."""
+    pushes: int = 0
+    """How many enables it saves (+1) or restores (-1) on the enable stack."""
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -72,6 +98,11 @@ class Declaration:
     def gateable(self) -> bool:
         """Whether it has a gated form."""
         return self.gate is not None
+
+    @property
+    def on_lanes(self) -> bool:
+        """Whether its meaning is over the lane algebra, and not on a unit of its own."""
+        return True
 
     @property
     def words(self) -> int:
@@ -114,13 +145,14 @@ class Declaration:
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __reduce__(self) -> str | tuple:
+    def __reduce__(self) -> tuple[Callable[[str, str], Declaration], tuple[str, str]]:
         return _declared, (self.mnemonic, self.home)
 
 
 def _declared(mnemonic: str, home: str) -> Declaration:
     """Return a declaration by name: they are singletons, so a process that is sent one looks up its own."""
-    return import_module(home).INSTRUCTIONS[mnemonic]
+    found: Declaration = import_module(home).INSTRUCTIONS[mnemonic]
+    return found
 
 
 @record
@@ -183,7 +215,7 @@ class Instruction:
 
         return Instruction(self.declaration, tuple(absolute(operand) for operand in self.operands), self.gated)
 
-    def apply(self, lanes: Algebra) -> None:
+    def apply(self, lanes: Algebra[Word, Bit]) -> None:
         """Carry out the meaning on ``lanes``; every operand must be absolute (no base)."""
         gate = self.declaration.gate
         if gate is None:
@@ -208,9 +240,7 @@ class Instruction:
 class InstructionSet(Generic[Kind]):
     """The declarations, by mnemonic and by opcode; built once at import by the decorated functions."""
 
-    def __init__(
-        self, home: str, *, unit: Enum | None = None, gate: str | None = None, kind: type[Kind] = Declaration
-    ) -> None:
+    def __init__(self, home: str, *, kind: type[Kind], unit: Enum | None = None, gate: str | None = None) -> None:
         """``home`` is the package that holds the set as ``INSTRUCTIONS``; ``unit`` is that of most instructions.
 
         ``gate`` is the flag of those that can be gated, ``kind`` the class of the declarations.
@@ -236,20 +266,25 @@ class InstructionSet(Generic[Kind]):
         unit: Enum | None = None,
         standing: Standing = Standing.INVENTED,
         gateable: bool = False,
+        flow: Flow | None = None,
+        pushes: int = 0,
         **traits: object,
-    ) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    ) -> Declares:
         """Declare the decorated function as the meaning of ``mnemonic``; raises InternalError on a clash.
 
         ``traits`` are the fields that the set's class of declarations has besides.
         """
 
-        def declare(meaning: Callable[..., None]) -> Callable[..., None]:
+        def declare(meaning: Meaning) -> Meaning:
+            owner = unit or self._unit
+            if owner is None:
+                raise InternalError(f"{mnemonic}: neither it nor its set has a unit")
             declaration = self._kind(
                 mnemonic=mnemonic,
                 opcode=opcode,
                 operands=operands,
                 family=family,
-                unit=unit or self._unit,
+                unit=owner,
                 steps=steps,
                 cost_text=cost,
                 standing=standing,
@@ -257,6 +292,8 @@ class InstructionSet(Generic[Kind]):
                 meaning=meaning,
                 home=self._home,
                 gate=self._gate if gateable else None,
+                flow=flow,
+                pushes=pushes,
                 **traits,
             )
             if mnemonic in self._by_mnemonic or opcode in self._by_opcode:
@@ -337,7 +374,7 @@ class InstructionSet(Generic[Kind]):
             raise InputError(f"word {at}: {declaration.mnemonic} needs {declaration.words} words, the program ends")
         return declaration
 
-    def _read(self, declaration: Kind, meant: tuple[int, ...], at: int) -> Instruction:
+    def _read(self, declaration: Declaration, meant: tuple[int, ...], at: int) -> Instruction:
         """Read an instruction that was not met before, and remember it."""
         try:
             operands, gated = unpack(declaration.layout, meant)

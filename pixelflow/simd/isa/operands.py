@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from pixelflow.simd.records import record
 
@@ -93,7 +93,7 @@ class OperandKind(ABC):
         """Return the operand whose field values these are; raises ValueError where they mean nothing."""
 
     @abstractmethod
-    def accepted(self, value: Any) -> Operand:
+    def accepted(self, value: object) -> Operand:
         """Return the operand that a value of the language stands for.
 
         Raises NotThisKind, NotAllowed, or ValueError(message, optional hint).
@@ -104,7 +104,7 @@ class OperandKind(ABC):
         return str(operand)
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Return whether a value is an integer and no truth value."""
     return value.__class__ is int or (isinstance(value, int) and not isinstance(value, bool))
 
@@ -126,7 +126,7 @@ class Number(OperandKind):
             raise ValueError(f"{values[0]} is not {self.allowed}")
         return values[0]
 
-    def accepted(self, value: Any) -> Operand:
+    def accepted(self, value: object) -> Operand:
         if isinstance(value, Imm) and value.base is None:
             raise NotThisKind(f"write {value.value} without the #")
         if not is_whole(value):
@@ -183,7 +183,7 @@ class _Index(OperandKind):
     def operand(self, values: Sequence[int]) -> Operand:
         return values[0]
 
-    def accepted(self, value: Any) -> Operand:
+    def accepted(self, value: object) -> Operand:
         raise NotThisKind
 
 

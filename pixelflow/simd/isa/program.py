@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 
 from pixelflow.shown import Sheet, Shown, Table
 from pixelflow.simd.errors import Fault, InputError, Place
-from pixelflow.simd.isa.declare import Instruction, InstructionSet
+from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.records import record
 
 __all__ = ["DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
@@ -73,7 +74,7 @@ class Program(Shown):
     A machine derives its own from it, which says what the words mean.
     """
 
-    instruction_set: ClassVar[InstructionSet]
+    instruction_set: ClassVar[InstructionSet[Declaration]]
     """What the words mean."""
     schema: ClassVar[str]
     """The first entry of its object file."""
@@ -96,7 +97,7 @@ class Program(Shown):
         if not self.entries:
             self.entries[self.stream] = 0
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # What is computed from the fields is computed again where it is sent to.
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
@@ -154,7 +155,7 @@ class Program(Shown):
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 
     @cached_property
-    def analyses(self) -> dict[Any, Any]:
+    def analyses(self) -> dict[object, Any]:
         """What others found out about the program, by whatever it depends on: kept with it, and no part of it."""
         return {}
 
@@ -251,6 +252,6 @@ class Program(Shown):
         return cls.from_json(text, str(path))
 
 
-def _routine(item: dict) -> Routine:
+def _routine(item: Mapping[str, Any]) -> Routine:
     scratch = tuple((int(start), int(size)) for start, size in item["scratch"])
     return Routine(item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"]))

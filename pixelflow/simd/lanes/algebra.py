@@ -18,6 +18,8 @@ __all__ = ["Algebra", "Bit", "Word"]
 
 Word = TypeVar("Word")
 Bit = TypeVar("Bit")
+Either = TypeVar("Either")
+"""A word or a bit; all of an operation are of one kind."""
 
 
 class Algebra(Protocol[Word, Bit]):
@@ -48,16 +50,16 @@ class Algebra(Protocol[Word, Bit]):
     def add(self, a: Word, b: Word, carry: Bit) -> tuple[Word, Bit]:
         """Return the sum of two words and a bit, and the carry out of the top."""
 
-    def both(self, a: Word | Bit, b: Word | Bit) -> Word | Bit:
+    def both(self, a: Either, b: Either) -> Either:
         """Return a and b, bit by bit; both operands are words or both are bits."""
 
-    def either(self, a: Word | Bit, b: Word | Bit) -> Word | Bit:
+    def either(self, a: Either, b: Either) -> Either:
         """Return a or b, bit by bit."""
 
-    def differ(self, a: Word | Bit, b: Word | Bit) -> Word | Bit:
+    def differ(self, a: Either, b: Either) -> Either:
         """Return a exclusive-or b, bit by bit."""
 
-    def complement(self, a: Word | Bit) -> Word | Bit:
+    def complement(self, a: Either) -> Either:
         """Return not a, bit by bit."""
 
     def shift_left(self, a: Word, into: Bit) -> tuple[Word, Bit]:

@@ -258,7 +258,7 @@ class Trace(Shown):
     @property
     def events(self) -> int:
         """How many spans and values of counters there are."""
-        return sum(len(each) for each in (*self.spans.values(), *self.counters.values()))
+        return sum(map(len, self.spans.values())) + sum(map(len, self.counters.values()))
 
     @property
     def legend(self) -> dict[str, str]:
