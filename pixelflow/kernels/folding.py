@@ -203,10 +203,10 @@ class Following:
             case Op.CUT:
                 return (inputs[0] >> 8 * detail).astype(np.uint8)
             case Op.PATTERN:
-                bits = np.array(detail, np.uint8) * np.uint8(_ALL)
-                return np.broadcast_to(np.tile(bits, self._shape[1] // len(detail)), self._shape)
+                bits = np.array(step.lanes, np.uint8) * np.uint8(_ALL)
+                return np.broadcast_to(np.tile(bits, self._shape[1] // len(step.lanes)), self._shape)
             case Op.ROUTE if inputs[0].shape != (1, 1):
-                return _low(inputs[0]).reshape(-1, len(detail))[:, list(detail)].reshape(self._shape)
+                return _low(inputs[0]).reshape(-1, len(step.lanes))[:, list(step.lanes)].reshape(self._shape)
             case Op.ROUTE:
                 return inputs[0]
             case Op.CARRY:
@@ -224,7 +224,7 @@ class Following:
             strong, weak = (_NONE, _ALL) if step.op is Op.AND else (_ALL, _NONE)
             return _logic((values[a], states[a]), (values[b], states[b]), strong, weak)
         if step.op is Op.ROUTE:
-            return self._routed(states[inputs[0]], step.detail)
+            return self._routed(states[inputs[0]], step.lanes)
         if any(isinstance(states[at], int) and states[at] != _KNOWN for at in inputs):
             return _UNKNOWN
         known = reduce(np.logical_and, (np.atleast_2d(np.equal(states[at], _KNOWN)) for at in inputs))

@@ -63,27 +63,25 @@ class Op(IntEnum):
     SELECT = 16
     """Where a bit is set the one, elsewhere the other value."""
     ROUTE = 17
-    """In lane i of every group what lane ``sources[i]`` has [the sources]."""
+    """In lane i of every group what lane ``lanes[i]`` has."""
     PATTERN = 18
-    """A bit that is the same in every group [the bits, by lane]."""
-
-
-Detail = int | tuple[int, ...]
+    """A bit that is the same in every group: ``lanes[i]`` in lane i."""
 
 
 class Step(NamedTuple):
-    """What is done, how many bits of each lane the result has, the numbers of the steps that it takes, a detail."""
+    """What is done; ``bits`` is the size of the result in each lane, ``inputs`` are the numbers of earlier steps."""
 
     op: Op
     bits: int
     inputs: tuple[int, ...] = ()
-    detail: Detail = 0
+    detail: int = 0
+    lanes: tuple[int, ...] = ()
 
 
 @cache
-def step(op: Op, bits: int, inputs: tuple[int, ...] = (), detail: Detail = 0) -> Step:
+def step(op: Op, bits: int, inputs: tuple[int, ...] = (), detail: int = 0, lanes: tuple[int, ...] = ()) -> Step:
     """Return a step; equal ones are mostly the same object."""
-    return Step(op, bits, inputs, detail)
+    return Step(op, bits, inputs, detail, lanes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,7 +158,7 @@ class Recorder:
         self.steps: list[Step] = []
         self.operands: list[int] = []
 
-    def _do(self, op: Op, bits: int, inputs: tuple[int, ...] = (), detail: Detail = 0) -> int:
+    def _do(self, op: Op, bits: int, inputs: tuple[int, ...] = (), detail: int = 0) -> int:
         self.steps.append(step(op, bits, inputs, detail))
         return len(self.steps) - 1
 
@@ -244,10 +242,12 @@ class Recorder:
     # --- route ----------------------------------------------------------------------------------------------
 
     def route(self, value: int, sources: Sequence[int]) -> int:
-        return self._do(Op.ROUTE, self.steps[value].bits, (value,), tuple(sources))
+        self.steps.append(step(Op.ROUTE, self.steps[value].bits, (value,), lanes=tuple(sources)))
+        return len(self.steps) - 1
 
     def pattern(self, bits: Sequence[bool]) -> int:
-        return self._do(Op.PATTERN, 1, (), tuple([int(bool(bit)) for bit in bits]))
+        self.steps.append(step(Op.PATTERN, 1, lanes=tuple([int(bool(bit)) for bit in bits])))
+        return len(self.steps) - 1
 
 
 def _signed(value: int) -> int:

@@ -7,7 +7,7 @@ state, where native code cannot be made.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,7 +18,8 @@ from pixelflow.simd.lanes.selection import Operation, Special, Value, select
 
 __all__ = ["Calls", "Interpreter"]
 
-Calls = tuple["partial[object]", ...]
+Call = Callable[[], object]
+Calls = tuple[Call, ...]
 """What carries a part out, in order; none needs an argument."""
 
 Row = NDArray[np.uint8]
@@ -73,7 +74,7 @@ class Interpreter:
         free: list[int] = []
         owner: dict[Value, int] = {}
         used = 0
-        calls: list[partial[object]] = []
+        calls: list[Call] = []
         for index, operation in enumerate(operations):
             out = operation.out
             if out.place is None and out not in owner:
@@ -103,7 +104,7 @@ class Interpreter:
             return self._constants[value.constant]
         return buffers[value]
 
-    def _calls(self, operation: Operation, inputs: list[Row], out: Row) -> list[partial[object]]:
+    def _calls(self, operation: Operation, inputs: list[Row], out: Row) -> list[Call]:
         match operation.what:
             case Special.COPY:
                 return [partial(np.copyto, out, inputs[0])]
@@ -140,7 +141,7 @@ class Interpreter:
             self._patterns[bits] = np.tile(mask, self._shape[-1] // self._group)
         return self._patterns[bits]
 
-    def _affine(self, a: int, b: int, c: int, bits: int) -> list[partial[object]]:
+    def _affine(self, a: int, b: int, c: int, bits: int) -> list[Call]:
         """Compute the value in every lane, in the narrowest width that holds so many bits."""
         width = _width(bits)
         kind, total, term = _WIDTHS[width], self._sum[width], self._term[width]

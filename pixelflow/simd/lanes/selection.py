@@ -110,26 +110,26 @@ class _Selection:
     def _other(self, step: Step, inputs: list[Value]) -> Value:
         """Select what has a detail."""
         detail = step.detail
-        match step.op, detail:
-            case Op.LOAD, int():
+        match step.op:
+            case Op.LOAD:
                 return self._view(self._operands[detail], step.bits)
-            case Op.STORE, int():
+            case Op.STORE:
                 return self._store(self._operands[detail], step.bits, inputs[0])
-            case Op.CONSTANT, int():
+            case Op.CONSTANT:
                 return Value(Lie.WORD if step.bits > 1 else Lie.UNIT, constant=detail)
-            case Op.LITERAL, int():
+            case Op.LITERAL:
                 return Value(Lie.WORD, constant=self._operands[detail])
-            case Op.AFFINE, int():
+            case Op.AFFINE:
                 coefficients = self._operands[detail : detail + 3]
                 return self._do(Special.AFFINE, Lie.WORD, detail=(*coefficients, step.bits))
-            case Op.CUT, int():
+            case Op.CUT:
                 return self._do(
                     Special.CUT, Lie.WORD, inputs[0], detail=(self._form.steps[step.inputs[0]].bits, detail)
                 )
-            case Op.ROUTE, tuple():
-                return self._do(Special.ROUTE, inputs[0].lie, inputs[0], detail=detail)
-            case Op.PATTERN, tuple():
-                return self._do(Special.PATTERN, Lie.MASK, detail=detail)
+            case Op.ROUTE:
+                return self._do(Special.ROUTE, inputs[0].lie, inputs[0], detail=step.lanes)
+            case Op.PATTERN:
+                return self._do(Special.PATTERN, Lie.MASK, detail=step.lanes)
         raise ValueError(f"no step {step!r}")
 
     def _store(self, place: int, bits: int, value: Value) -> Value:

@@ -95,6 +95,7 @@ class CompiledEngine(Engine):
         """How many threads may work at once; may be changed at any time."""
         self._small: dict[tuple[Form, tuple[int, ...]], int] = {}
         """Numbers of the functions of one part, by its form and its slots."""
+        self.background = self
         self._team: Team | None = None
         """Who may be at work on the last run, once there has been one for several threads."""
         self._alone = 0.0
@@ -178,6 +179,7 @@ class CompiledEngine(Engine):
         return self._team.start(self, work, actions, self.threads)
 
     def settle(self) -> None:
+        """Return when other threads have done their share of everything that was run."""
         if self._team is not None:
             self._team.settle(self)
 

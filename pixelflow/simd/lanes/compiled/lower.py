@@ -27,7 +27,7 @@ _NAME = re.compile(r"%(?:v\d+|at)\b")
 def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
     """Return the text of a function that carries out a block, ``strips`` (a power of two) of lanes in each round."""
     steps = (step for form, _ in block.forms for step in form.steps)
-    groups = {len(step.detail) for step in steps if isinstance(step.detail, tuple)}
+    groups = {len(step.lanes) for step in steps if step.lanes}
     body = Body(vectors, lcm(vectors.width, *groups))
     body.rows = dict.fromkeys(block.full, FULL)
     body.before = dict(body.rows)
@@ -160,25 +160,25 @@ class Body(Operations):
     def _other(self, step: Step, inputs: Sequence[Value], slots: Sequence[int]) -> Value:
         """Add a step with a detail."""
         detail = step.detail
-        match step.op, detail:
-            case Op.LOAD, int():
+        match step.op:
+            case Op.LOAD:
                 return self.load(slots[detail])
-            case Op.STORE, int():
+            case Op.STORE:
                 self.rows[slots[detail]] = inputs[0]
                 return inputs[0]
-            case Op.CONSTANT, int():
+            case Op.CONSTANT:
                 return constant(detail if step.bits > 1 else 255 * detail)
-            case Op.LITERAL, int():
+            case Op.LITERAL:
                 return self._splat(slots[detail], 8)
-            case Op.AFFINE, int():
+            case Op.AFFINE:
                 coordinates = [self.full(each) for each in inputs]
                 return self._affine(coordinates, slots[detail : detail + 3], step.bits)
-            case Op.CUT, int():
+            case Op.CUT:
                 return self._cut(self.full(inputs[0]), detail)
-            case Op.ROUTE, tuple():
-                return self._route(self.full(inputs[0]), detail)
-            case Op.PATTERN, tuple():
-                return _pattern(detail, self.strip)
+            case Op.ROUTE:
+                return self._route(self.full(inputs[0]), step.lanes)
+            case Op.PATTERN:
+                return _pattern(step.lanes, self.strip)
         raise ValueError(f"no step {step!r}")
 
     # --- wider than a byte ----------------------------------------------------------------------------------

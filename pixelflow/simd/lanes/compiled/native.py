@@ -159,6 +159,7 @@ class Native:
             return what.text(name)
         if isinstance(what, int):
             return FIXED[what](name, self.tools.vectors.width)
+        assert isinstance(what, Block)  # a name comes with a text of its own
         return function(name, what, self.tools.vectors, _STRIPS if level == CAREFUL and _is_small(what) else 1)
 
     def _missing(self, wanted: Iterable[What]) -> list[What]:
