@@ -13,7 +13,7 @@ from pixelflow.simd.lanes.compiled.llvm import toolchain as place
 from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from pixelflow.simd.lanes.compiled.native import Native
 from pixelflow.simd.lanes.form import COORDINATES, record
-from pixelflow.simd.lanes.interpreter import Interpreter
+from pixelflow.simd.lanes.form.interpreter import Interpreter
 from tests.compiled.test_fused import expected, shape, start
 from tests.differential.random_programs import program
 

@@ -10,7 +10,7 @@ import pytest
 from pixelflow.kernels.folding import Folded, folded
 from pixelflow.simd.lanes.compiled.blocks import parts_of as record
 from pixelflow.simd.lanes.form import COORDINATES, Part
-from pixelflow.simd.lanes.interpreter import Interpreter
+from pixelflow.simd.lanes.form.interpreter import Interpreter
 
 ROWS, LANES = 12, 8
 FLAGS = ("c", "e", "l", "l0", "l1")

@@ -1,7 +1,7 @@
 """The engine that needs only numpy: one row of bytes per memory byte, register and flag; all lanes in one call.
 
-Each meaning is recorded once (`form.py`) and bound to its rows (`interpreter.py`). Carrying out an action is calling
-what was bound, in order.
+Each meaning is recorded once and bound to its rows by the interpreter of forms. Carrying out an action is calling what
+was bound, in order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.engine import Engine, Meaning
 from pixelflow.simd.lanes.form import COORDINATES, coordinate_bytes, places_of, record
-from pixelflow.simd.lanes.interpreter import Calls, Interpreter
+from pixelflow.simd.lanes.form.interpreter import Calls, Interpreter
 from pixelflow.simd.lanes.shape import Shape
 
 __all__ = ["RowsEngine"]

@@ -23,7 +23,7 @@ from pixelflow.simd.lanes.compiled.native import native
 from pixelflow.simd.lanes.compiled.threads.team import Team, Work, usable_threads
 from pixelflow.simd.lanes.engine import Engine, Meaning
 from pixelflow.simd.lanes.form import COORDINATES, Form, Part, coordinate_bytes, places_of
-from pixelflow.simd.lanes.interpreter import Interpreter
+from pixelflow.simd.lanes.form.interpreter import Interpreter
 from pixelflow.simd.lanes.shape import Shape
 
 __all__ = ["CompiledAction", "CompiledEngine"]

@@ -21,7 +21,7 @@ from pixelflow.simd.lanes.compiled.lower import function
 from pixelflow.simd.lanes.compiled.threads.sharing import NAMES, TEXT, Functions
 from pixelflow.simd.lanes.compiled.threads.team import Team
 from pixelflow.simd.lanes.form import Form
-from pixelflow.simd.lanes.form import __file__ as form_file
+from pixelflow.simd.lanes.form.steps import __file__ as form_file
 from pixelflow.simd.records import record
 
 __all__ = ["ELSEWHERE", "GO", "GUARD", "WALK", "Foreign", "Native", "native"]

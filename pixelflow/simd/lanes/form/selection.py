@@ -14,7 +14,7 @@ from enum import Enum
 
 import numpy as np
 
-from pixelflow.simd.lanes.form import Op, Part, Step
+from pixelflow.simd.lanes.form.steps import Op, Part, Step
 
 __all__ = ["Lie", "Operation", "Special", "Value", "select"]
 

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.form import Part
-from pixelflow.simd.lanes.selection import Operation, Special, Value, select
+from pixelflow.simd.lanes.form.selection import Operation, Special, Value, select
+from pixelflow.simd.lanes.form.steps import Part
 
 __all__ = ["Calls", "Interpreter"]
 
