@@ -25,7 +25,7 @@ from pixelflow.simd.lanes.compiled.blocks import block_of
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.compiled.masks import masks_read
 from pixelflow.simd.lanes.compiled.native import ELSEWHERE, GO, GUARD, Foreign
-from pixelflow.simd.lanes.form import COORDINATES, Op, Part, form_of, step
+from pixelflow.simd.lanes.form import COORDINATES, Op, Part, Step, form_of
 from pixelflow.simd.records import record
 
 __all__ = ["FILLING", "Call", "MacroEngine"]
@@ -36,10 +36,10 @@ FILLING = 0xA5
 _ASSUMED = ("E", "L")
 """Masks that are taken to be full where a chain begins, as they are outside routines; a guard looks."""
 
-_MOVE = form_of((step(Op.LOAD, 8), step(Op.STORE, 8, (0,), 1)))
+_MOVE = form_of((Step(Op.LOAD, 8), Step(Op.STORE, 8, (0,), 1)))
 """The form of a move from row to row."""
 
-_LOOK = form_of((step(Op.LOAD, 8),))
+_LOOK = form_of((Step(Op.LOAD, 8),))
 """The form of a look at a row."""
 
 _WEIGHT = 25

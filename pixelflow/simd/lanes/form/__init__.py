@@ -10,7 +10,6 @@ from pixelflow.simd.lanes.form.steps import (
     form_of,
     places_of,
     record,
-    step,
 )
 
 __all__ = [
@@ -23,5 +22,4 @@ __all__ = [
     "form_of",
     "places_of",
     "record",
-    "step",
 ]

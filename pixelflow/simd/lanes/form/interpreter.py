@@ -68,7 +68,8 @@ class Interpreter:
 
     def bind(self, part: Part) -> Calls:
         """Return the calls that carry a part out."""
-        operations = select(part, self._units)
+        operations, places = select(part, self._units)
+        rows = [self._state[place] for place in places]
         last_use = {value: index for index, op in enumerate(operations) for value in (*op.inputs, op.out)}
         buffers: dict[Value, Row] = {}
         free: list[int] = []
@@ -77,14 +78,14 @@ class Interpreter:
         calls: list[Call] = []
         for index, operation in enumerate(operations):
             out = operation.out
-            if out.place is None and out not in owner:
+            if out.row is None and out not in owner:
                 if not free:
                     free.append(used)
                     used += 1
                 owner[out] = free.pop()
                 buffers[out] = self._scratch_row(owner[out])
-            inputs = [self._buffer(value, buffers) for value in operation.inputs]
-            calls += self._calls(operation, inputs, self._buffer(out, buffers))
+            inputs = [self._buffer(value, rows, buffers) for value in operation.inputs]
+            calls += self._calls(operation, inputs, self._buffer(out, rows, buffers))
             for value in {*operation.inputs, out}:
                 if value in owner and last_use[value] == index:
                     free.append(owner[value])
@@ -95,9 +96,9 @@ class Interpreter:
             self._scratch.append(np.zeros(self._shape, np.uint8))
         return self._scratch[index]
 
-    def _buffer(self, value: Value, buffers: dict[Value, Row]) -> Row:
-        if value.place is not None:
-            return self._state[value.place]
+    def _buffer(self, value: Value, rows: Sequence[Row], buffers: dict[Value, Row]) -> Row:
+        if value.row is not None:
+            return rows[value.row]
         if value.constant is not None:
             if value.constant not in self._constants:
                 self._constants[value.constant] = np.full(self._shape, value.constant, np.uint8)

@@ -8,13 +8,14 @@ operations to buffers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
 
-from pixelflow.simd.lanes.form.steps import Op, Part, Step
+from pixelflow.simd.lanes.form.steps import Form, Op, Part, Step
 
 __all__ = ["Lie", "Operation", "Special", "Value", "select"]
 
@@ -41,10 +42,10 @@ class Special(Enum):
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """One symbol. ``place`` is a row of state, ``constant`` a number; a result of an operation has neither."""
+    """One symbol. ``row`` is the number of a row of state, ``constant`` a value; the result of an operation has none."""
 
     lie: Lie
-    place: int | None = None
+    row: int | None = None
     constant: int | None = None
     inverse: Value | None = None
     """The word of which this one is the complement, where it is known."""
@@ -64,38 +65,54 @@ class Operation:
     detail: tuple[int, ...] = ()
 
 
-def select(part: Part, units: Collection[int]) -> list[Operation]:
-    """Return the operations that carry a part out, where the flags at the places ``units`` lie as 0 and 1."""
-    selection = _Selection(part, units)
-    return _redirect(_save_overwritten(_drop_unread(selection.operations)))
+def select(part: Part, units: Collection[int]) -> tuple[Sequence[Operation], list[int]]:
+    """Return the operations that carry a part out, and the places of the rows that they name by number.
+
+    Flags at the places ``units`` lie as 0 and 1.
+    """
+    numbers: dict[int, int] = {}
+    operands = []
+    for is_row, operand in zip(part.form.is_row, part.operands, strict=True):
+        operands.append(numbers.setdefault(operand, len(numbers)) if is_row else operand)
+    lie_as_units = tuple([number for place, number in numbers.items() if place in units])
+    return _selected(part.form, tuple(operands), lie_as_units), list(numbers)
+
+
+@lru_cache(maxsize=4096)
+def _selected(form: Form, operands: tuple[int, ...], units: tuple[int, ...]) -> Sequence[Operation]:
+    selection = _Selection(form, operands, units)
+    return tuple(_redirect(_save_overwritten(_drop_unread(selection.operations))))
 
 
 class _Selection:
     """The operations of a part as they are selected, step by step."""
 
-    def __init__(self, part: Part, units: Collection[int]) -> None:
-        self._form, self._operands = part
-        self._units = units
+    def __init__(self, form: Form, operands: Sequence[int], units: Collection[int]) -> None:
+        self._form, self._operands, self._units = form, operands, units
         self.operations: list[Operation] = []
         self._views: dict[int, list[Value]] = {}
         values: list[Value] = []
         for step in self._form.steps:
             direct = _DIRECT.get(step.op)
-            inputs = [values[at] for at in step.inputs]
-            values.append(self._other(step, inputs) if direct is None else direct(self, *inputs))
+            if direct is not None:
+                values.append(direct(self, *[values[at] for at in step.inputs]))
+            elif step.op is _LOAD:
+                values.append(self._view(self._operands[step.detail], step.bits))
+            else:
+                values.append(self._other(step, [values[at] for at in step.inputs]))
 
     def _do(self, what: np.ufunc | Special, lie: Lie, *inputs: Value, detail: tuple[int, ...] = ()) -> Value:
         out = Value(lie)
         self.operations.append(Operation(what, inputs, out, detail))
         return out
 
-    def _view(self, place: int, bits: int) -> Value:
-        view = Value(self._lie(place, bits), place)
-        self._views.setdefault(place, []).append(view)
+    def _view(self, row: int, bits: int) -> Value:
+        view = Value(self._lie(row, bits), row)
+        self._views.setdefault(row, []).append(view)
         return view
 
-    def _lie(self, place: int, bits: int) -> Lie:
-        return Lie.WORD if bits > 1 else Lie.UNIT if place in self._units else Lie.MASK
+    def _lie(self, row: int, bits: int) -> Lie:
+        return Lie.WORD if bits > 1 else Lie.UNIT if row in self._units else Lie.MASK
 
     def _as(self, lie: Lie, bit: Value) -> Value:
         """Return a bit as it should lie."""
@@ -108,11 +125,9 @@ class _Selection:
         return self._do(np.bitwise_and, lie, bit, _ONE)
 
     def _other(self, step: Step, inputs: list[Value]) -> Value:
-        """Select what has a detail."""
+        """Select what has a detail and is no load."""
         detail = step.detail
         match step.op:
-            case Op.LOAD:
-                return self._view(self._operands[detail], step.bits)
             case Op.STORE:
                 return self._store(self._operands[detail], step.bits, inputs[0])
             case Op.CONSTANT:
@@ -132,10 +147,10 @@ class _Selection:
                 return self._do(Special.PATTERN, Lie.MASK, detail=step.lanes)
         raise ValueError(f"no step {step!r}")
 
-    def _store(self, place: int, bits: int, value: Value) -> Value:
-        lie = self._lie(place, bits)
-        write = Operation(Special.COPY, (value if bits > 1 else self._as(lie, value),), Value(lie, place))
-        for view in self._views.pop(place, ()):
+    def _store(self, row: int, bits: int, value: Value) -> Value:
+        lie = self._lie(row, bits)
+        write = Operation(Special.COPY, (value if bits > 1 else self._as(lie, value),), Value(lie, row))
+        for view in self._views.pop(row, ()):
             view.overwritten_by = write
         self.operations.append(write)
         return write.out
@@ -238,6 +253,8 @@ _DIRECT: dict[Op, Callable[..., Value]] = {
 }
 """The selection for steps that are nothing but what they take."""
 
+_LOAD = Op.LOAD
+
 _ONE = Value(Lie.UNIT, constant=1)
 
 
@@ -251,7 +268,7 @@ def _drop_unread(operations: list[Operation]) -> list[Operation]:
     wanted: set[Value] = set()
     kept = []
     for operation in reversed(operations):
-        if operation.out.place is not None or operation.out in wanted:
+        if operation.out.row is not None or operation.out in wanted:
             wanted.update(operation.inputs)
             kept.append(operation)
     return kept[::-1]
@@ -269,7 +286,7 @@ def _save_overwritten(operations: list[Operation]) -> list[Operation]:
         inputs = []
         for value in operation.inputs:
             by = value.overwritten_by
-            if value.place is not None and by is not None and position.get(by, index) < index:
+            if value.row is not None and by is not None and position.get(by, index) < index:
                 if value not in copy_of:
                     copy_of[value] = Value(value.lie)
                     copies.setdefault(by, []).append(Operation(Special.COPY, (value,), copy_of[value]))
@@ -288,18 +305,18 @@ def _redirect(operations: list[Operation]) -> list[Operation]:
     operations = list(operations)
     maker = {operation.out: operation for operation in operations}
     for copy in [operation for operation in operations if operation.what is Special.COPY]:
-        (value,), place = copy.inputs, copy.out.place
+        (value,), row = copy.inputs, copy.out.row
         made = maker.get(value)
-        if place is None or made is None or value.place is not None or made.what in _STAYS:
+        if row is None or made is None or value.row is not None or made.what in _STAYS:
             continue
         at, first = operations.index(copy), operations.index(made)
         between = operations[first + 1 : at]
-        if any(place == v.place for operation in between for v in (*operation.inputs, operation.out)):
+        if any(row == v.row for operation in between for v in (*operation.inputs, operation.out)):
             continue
         after = operations[at + 1 :]
-        next_write = next((i for i, operation in enumerate(after) if operation.out.place == place), len(after))
+        next_write = next((i for i, operation in enumerate(after) if operation.out.row == row), len(after))
         if any(value in operation.inputs for operation in after[next_write + 1 :]):
             continue
-        value.place = place
+        value.row = row
         del operations[at]
     return operations

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.shape import Shape
 
-__all__ = ["COORDINATES", "Form", "Op", "Part", "Step", "coordinate_bytes", "form_of", "places_of", "record", "step"]
+__all__ = ["COORDINATES", "Form", "Op", "Part", "Step", "coordinate_bytes", "form_of", "places_of", "record"]
 
 COORDINATES = ("x low", "x high", "y low", "y high")
 """Rows of state past the flags that hold the bytes of each lane's x and y."""
@@ -78,12 +77,6 @@ class Step(NamedTuple):
     lanes: tuple[int, ...] = ()
 
 
-@cache
-def step(op: Op, bits: int, inputs: tuple[int, ...] = (), detail: int = 0, lanes: tuple[int, ...] = ()) -> Step:
-    """Return a step; equal ones are mostly the same object."""
-    return Step(op, bits, inputs, detail, lanes)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
     """The steps of a meaning. Forms are interned (`form_of`) and stay: equal ones are the same object."""
@@ -136,8 +129,17 @@ def record(meaning: Meaning, places: Mapping[str, int], bits: int = 8) -> Part:
     """
     recorder = Recorder(places, bits)
     meaning(recorder)
-    return Part(form_of(tuple(recorder.steps)), recorder.operands)
+    fields = tuple(recorder.steps)
+    form = _recorded.get(fields)
+    if form is None:
+        form = _recorded[fields] = form_of(tuple([Step(*each) for each in fields]))
+    return Part(form, recorder.operands)
 
+
+Fields = tuple[Op, int, tuple[int, ...], int] | tuple[Op, int, tuple[int, ...], int, tuple[int, ...]]
+"""Those of a step; they are made much faster than the step, and most forms that are recorded are known."""
+
+_recorded: dict[tuple[Fields, ...], Form] = {}
 
 # Names of members are looked up slowly; recording is on the way of every cold start.
 _CONSTANT, _LITERAL, _LOAD, _STORE, _AFFINE, _CUT = Op.CONSTANT, Op.LITERAL, Op.LOAD, Op.STORE, Op.AFFINE, Op.CUT
@@ -155,18 +157,21 @@ class Recorder:
         self._all = (1 << bits) - 1
         self._fixed = (0, 1, 1 << bits - 1, self._all)
         """Constants that code is made for; all others are operands."""
-        self.steps: list[Step] = []
+        self.steps: list[Fields] = []
         self.operands: list[int] = []
 
     def _do(self, op: Op, bits: int, inputs: tuple[int, ...] = (), detail: int = 0) -> int:
-        self.steps.append(step(op, bits, inputs, detail))
+        self.steps.append((op, bits, inputs, detail))
         return len(self.steps) - 1
 
     def _with(self, operand: int, op: Op, bits: int, inputs: tuple[int, ...] = ()) -> int:
         """Record a step with an operand."""
+        self.steps.append((op, bits, inputs, len(self.operands)))
         self.operands.append(operand)
-        self.steps.append(step(op, bits, inputs, len(self.operands) - 1))
         return len(self.steps) - 1
+
+    def _bits_of(self, value: int) -> int:
+        return self.steps[value][1]
 
     # --- fetch ----------------------------------------------------------------------------------------------
 
@@ -180,7 +185,9 @@ class Recorder:
         return self._do(_CONSTANT, 1, (), int(value))
 
     def load(self, row: int) -> int:
-        return self._with(row, _LOAD, self._bits)
+        self.steps.append((_LOAD, self._bits, (), len(self.operands)))  # as `_with`, which takes longer
+        self.operands.append(row)
+        return len(self.steps) - 1
 
     def read(self, name: str) -> int:
         return self._with(self._places[name], _LOAD, self._bits)
@@ -203,16 +210,16 @@ class Recorder:
         return total, self._do(_CARRY, 1, (total,))
 
     def both(self, a: int, b: int) -> int:
-        return self._do(_AND, self.steps[a].bits, (a, b))
+        return self._do(_AND, self._bits_of(a), (a, b))
 
     def either(self, a: int, b: int) -> int:
-        return self._do(_OR, self.steps[a].bits, (a, b))
+        return self._do(_OR, self._bits_of(a), (a, b))
 
     def differ(self, a: int, b: int) -> int:
-        return self._do(_XOR, self.steps[a].bits, (a, b))
+        return self._do(_XOR, self._bits_of(a), (a, b))
 
     def complement(self, a: int) -> int:
-        return self._do(_NOT, self.steps[a].bits, (a,))
+        return self._do(_NOT, self._bits_of(a), (a,))
 
     def shift_left(self, a: int, into: int) -> tuple[int, int]:
         return self._do(_UP, self._bits, (a, into)), self._do(_TOP, 1, (a,))
@@ -223,7 +230,7 @@ class Recorder:
     # --- mask -----------------------------------------------------------------------------------------------
 
     def select(self, where: int, a: int, b: int) -> int:
-        return self._do(_SELECT, self.steps[a].bits, (where, a, b))
+        return self._do(_SELECT, self._bits_of(a), (where, a, b))
 
     def _write(self, place: int, bits: int, value: int, where: int | None) -> None:
         if where is not None:
@@ -242,11 +249,11 @@ class Recorder:
     # --- route ----------------------------------------------------------------------------------------------
 
     def route(self, value: int, sources: Sequence[int]) -> int:
-        self.steps.append(step(Op.ROUTE, self.steps[value].bits, (value,), lanes=tuple(sources)))
+        self.steps.append((Op.ROUTE, self._bits_of(value), (value,), 0, tuple(sources)))
         return len(self.steps) - 1
 
     def pattern(self, bits: Sequence[bool]) -> int:
-        self.steps.append(step(Op.PATTERN, 1, lanes=tuple([int(bool(bit)) for bit in bits])))
+        self.steps.append((Op.PATTERN, 1, (), 0, tuple([int(bool(bit)) for bit in bits])))
         return len(self.steps) - 1
 
 
