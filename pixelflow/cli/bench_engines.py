@@ -47,9 +47,15 @@ class _Runner:
     def measure(self) -> None:
         program = self.actions * self.repeats
         begin = perf_counter()
-        self.engine.run(program)
-        self.engine.settle()
+        _finish(self.engine, program)
         self.seconds.append((perf_counter() - begin) / self.repeats)
+
+
+def _finish(engine: Engine, program: list[Action]) -> None:
+    """Carry out a program, and wait for what other threads do of it."""
+    engine.run(program)
+    if engine.background is not None:
+        engine.background.settle()
 
 
 def instructions() -> list[Instruction]:
@@ -65,8 +71,7 @@ def _runner(
     engine.restore(PeArray(THESIS, "rows").engine.snapshot())
     begin = perf_counter()
     actions = prepare(engine, [engine.prepare(each.apply) for each in instructions()])
-    engine.run(actions)
-    engine.settle()
+    _finish(engine, actions)
     runner = _Runner(name, how, threads, engine, actions, perf_counter() - begin)
     if name == "compiled":
         engine.take_care()

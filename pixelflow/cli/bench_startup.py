@@ -53,7 +53,8 @@ some = [mix[int(at)] for at in sys.argv[1:]] or mix
 begin = perf_counter()
 engine = make_engine("auto", rows.shape)
 engine.run([engine.prepare(each.apply) for each in some])
-engine.settle()
+if engine.background:
+    engine.background.settle()
 print(perf_counter() - begin)
 for each in mix:
     engine.prepare(each.apply)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow.simd.lanes.compiled.enables import full_after, masks_read
-from pixelflow.simd.lanes.compiled.trace import record
+from pixelflow.simd.lanes.compiled.masks import full_after, masks_read
+from pixelflow.simd.lanes.form import record
 
 PLACES = {"c": 10, "e": 11, "l": 12}
 
 
 def part(meaning):
-    (found,) = record(meaning, PLACES)
-    return found
+    return record(meaning, PLACES)
 
 
 E, L, C = "e", "l", "c"
