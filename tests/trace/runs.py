@@ -12,7 +12,8 @@ from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus
-from pixelflow.simd.trace import EVERYTHING, Checked, Clock, Selection, Trace, Tracer, Track, known_tracks
+from pixelflow.observe.tracer import Tracer
+from pixelflow.simd.trace import EVERYTHING, Checked, Clock, Selection, Trace, Track, known_tracks
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.model import STREAMS
 from tests.streams.exchanges import program as exchange
