@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pixelflow.node.checkpoint import Checkpoint
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.replay import Replay
+    from pixelflow.node.run_report import guesses, set_in_vain
     from pixelflow.node.saved_run import Recorder, RunEnd, SavedRun
     from pixelflow.node.untimed_run import UntimedRun
     from pixelflow.node.upcoming import Upcoming
@@ -41,6 +42,8 @@ __all__ = [
     "UntimedRun",
     "Upcoming",
     "figure9",
+    "guesses",
+    "set_in_vain",
 ]
 
 _LATER = {
@@ -53,6 +56,8 @@ _LATER = {
     "SavedRun": "saved_run",
     "UntimedRun": "untimed_run",
     "Upcoming": "upcoming",
+    "guesses": "run_report",
+    "set_in_vain": "run_report",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""
 

@@ -25,7 +25,7 @@ from pixelflow.node.texture_memory import TextureMemory
 from pixelflow.node.texture_unit import TextureUnit
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.observe import Bus, RunBegan, RunEnded
-from pixelflow.shown import Sheet, Shown
+from pixelflow.report import Report, Shown
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.simd.records import record
 
@@ -75,10 +75,10 @@ class Node(Shown):
     def __repr__(self) -> str:
         return f"Node({self.config!r}, engine {self.engine})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return what the array shows, and of which machine it is."""
         title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
-        return replace(self.array.sheet(), title=title)
+        return replace(self.array.report(), title=title)
 
     @property
     def engine(self) -> str:

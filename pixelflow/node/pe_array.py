@@ -14,7 +14,7 @@ from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.kernels import MACRO, MACRO_CHECKED, make_engine
 from pixelflow.node.lee import LinearExpressionEvaluator
-from pixelflow.shown import Sheet, Shown
+from pixelflow.report import Report, Shown
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.engine import Action, Engine
@@ -47,11 +47,11 @@ class PeArray(Shown):
         enabled = int(self.engine.get_bit("E").sum())
         return f"PeArray({enabled} of {self.engine.shape.lanes} PEs enabled, engine {self.engine.name})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return how many PEs are enabled and marked, and a map of those that are enabled."""
-        from pixelflow.node.array_sheet import array_sheet
+        from pixelflow.node.array_report import array_report
 
-        return array_sheet(self.engine, self.lee)
+        return array_report(self.engine, self.lee)
 
     def reset(self) -> None:
         """Clear memory, registers and marks; enable all PEs, outside any routine."""

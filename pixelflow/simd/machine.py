@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from pixelflow.shown import Sheet
+from pixelflow.report import Report
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
@@ -67,7 +67,7 @@ class ProgramRun(Protocol):
     def cycles(self) -> int:
         """From the first cycle to the last of whichever part took longest."""
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return the account of the run."""
 
 

@@ -10,7 +10,6 @@ PENDING: dict[str, tuple[str, ...]] = {
         "pixelflow/kernels",
         "pixelflow/node",
         "pixelflow/observe",
-        "pixelflow/shown.py",
         "pixelflow/simd",
         "tessellation",
     ),
@@ -34,7 +33,6 @@ PENDING: dict[str, tuple[str, ...]] = {
         "pixelflow/cli",
         "pixelflow/kernels",
         "pixelflow/node",
-        "pixelflow/shown.py",
         "pixelflow/simd",
     ),
     "no_files_in_a_circle": (

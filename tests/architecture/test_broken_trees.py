@@ -167,13 +167,13 @@ def test_the_rule_sees_nothing_else(tmp_path: Path, rule: Rule) -> None:
 
 
 def test_meaning_takes_no_time(tmp_path: Path) -> None:
-    face = "from pixelflow.observe.bus import Bus\nfrom pixelflow.observe.stats import Stats\n"
+    face = "from pixelflow.simd.observe.bus import Bus\nfrom pixelflow.observe.stats import Stats\n"
     files = {
         "pixelflow/simd/lanes/a.py": "def f(now): ...\n",
         "pixelflow/simd/lanes/b.py": "from pixelflow.simd.boxes import Clock\nfrom pixelflow.observe import Bus\n",
         "pixelflow/simd/lanes/c.py": "from pixelflow.observe import Stats\n",
         "pixelflow/observe/__init__.py": face,
-        "pixelflow/observe/bus.py": "class Bus: ...\n",
+        "pixelflow/simd/observe/bus.py": "class Bus: ...\n",
         "pixelflow/observe/stats.py": "class Stats: ...\n",
     }
     rule = next(rule for rule in RULES if rule.__name__ == "kinds_decide_imports")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pixelflow.cli import bench_larrabee
+from pixelflow.cli.bench import rasterizer as bench_larrabee
 from pixelflow.cli.main import main
 from pixelflow.simd.lanes import AUTO, choose
 

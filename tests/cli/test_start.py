@@ -12,7 +12,7 @@ import pytest
 
 from pixelflow import __version__
 from pixelflow.cli import main as main_file
-from pixelflow.cli.registry import COMMANDS, Command
+from pixelflow.cli.shell.registry import COMMANDS, Command
 
 HEAVY = ("numpy", "rich", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
 

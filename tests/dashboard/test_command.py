@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.cli.progress import Progress
-from pixelflow.cli.screen import Screen
+from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.screen import Screen
 
 SVG = re.compile(r"<svg .*</svg>", re.DOTALL)
 

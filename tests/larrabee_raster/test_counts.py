@@ -10,7 +10,7 @@ from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.raster.timing import ablation, together
-from pixelflow.cli import bench_larrabee
+from pixelflow.cli.bench import rasterizer as bench_larrabee
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
 

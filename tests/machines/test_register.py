@@ -41,7 +41,7 @@ def test_a_record_says_what_commands_need(name: str) -> None:
 def test_a_program_runs(name: str) -> None:
     machine = machine_named(name)
     run = machine.run(assemble(HALTED[name], machine.target))
-    assert run.cycles > 0 and run.sheet().tables
+    assert run.cycles > 0 and run.report().all_parts
 
 
 @pytest.mark.parametrize("name", NAMES)

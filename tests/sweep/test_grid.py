@@ -6,10 +6,10 @@ import argparse
 
 import pytest
 
-from pixelflow.cli.arguments import UsageError
-from pixelflow.cli.registry import COMMANDS
-from pixelflow.cli.sweep_grid import Grid, axis_of, option_name
-from pixelflow.cli.sweep_subject import SWEPT
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.registry import COMMANDS
+from pixelflow.cli.sweep.grid import Grid, axis_of, option_name
+from pixelflow.cli.sweep.subject import SWEPT
 from pixelflow.simd.errors import format_error
 
 PARSER = argparse.ArgumentParser()

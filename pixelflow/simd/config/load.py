@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from pixelflow.report import Json
 from pixelflow.simd.config.locate import KeyIndex
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
@@ -16,9 +17,20 @@ from pixelflow.simd.records import record
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    class Described(DataclassInstance, Protocol):
+        """A configuration that says what it is: a hash and the values of all keys."""
+
+        @property
+        def sha256(self) -> str: ...
+
+        @property
+        def values(self) -> Mapping[str, Value]: ...
+
+
 __all__ = ["ConfigFiles", "Effective"]
 
-Config = TypeVar("Config", bound="DataclassInstance")
+
+Config = TypeVar("Config", bound="Described")
 """The class of a machine's configuration: a frozen dataclass of `param` values and of `section` groups."""
 
 FILE_LIMIT_BYTES = 1 << 20
@@ -33,6 +45,15 @@ class Effective(Generic[Config]):
     preset: str
     set_by: Mapping[str, str]
     """By dotted key: ``preset thesis``, ``file.toml:3`` or ``-D``."""
+
+    @property
+    def label(self) -> str:
+        """The configuration as the first line of a report names it."""
+        return f"config {self.preset} ({self.config.sha256[:6]})"
+
+    def as_object(self) -> dict[str, Json]:
+        """Return the configuration as the JSON of every report carries it."""
+        return {"preset": self.preset, "sha256": self.config.sha256, "values": self.config.values}
 
 
 @record

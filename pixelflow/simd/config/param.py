@@ -47,6 +47,10 @@ class Param:
     read_by: str | None = None
     because: str = ""
     """Why no other values are allowed, for the message about them."""
+    matters: str = ""
+    """To which runs it matters, in a word of the machine's own (``reads``, ``limit``); empty: to every run."""
+    state: bool = False
+    """Whether the state that a run leaves depends on it, or whether a run ends; what is not is about time alone."""
 
     def range_text(self) -> str:
         """Return the permitted values in words."""
@@ -69,9 +73,11 @@ def param(
     allowed: tuple[Value, ...] | None = None,
     read_by: str | None = None,
     because: str = "",
+    matters: str = "",
+    state: bool = False,
 ) -> Kind:
     """Return a dataclass field for one value; the rest is what :class:`Param` says of it."""
-    about = Param(text, unit, source, standing, low, high, allowed, read_by, because)
+    about = Param(text, unit, source, standing, low, high, allowed, read_by, because, matters, state)
     return field(default=default, metadata={"param": about})
 
 

@@ -186,7 +186,7 @@ def _meet(target: _Target, fragments: _Fragments, state: State) -> None:
     """Test fragments, one a pixel, against what is there, and write them."""
     seen = _tested(target, fragments, state)
     if state.blend is Blend.SORTED:
-        target.lists.append(replace(fragments, covered=seen).part(seen.any(axis=1)))
+        target.lists.append(replace(fragments, covered=seen).part(np.any(seen, axis=1)))
     elif state.colour_write:
         target.blend(state.blend, fragments, seen)
 

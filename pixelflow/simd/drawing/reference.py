@@ -55,8 +55,8 @@ def nearest(
     for batch in spans_of(triangles, width, height, place).fragments():
         depth = plane.at(batch.triangle, batch.column, batch.row, slice(1))[:, 0]
         np.minimum.at(keys, batch.row * width + batch.column, depth << 32 | batch.triangle)
-    keys = keys.reshape(height, width)
-    return keys & NOTHING, keys >> 32
+    seen = keys.reshape(height, width)
+    return seen & NOTHING, seen >> 32
 
 
 def covered(triangles: ScreenTriangles, width: int, height: int, place: tuple[int, int] = CENTRE) -> np.ndarray:

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.records import record
@@ -104,22 +104,21 @@ class Program(Shown):
     def __repr__(self) -> str:
         return f"Program({self.name!r}, {len(self.words)} words, sha256 {self.sha256[:12]})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return its size, its routines and ranges, and how it begins."""
         begin = zip(self.addresses, self.cycles, self.instructions, range(FIRST_SHOWN), strict=False)
+        routines = tuple((each.name, each.entry, each.end - each.entry) for each in self.routines)
         tables = (
-            Table(("routine", "at word", "words"), tuple((r.name, r.entry, r.end - r.entry) for r in self.routines)),
-            Table(("range", "at byte", "bytes"), tuple((r.name, r.start, r.size) for r in self.ranges)),
-            Table(("at word", "cycles", "instruction"), tuple((at, n, each.text()) for at, n, each, _ in begin)),
+            plain_table(("routine", "at word", "words"), routines),
+            plain_table(("range", "at byte", "bytes"), tuple((r.name, r.start, r.size) for r in self.ranges)),
+            plain_table(("at word", "cycles", "instruction"), tuple((at, n, each.text()) for at, n, each, _ in begin)),
         )
         facts = (
             ("sha256", self.sha256),
             ("instructions", f"{len(self.instructions):,} in {len(self.words):,} words"),
             ("streams", ", ".join(f"{stream} from word {at}" for stream, at in self.entries.items())),
         )
-        return Sheet(
-            f"program {self.name or '(without a name)'}", facts, tuple(table for table in tables if table.rows)
-        )
+        return overview(f"program {self.name or '(without a name)'}", facts, tables)
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:

@@ -10,7 +10,7 @@ from tests.architecture.source_tree import imports, nodes, packages, place, sour
 
 COMMANDS = "pixelflow.cli"
 SHARED = ("pixelflow.simd", "pixelflow.report", COMMANDS)
-COMMON = {"pixelflow", "pixelflow.units", "pixelflow.errors", "pixelflow.records", "pixelflow.shown"}
+COMMON = {"pixelflow", "pixelflow.simd.units", "pixelflow.simd.errors", "pixelflow.simd.records", "pixelflow.report"}
 FIGURE = re.compile(r"[,_]|[eEfFgGn%]$|(?<!\d)\.\d|\d*d$|^\+")
 FORMATTED_BY_PERCENT = re.compile(r"%[-+ 0#]*[\d*]*(\.[\d*]+)?[dfgei]")
 
