@@ -38,7 +38,7 @@ class VectorRun(Shown):
         """What each thread did, alone on a core, by what is counted: int64[thread] each."""
         return {
             "cycles alone on a core": self.core.cycles,
-            "instructions": sum(self.core.counts.values()),
+            "instructions": sum(self.core.counts.values(), np.zeros_like(self.core.cycles)),
             "of them paired": self.core.paired,
             "cycles waited for a result": self.core.waited,
             "cache lines touched": self.core.lines,

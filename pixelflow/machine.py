@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pixelflow.config import THESIS, TINY, NodeConfig, leaves
@@ -41,7 +41,7 @@ def draw_on_pixelflow(
     InputError for a frame that is not plain.
     """
     # Assembles the programs of rendering: only who draws waits for it.
-    from tessellation.rendering import compose, composition_time, plain_triangles, render, shares, works_of
+    from tessellation.rendering import plain_triangles, render_on_nodes
 
     config = config or THESIS
     triangles = plain_triangles(frame)
@@ -52,33 +52,30 @@ def draw_on_pixelflow(
         if watch is not None:
             watch(node)
 
-    drawn = [
-        render(
-            share,
-            frame.width,
-            frame.height,
-            background=frame.background,
-            composed=parts > 1,
-            config=config,
-            engine=engine,
-            progress=progress,
-            watch=attach,
-        )
-        for share in shares(triangles, parts)
-    ]
+    composed = render_on_nodes(
+        triangles,
+        frame.width,
+        frame.height,
+        parts,
+        background=frame.background,
+        config=config,
+        engine=engine,
+        progress=progress,
+        watch=attach,
+    )
+    drawn = composed.nodes
     stages: Counter[str] = Counter()
     for each in drawn:
         stages.update(each.cycles_by_stage)
     busy = _sum(collector.runs, "eigc.busy_cycles")
-    composed = composition_time(works_of(drawn), config) if parts > 1 else None
-    cycles = composed.cycles if composed else drawn[0].cycles
+    cycles = composed.time.cycles if composed.time else drawn[0].cycles
     regions, reached = sum(len(each.regions) for each in drawn), sum(each.drawn for each in drawn)
     facts = [
         ("regions", f"{regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches"),
         ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
-    if composed:
+    if composed.time:
         rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
         facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
     return DrawnFrame(
@@ -92,8 +89,8 @@ def draw_on_pixelflow(
         mix=_families(drawn),
         covered_lanes=_covered(triangles, frame) / (reached * config.lanes) if reached else 0.0,
         enabled_lanes=_sum(collector.runs, "array.enabled_pe_cycles") / (busy * config.lanes),
-        traffic=_traffic(drawn, regions if composed else 0, config),
-        picture=compose([each.picture for each in drawn]),
+        traffic=_traffic(drawn, regions if composed.time else 0, config),
+        picture=composed.picture,
         facts=tuple(facts),
     )
 
@@ -107,7 +104,7 @@ def _sum(runs: list[RunStatistics], name: str) -> int:
     return sum(run.values[name] or 0 for run in runs)
 
 
-def _families(drawn: list[Rendering]) -> dict[str, int]:
+def _families(drawn: Sequence[Rendering]) -> dict[str, int]:
     """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
     totals: Counter[str] = Counter()
     for run in (each.run for node in drawn for each in node.regions):
@@ -116,7 +113,7 @@ def _families(drawn: list[Rendering]) -> dict[str, int]:
     return {name: count for name, count in totals.items() if count}
 
 
-def _traffic(drawn: list[Rendering], regions: int, config: NodeConfig) -> dict[str, int]:
+def _traffic(drawn: Sequence[Rendering], regions: int, config: NodeConfig) -> dict[str, int]:
     """Return bytes of the words that the nodes are sent, and of pixels in ``regions`` that were copied to leave."""
     from tessellation.rendering import SENT_BYTES
 

@@ -11,7 +11,7 @@ from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.records import record
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
-from tessellation.samples import measure
+from tessellation.surface.samples import measure
 
 __all__ = ["BezierComparison", "mesh_on_larrabee", "tessellate_on_both"]
 

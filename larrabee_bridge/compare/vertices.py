@@ -17,8 +17,7 @@ from larrabee_bridge.frame.renderer import PRIMSET
 from larrabee_bridge.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
 from pixelflow.simd.records import record
-from tessellation.camera import View
-from tessellation.rendering import Standpoint, lit_corners
+from tessellation.picture import Standpoint, View, lit_corners
 from tessellation.scenes import Body, texture_coordinates
 
 __all__ = ["FromVertices", "Offset", "project_on_larrabee"]

@@ -206,8 +206,9 @@ def perspective(
 ) -> NDArray[np.float64]:
     """Return the matrix of a camera, float64[4, 4]: from a model to -w <= x, y <= w, 0 <= z <= w.
 
-    ``axes`` are right, up and back as rows, ``focal`` is pixels per unit at distance 1, as `tessellation.camera` has
-    them. Depth is 0 at distance ``near``, 1 at ``far``, and linear in -1/distance between them.
+    ``axes`` are right, up and back as rows, ``focal`` is pixels per unit at distance 1, as a camera of
+    `tessellation.picture` has them. Depth is 0 at distance ``near``, 1 at ``far``, and linear in -1/distance between
+    them.
     """
     local = np.concatenate([np.asarray(axes, float), -(np.asarray(axes, float) @ np.asarray(eye, float))[:, None]], 1)
     right, up, back = local

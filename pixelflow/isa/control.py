@@ -42,7 +42,7 @@ _target = OperandSpec("target", Target())
 _semaphore = OperandSpec("semaphore", Count(0, SEMAPHORES - 1))
 
 
-class Stream(Protocol):
+class Sequencing(Protocol):
     """What the instructions ask of the sequencer of a stream."""
 
     def halt(self) -> None: ...
@@ -78,13 +78,13 @@ def _control(
 
 
 @_control("HALT", 0x01, flow=Flow.HALT)
-def halt(stream: Stream) -> None:
+def halt(stream: Sequencing) -> None:
     """End this instruction stream."""
     stream.halt()
 
 
 @_control("CALL", 0x02, _target, OperandSpec("arguments", ARGUMENTS), flow=Flow.CALL)
-def call(stream: Stream, target: int, arguments: tuple[Mem | Imm, ...]) -> None:
+def call(stream: Sequencing, target: int, arguments: tuple[Mem | Imm, ...]) -> None:
     """Call a routine with up to seven arguments, addresses or bytes, which become its parameters P0 to P6.
 
     Arguments may themselves refer to the caller's parameters. A routine begins with START, which is where the
@@ -94,31 +94,31 @@ def call(stream: Stream, target: int, arguments: tuple[Mem | Imm, ...]) -> None:
 
 
 @_control("RET", 0x03, flow=Flow.RETURN)
-def ret(stream: Stream) -> None:
+def ret(stream: Sequencing) -> None:
     """Return to the caller; if the routine executed START, the caller's latch L comes back as well."""
     stream.ret()
 
 
 @_control("LOOP", 0x04, OperandSpec("count", Count(0, 65535)), flow=Flow.LOOP)
-def loop(stream: Stream, count: int) -> None:
+def loop(stream: Sequencing, count: int) -> None:
     """Repeat the instructions up to the matching ENDL ``count`` times; 0 skips them."""
     stream.loop(count)
 
 
 @_control("ENDL", 0x05, flow=Flow.END_LOOP)
-def endl(stream: Stream) -> None:
+def endl(stream: Sequencing) -> None:
     """End of the innermost loop."""
     stream.end_loop()
 
 
 @_control("JMP", 0x06, _target, flow=Flow.JUMP)
-def jmp(stream: Stream, target: int) -> None:
+def jmp(stream: Sequencing, target: int) -> None:
     """Continue at the target."""
     stream.jump(target)
 
 
 @_control("MARK", 0x07, OperandSpec("name", Name()), flow=Flow.STAGE)
-def mark(stream: Stream, name: int) -> None:
+def mark(stream: Sequencing, name: int) -> None:
     """Name the stage that begins here: cycles are reported by stage. The machine does nothing."""
     stream.mark(name)
 
@@ -129,7 +129,7 @@ def mark(stream: Stream, name: int) -> None:
     OperandSpec("parameter", PARAMETER),
     OperandSpec("delta", Delta(-8192, 8191)),
 )
-def addp(stream: Stream, parameter: int, delta: int) -> None:
+def addp(stream: Sequencing, parameter: int, delta: int) -> None:
     """Add a constant to a parameter of the running frame, so that a loop can step through memory."""
     stream.add_parameter(parameter, delta)
 
@@ -141,7 +141,7 @@ def addp(stream: Stream, parameter: int, delta: int) -> None:
     source=_SYNCHRONIZED,
     flow=Flow.SIGNAL,
 )
-def signal(stream: Stream, semaphore: int) -> None:
+def signal(stream: Sequencing, semaphore: int) -> None:
     """Add one to a semaphore."""
     stream.signal(semaphore)
 
@@ -153,7 +153,7 @@ def signal(stream: Stream, semaphore: int) -> None:
     source=_SYNCHRONIZED,
     flow=Flow.WAIT,
 )
-def wait(stream: Stream, semaphore: int) -> None:
+def wait(stream: Sequencing, semaphore: int) -> None:
     """Wait until a semaphore is above zero, then take one from it. A blocked stream stalls."""
     stream.wait(semaphore)
 

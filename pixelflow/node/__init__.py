@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pixelflow.node.addresses import AddressMap, Cell, Form
 from pixelflow.node.gp_memory import GpMemory
+from pixelflow.node.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
 from pixelflow.node.node import Node
 from pixelflow.node.run import RoutineUse, Run
 
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
     from pixelflow.node.upcoming import Upcoming
 
 __all__ = [
+    "EMC_HEIGHT",
+    "EMC_WIDTH",
     "AddressMap",
     "Cell",
     "Checkpoint",
     "Form",
     "GpMemory",
+    "LinearExpressionEvaluator",
     "Machine",
     "MachineRun",
     "Node",
@@ -37,6 +41,7 @@ __all__ = [
     "SavedRun",
     "UntimedRun",
     "Upcoming",
+    "figure9",
     "guesses",
     "set_in_vain",
 ]

@@ -160,7 +160,8 @@ class PeArray(Shown):
 
     def settle(self) -> None:
         """Return when all that was to be carried out is done; whatever reads PE data does that itself."""
-        self.engine.settle()
+        if self.engine.background is not None:
+            self.engine.background.settle()
 
     def run(self, actions: Sequence[Action]) -> None:
         """Carry out actions in order."""

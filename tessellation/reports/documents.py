@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pixelflow import __version__
 from pixelflow.config import THESIS
 from pixelflow.report import as_text
-from tessellation.notes import NOTES
+from tessellation.published.notes import NOTES
+from tessellation.published.thesis import TITLE
 from tessellation.reports.verification import summary, verified_report
 from tessellation.reports.verified import Verified, deviation_text, figure_text, percent_text
 from tessellation.reproduction import WITHOUT_FIGURES
-from tessellation.thesis import TITLE
 
 __all__ = ["markdown", "svg"]
 

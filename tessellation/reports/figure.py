@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import IO, TYPE_CHECKING
 
+from tessellation.host.timeline import Span, timeline
+from tessellation.plan.stages import Stage
+from tessellation.published.rows import Row
 from tessellation.reproduction import Bench, Reproduction
 from tessellation.reproduction.passes import SCHEDULES
-from tessellation.rows import Row
-from tessellation.stages import Stage
-from tessellation.timeline import Span, timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pixelflow.node import Run, guesses, set_in_vain
 from pixelflow.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
 from pixelflow.simd.records import record
-from tessellation.ledger import PatchLedger
-from tessellation.reference import LIMIT
-from tessellation.stages import Stage
+from tessellation.host.ledger import PatchLedger
+from tessellation.plan.stages import Stage
+from tessellation.surface.reference import LIMIT
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective

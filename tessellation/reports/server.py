@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pixelflow.report import Column, Json, Report, Table, counted, facts, number, plural
-from tessellation.reference import LIMIT
 from tessellation.reports.outcome import errors_text
+from tessellation.surface.reference import LIMIT
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective

@@ -8,10 +8,10 @@ from itertools import groupby
 from pixelflow import __version__
 from pixelflow.config import THESIS
 from pixelflow.report import Column, Json, Part, Report, Table, counted, table_object
+from tessellation.published.rows import Outcome, Row
+from tessellation.published.thesis import TITLE
 from tessellation.reports.verified import Verified, deviation_text, figure_text, percent_text
 from tessellation.reproduction import WITHOUT_FIGURES, Reproduction
-from tessellation.rows import Outcome, Row
-from tessellation.thesis import TITLE
 
 __all__ = ["summary", "verified_report"]
 

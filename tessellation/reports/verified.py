@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pixelflow.simd.records import record
-from tessellation.notes import NOTES, Note, Reason
+from tessellation.published.notes import NOTES, Note, Reason
+from tessellation.published.rows import Number, Outcome, Row
 from tessellation.reproduction import Reproduction
-from tessellation.rows import Number, Outcome, Row
 
 __all__ = ["Verified", "deviation_text", "figure_text", "percent_text"]
 

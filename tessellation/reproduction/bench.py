@@ -9,13 +9,13 @@ import numpy as np
 from microcode import Builder, Program, assemble
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
-from tessellation.libraries import library_named
-from tessellation.memory_map import memory_map
-from tessellation.passes import Method
-from tessellation.patch import Patch
-from tessellation.session import Session
-from tessellation.stages import Stage
-from tessellation.texture_source import TextureControlPoints
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.passes import Method
+from tessellation.microprogram.texture_source import TextureControlPoints
+from tessellation.plan.memory_map import memory_map
+from tessellation.plan.stages import Stage
+from tessellation.surface.patch import Patch
 
 __all__ = ["ARITHMETIC", "Bench", "counted", "seconds", "spent"]
 

@@ -47,8 +47,8 @@ def test_a_command_imports_only_its_own_needs() -> None:
 
 def test_a_tessellation_imports_no_more_than_it_needs() -> None:
     names = imported("tessellate", "enneper", "--samples", "2", "--preset", "tiny")
-    assert "tessellation.session" in names
-    idle = {"rich", "tomllib", "tessellation.preview", "tessellation.server", "pixelflow.node.replay"}
+    assert "tessellation.host.session" in names
+    idle = {"rich", "tomllib", "tessellation.picture.preview", "tessellation.host.server", "pixelflow.node.replay"}
     assert not idle & names
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, spans_of
-from tessellation.camera import View
-from tessellation.rendering import lit_triangles, read_model
+from tessellation.picture import View, lit_triangles, read_model
 from tessellation.scenes import MESHES
 from tests.drawing.llvmpipe import llvmpipe, overdraw
 from tests.npm_meshes import mesh

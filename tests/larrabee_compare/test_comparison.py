@@ -13,8 +13,8 @@ from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO, choose
 from tessellation import load
+from tessellation.plan.stages import Stage
 from tessellation.scenes import layers, sized
-from tessellation.stages import Stage
 
 ENGINE = choose(AUTO).engine
 SIZE = (150, 100)

@@ -14,8 +14,7 @@ from larrabee_bridge.raster.rasterizer import sampled_bins
 from pixelflow.simd.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
 from tessellation import Patch, check, evaluate, load
-from tessellation.camera import View
-from tessellation.rendering import Standpoint, lit_triangles
+from tessellation.picture import Standpoint, View, lit_triangles
 from tessellation.scenes import Body, Scene, SceneSource, draws_of, load_scene, sized
 from tests.larrabee_front.meshes import sphere
 

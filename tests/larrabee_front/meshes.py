@@ -6,7 +6,7 @@ import numpy as np
 
 from larrabee_bridge.coverage.binning import BinRule, bin_triangles
 from larrabee_bridge.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
-from tessellation.camera import Camera, View, frame
+from tessellation.picture import Camera, View, frame
 
 
 def sphere(across: int = 10, down: int = 6) -> tuple[np.ndarray, np.ndarray]:

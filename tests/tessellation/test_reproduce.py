@@ -12,17 +12,17 @@ import pytest
 from pixelflow.config import THESIS
 from pixelflow.node import Node
 from tessellation import Method, load
-from tessellation.cost_model import THESIS_CYCLES, pass_cycles
-from tessellation.libraries import library_named
-from tessellation.notes import NOTES, PRINTED_DIGITS, Reason
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import THESIS_CYCLES, pass_cycles
+from tessellation.published.notes import NOTES, PRINTED_DIGITS, Reason
+from tessellation.published.rows import Outcome, Row
+from tessellation.published.thesis import FIGURES, TABLES
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, arithmetic, passes
 from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
 from tessellation.reproduction.batches import batches
 from tessellation.reproduction.bench import counted, spent
-from tessellation.rows import Outcome, Row
-from tessellation.session import Session
-from tessellation.stages import Stage
-from tessellation.thesis import FIGURES, TABLES, PrintedTable
 
 QUICK = ("table 1", "table 2", "table 6", "table 13", "section 1", "section 2", "section 3", "appendix b")
 

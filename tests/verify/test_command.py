@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from tessellation import thesis
-from tessellation.cost_model import pass_cycles
+from tessellation.plan.stages import Stage
+from tessellation.published import thesis
+from tessellation.published.cost_model import pass_cycles
+from tessellation.published.rows import Row
 from tessellation.reports.verified import deviation_text, figure_text
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, passes
 from tessellation.reproduction.bench import counted, spent
-from tessellation.rows import Row
-from tessellation.stages import Stage
 
 # --- names -----------------------------------------------------------------------------------------------------------
 

@@ -32,8 +32,8 @@ from pixelflow.report import Column, Fact, Json, Part, Table, fixed, number
 from pixelflow.simd import lanes
 from pixelflow.simd.errors import InternalError
 from tessellation import Method, Patch
-from tessellation.libraries import library_named
-from tessellation.session import Session
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
 
 __all__ = ["NAME", "PASSES", "PATCHES", "TESSELLATION", "nets"]
 

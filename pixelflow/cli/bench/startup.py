@@ -22,7 +22,7 @@ from pixelflow.report import Column, Fact, Part, Table
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
 from tessellation import Patch
-from tessellation.bpt import format_bpt
+from tessellation.surface.bpt import format_bpt
 
 __all__ = ["STARTUP"]
 

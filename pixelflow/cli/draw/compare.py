@@ -30,7 +30,7 @@ from pixelflow.machine import draw_on_pixelflow
 from pixelflow.report import Report
 from pixelflow.simd.drawing import Comparison, draw_frame
 from tessellation import load
-from tessellation.rendering import require_region
+from tessellation.rendering import require_plain, require_region
 from tessellation.scenes import load_scene
 
 EXAMPLES = (
@@ -94,7 +94,7 @@ def _compare(
 ) -> tuple[Comparison, BezierComparison | None]:
     core = values_of_pictures(CoreConfig, args.core)
     require_region(effective.config)
-    scene = load_scene(args.scene, scene_source(args, screen, effective, progress, plain=True))
+    scene = load_scene(args.scene, scene_source(args, screen, effective, progress, require=require_plain))
     frame = scene.frame
     first = draw_on_pixelflow(
         frame, parts=args.nodes, config=effective.config, engine=args.engine, progress=progress.tell

@@ -10,7 +10,7 @@ from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import Fault, InputError, Place
-from tessellation.preview import require_pillow
+from tessellation.picture.preview import require_pillow
 from tessellation.scenes import files_of
 
 __all__ = ["check_picture", "nodes_of", "picture_size", "write_picture"]

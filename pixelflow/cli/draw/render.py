@@ -24,18 +24,14 @@ from pixelflow.config import Effective
 from pixelflow.report import Report
 from pixelflow.simd.drawing import ScreenTriangles, draw
 from tessellation import Tessellation, load
-from tessellation.camera import View
+from tessellation.picture import View, lit_triangles
 from tessellation.rendering import (
     Projected,
-    compose,
-    composition_time,
-    lit_triangles,
     plain_triangles,
     project_samples,
-    render,
+    render_on_nodes,
+    require_plain,
     require_region,
-    shares,
-    works_of,
 )
 from tessellation.reports.picture import Drawn, picture_report
 from tessellation.scenes import BACKGROUND, SIZE, SceneSource, load_scene
@@ -113,9 +109,9 @@ def _check(args: argparse.Namespace) -> None:
 def _draw(
     args: argparse.Namespace, screen: Screen, effective: Effective, watching: Watching, progress: Progress
 ) -> Drawn:
-    nodes_wanted, projected = args.nodes or 1, None
+    projected = None
     require_region(effective.config)
-    how = scene_source(args, screen, effective, progress, watching.attach, plain=True)
+    how = scene_source(args, screen, effective, progress, watching.attach, require=require_plain)
     if args.projection == "emc":
         triangles, tessellations, projected = _projected(args, how)
         size, background = args.size or SIZE, BACKGROUND
@@ -123,22 +119,19 @@ def _draw(
         scene = load_scene(args.scene, how)
         frame, tessellations = scene.frame, scene.tessellations
         triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
-    nodes = [
-        render(
-            share,
-            *size,
-            background=background,
-            composed=nodes_wanted > 1,
-            config=effective.config,
-            engine=args.engine,
-            progress=progress.tell,
-            watch=watching.attach,
-        )
-        for share in shares(triangles, nodes_wanted)
-    ]
-    picture = compose([node.picture for node in nodes])
-    composition = composition_time(works_of(nodes), effective.config) if nodes_wanted > 1 else None
-    return Drawn(triangles, size, background, tuple(tessellations), projected, nodes, picture, composition)
+    drawn = render_on_nodes(
+        triangles,
+        *size,
+        args.nodes or 1,
+        background=background,
+        config=effective.config,
+        engine=args.engine,
+        progress=progress.tell,
+        watch=watching.attach,
+    )
+    return Drawn(
+        triangles, size, background, tuple(tessellations), projected, list(drawn.nodes), drawn.picture, drawn.time
+    )
 
 
 def _projected(args: argparse.Namespace, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tessellation], Projected]:

@@ -46,11 +46,11 @@ def scene_source(
     progress: Progress,
     watch: Callable | None = None,
     *,
-    plain: bool = False,
+    require: Callable | None = None,
 ) -> SceneSource:
     """Return how the scene of ``args`` is made; raises UsageError for an option that does not go with it.
 
-    A ``plain`` one is for PixelFlow, which refuses other scenes.
+    ``require`` refuses what the machine does not draw, as `SceneSource.require`.
     """
     described = args.scene in SCENES or PurePath(args.scene).suffix.lower() == ".toml"
     if args.samples is not None and not is_patches(args.scene):
@@ -66,5 +66,5 @@ def scene_source(
         progress=progress.tell,
         note=screen.note,
         watch=watch,
-        plain=plain,
+        require=require,
     )

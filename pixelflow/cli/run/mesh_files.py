@@ -9,8 +9,8 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_f
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.errors import InputError
 from tessellation import Mesh
-from tessellation.export import encode, suffix_of
-from tessellation.preview import png, require_pillow
+from tessellation.picture.preview import png, require_pillow
+from tessellation.surface.export import encode, suffix_of
 
 __all__ = ["check_outputs", "write_outputs"]
 

@@ -19,9 +19,9 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_f
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.report import Report
 from tessellation import PatchServer, build_mesh
-from tessellation.export import encode, suffix_of
-from tessellation.libraries import library_for
+from tessellation.microprogram.libraries import library_for
 from tessellation.reports.server import Served, served_report
+from tessellation.surface.export import encode, suffix_of
 
 EXAMPLES = (
     "pixelflow serve teapot --samples 8",

@@ -17,10 +17,10 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.report import Report
 from tessellation import PatchFile, check, load, tessellate
-from tessellation.libraries import LIBRARIES
-from tessellation.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.host.session import PassBegins
+from tessellation.microprogram.libraries import LIBRARIES
+from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.reports.outcome import Outcome, outcome_report
-from tessellation.session import PassBegins
 
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",

@@ -6,10 +6,10 @@ import argparse
 
 from pixelflow.cli.shell.arguments import UsageError
 from tessellation import Method
-from tessellation.passes import CACHING_WAYS, CONTROL_POINTS, GP_WAYS, RESULT_WAYS, SCHEDULES
-from tessellation.precision import MANTISSAS
-from tessellation.texture_layout import REPLICATIONS
-from tessellation.texture_source import SENDS
+from tessellation.microprogram.passes import CACHING_WAYS, CONTROL_POINTS, GP_WAYS, RESULT_WAYS, SCHEDULES
+from tessellation.microprogram.texture_source import SENDS
+from tessellation.plan.precision import MANTISSAS
+from tessellation.plan.texture_layout import REPLICATIONS
 
 __all__ = ["add_method_options", "add_result_options", "method_of"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pixelflow.report import Json
 from pixelflow.simd.config.locate import KeyIndex
@@ -17,9 +17,20 @@ from pixelflow.simd.records import record
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+    class Described(DataclassInstance, Protocol):
+        """A configuration that says what it is: a hash and the values of all keys."""
+
+        @property
+        def sha256(self) -> str: ...
+
+        @property
+        def values(self) -> Mapping[str, Value]: ...
+
+
 __all__ = ["ConfigFiles", "Effective"]
 
-Config = TypeVar("Config", bound="DataclassInstance")
+
+Config = TypeVar("Config", bound="Described")
 """The class of a machine's configuration: a frozen dataclass of `param` values and of `section` groups."""
 
 FILE_LIMIT_BYTES = 1 << 20

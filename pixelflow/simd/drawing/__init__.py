@@ -13,20 +13,20 @@ from pixelflow.simd.drawing.frame import (
     Texture,
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
-from pixelflow.simd.drawing.planes import (
+from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
+from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
+from pixelflow.simd.drawing.spans import Edges, RowSpans, edges_of, spans_of
+from pixelflow.simd.drawing.triangles import (
     CENTRE,
-    COLOUR_FRACTION,
-    DEPTH_FRACTION,
+    DEPTH_GUARD,
+    FAR,
+    REACH,
     SAMPLES,
-    Edges,
-    Planes,
-    edges_of,
-    planes_of,
-    texture_planes_of,
+    SUBPIXELS,
+    TEXEL,
+    ScreenTriangles,
+    snap,
 )
-from pixelflow.simd.drawing.reference import Picture, covered, draw
-from pixelflow.simd.drawing.spans import RowSpans, spans_of
-from pixelflow.simd.drawing.triangles import DEPTH_GUARD, FAR, REACH, SUBPIXELS, TEXEL, ScreenTriangles, snap
 
 __all__ = [
     "CENTRE",
@@ -34,6 +34,7 @@ __all__ = [
     "DEPTH_FRACTION",
     "DEPTH_GUARD",
     "FAR",
+    "NOTHING",
     "REACH",
     "SAMPLES",
     "SUBPIXELS",
@@ -58,6 +59,7 @@ __all__ = [
     "draw",
     "draw_frame",
     "edges_of",
+    "nearest",
     "planes_of",
     "snap",
     "spans_of",

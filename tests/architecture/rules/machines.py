@@ -29,9 +29,8 @@ WATCHING = ("pixelflow.simd.observe", "pixelflow.simd.trace", "pixelflow.observe
 EVENTS = {*WATCHING, *(f"{room}.{file}" for room in WATCHING for file in ("bus", "events"))}
 """What everybody may import of those rooms: their faces, and the files of events and of the bus."""
 KINDS_OF_THE_CORE = {LANES: "meaning", BOXES: "time"}
-KINDS = ("meaning", "time", "watching", "programs", "neither")
-"""What a folder of a machine can be. Programs are what runs on it and what measures them; neither is for what carries
-all of them, such as a checkpoint."""
+KINDS = ("meaning", "time", "watching", "neither")
+"""What a folder of a machine can be; neither is for what puts the others together, such as a checkpoint."""
 
 
 def machine_of(name: str) -> str | None:
@@ -56,7 +55,8 @@ def machines_do_not_import_each_other(root: Path) -> list[str]:
 
 
 def folders_say_their_kind(root: Path) -> list[str]:
-    """A folder of a machine says its kind: its docstring begins with it ("Time: ..."), or a README's row has it."""
+    """A folder of a machine says its kind: its docstring begins with it ("Time: ...", "Core (time): ..."), or a row of
+    a README has it."""
     return [
         f"{place(root, folder)}: its docstring or a row of a README must say which it is: {', '.join(KINDS)}"
         for folder in folders_of_machines(root)
@@ -117,12 +117,12 @@ def kind_of_file(root: Path, path: Path) -> str | None:
 @cache
 def kind_of(root: Path, folder: Path) -> str | None:
     said = ast.get_docstring(parsed(folder / "__init__.py")) if (folder / "__init__.py").exists() else ""
-    first = re.match(r"\w+", said or "")
-    if first and first[0].lower() in KINDS:
-        return first[0].lower()
+    found = re.match(rf"(?:[^.:]*\()?({'|'.join(KINDS)})\b", said or "", re.IGNORECASE)
+    if found:
+        return found[1].lower()
     for above in (folder, *folder.parents):
-        if (above / "README.md").exists() and (found := row_of(text(above / "README.md"), above, folder)):
-            return found
+        if (above / "README.md").exists() and (row := row_of(text(above / "README.md"), above, folder)):
+            return row
         if above == root:
             break
     return None

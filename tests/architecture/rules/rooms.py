@@ -42,9 +42,9 @@ TABLE = {
     # The reader of textures is an extra.
     "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
     # The readers of meshes are an extra.
-    "tessellation.rendering.models": (*BASE, "numpy", "trimesh"),
+    "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
-    "tessellation.preview": (*BASE, "tessellation", "numpy", "PIL"),
+    "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
     "larrabee_bridge": (
         *BASE,
         "pixelflow.observe",
@@ -64,7 +64,8 @@ TABLE = {
         "numpy",
     ),
 }
-ANYTHING = ("pixelflow.cli",)
+ANYTHING = ("pixelflow.cli", "pixelflow.machine", "larrabee_bridge.machine")
+"""Commands, and the records of machines that commands find."""
 FACES_ONLY = ("tessellation",)
 """These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.igc`."""
 HALLS = {"pixelflow", "pixelflow.simd", "microcode", "larrabee_bridge"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.architecture.source_tree import nodes, place, sources
 
-CEILING = 300
-"""Lines of product code that use `Any`. It only ever becomes lower."""
+CEILING = 181
+"""Lines of product code that may use `Any`; it only becomes lower."""
 
 
 def lines_with_any(root: Path) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.trace.faults import Checked, Faults
 from pixelflow.simd.trace.model import Category, Clock, Flow, Label, Trace, Track, TrackKind
 from pixelflow.simd.trace.perfetto import HEADER_PROCESS, NANOSECONDS, SEQUENCE
+
+if TYPE_CHECKING:
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
 __all__ = ["check_perfetto", "read_perfetto"]
 
@@ -41,7 +44,7 @@ def read_perfetto(stream: IO[bytes], name: str) -> Trace:
     return trace
 
 
-def _packets(stream: IO[bytes], faults: Faults) -> Iterator[tuple[int, Any]]:
+def _packets(stream: IO[bytes], faults: Faults) -> Iterator[tuple[int, protos.TracePacket]]:
     """Cut the file into packets, each with the byte where it begins."""
     from google.protobuf.message import DecodeError
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
@@ -100,7 +103,7 @@ class _Reader:
             raise InternalError("an event before the header of the trace")
         return self._header
 
-    def take(self, offset: int, packet: Any) -> None:
+    def take(self, offset: int, packet: protos.TracePacket) -> None:
         if packet.trusted_packet_sequence_id != SEQUENCE:
             self._faults.byte(offset, f"a packet of sequence {packet.trusted_packet_sequence_id}: not from this tool")
         elif packet.HasField("interned_data"):
@@ -139,7 +142,7 @@ class _Reader:
 
     # --- what comes first --------------------------------------------------------------------------------------
 
-    def _take_texts(self, data: Any) -> None:
+    def _take_texts(self, data: protos.InternedData) -> None:
         self._texts = {
             "name": {each.iid: each.name for each in data.event_names},
             "category": {each.iid: each.name for each in data.event_categories},
@@ -147,7 +150,7 @@ class _Reader:
             "text": {each.iid: each.str.decode(errors="replace") for each in data.debug_annotation_string_values},
         }
 
-    def _take_track(self, offset: int, descriptor: Any) -> None:
+    def _take_track(self, offset: int, descriptor: protos.TrackDescriptor) -> None:
         if descriptor.HasField("process"):
             self._take_header(offset, descriptor)
         elif self._header is None or descriptor.parent_uuid != HEADER_PROCESS:
@@ -162,7 +165,7 @@ class _Reader:
             else:
                 self._trace.track(track)
 
-    def _take_header(self, offset: int, descriptor: Any) -> None:
+    def _take_header(self, offset: int, descriptor: protos.TrackDescriptor) -> None:
         header = dict(label.partition(": ")[::2] for label in descriptor.process.process_labels)
         numbers = [header.pop(key, "") for key in ("clock_mhz", "begin", "end", "events")]
         if not all(number.isdecimal() for number in numbers) or numbers[0] == "0":
@@ -173,7 +176,7 @@ class _Reader:
 
     # --- events ------------------------------------------------------------------------------------------------
 
-    def _take_event(self, offset: int, packet: Any) -> None:
+    def _take_event(self, offset: int, packet: protos.TracePacket) -> None:
         event = packet.track_event
         uuid = event.track_uuid
         if uuid not in self._tracks:
@@ -197,7 +200,7 @@ class _Reader:
         else:
             self._begin_span(offset, uuid, cycle, event)
 
-    def _take_value(self, offset: int, track: Track, cycle: int, event: Any) -> None:
+    def _take_value(self, offset: int, track: Track, cycle: int, event: protos.TrackEvent) -> None:
         if track not in self._trace.counters:
             self._faults.byte(offset, f"a counter value on {track.name}, which has spans")
             return
@@ -213,7 +216,7 @@ class _Reader:
             self._faults.byte(offset, "a span of no cycle that is not an instant")
         spans.ends[row] = cycle
 
-    def _begin_span(self, offset: int, uuid: int, cycle: int, event: Any) -> None:
+    def _begin_span(self, offset: int, uuid: int, cycle: int, event: protos.TrackEvent) -> None:
         track, kind = self._tracks[uuid], event.type
         spans = self._trace.spans[track]
         if kind not in (event.TYPE_SLICE_BEGIN, event.TYPE_INSTANT):
@@ -232,7 +235,7 @@ class _Reader:
         for number in event.terminating_flow_ids:
             self._targets[number] = (offset, track, row)
 
-    def _label(self, offset: int, event: Any, annotations: Sequence[Any]) -> int:
+    def _label(self, offset: int, event: protos.TrackEvent, annotations: Sequence[protos.DebugAnnotation]) -> int:
         """Return the label of an event. Its last argument is the cycle, which is no part of the label."""
         args = []
         for annotation in annotations[:-1]:
