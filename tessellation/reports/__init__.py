@@ -1,1 +1,1 @@
-"""Reports (watching): what a tessellation, a server, a picture and a verification have to say of themselves."""
+"""Reports (watching): what a tessellation, a server and a picture have to say of themselves."""

@@ -18,7 +18,7 @@ from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import THESIS_CYCLES, pass_cycles
 from tessellation.published.notes import NOTES, PRINTED_DIGITS, Reason
 from tessellation.published.rows import Outcome, Row
-from tessellation.published.thesis import FIGURES, TABLES
+from tessellation.published.thesis import FIGURES, TABLES, PrintedTable
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, arithmetic, passes
 from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
 from tessellation.reproduction.batches import batches

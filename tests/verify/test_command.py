@@ -12,9 +12,9 @@ from tessellation.plan.stages import Stage
 from tessellation.published import thesis
 from tessellation.published.cost_model import pass_cycles
 from tessellation.published.rows import Row
-from tessellation.reports.verified import deviation_text, figure_text
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, passes
 from tessellation.reproduction.bench import counted, spent
+from tessellation.reproduction.report.verified import deviation_text, figure_text
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
@@ -220,6 +220,6 @@ def test_bad_outputs_are_refused_before_anything_runs(options, code, message, ve
 def test_a_report_that_cannot_be_finished_leaves_the_old_one(verify, tmp_path, monkeypatch):
     path = tmp_path / "report.md"
     path.write_text("old")
-    monkeypatch.setattr("tessellation.reports.documents.summary", lambda verified: 1 / 0)
+    monkeypatch.setattr("tessellation.reproduction.report.documents.summary", lambda verified: 1 / 0)
     assert verify(6, "-q", "--markdown", path).code == 70
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -24,11 +24,11 @@ from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import load_effective
 from pixelflow.report import Column, Report, Table
 from pixelflow.simd.errors import nearest
-from tessellation.reports import documents
-from tessellation.reports.figure import CURVES, save_figure
-from tessellation.reports.verification import verified_report
-from tessellation.reports.verified import Verified
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, Reproduction
+from tessellation.reproduction.report import documents
+from tessellation.reproduction.report.figure import CURVES, save_figure
+from tessellation.reproduction.report.verification import verified_report
+from tessellation.reproduction.report.verified import Verified
 
 EXAMPLES = (
     "pixelflow verify 6",

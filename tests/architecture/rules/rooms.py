@@ -54,8 +54,8 @@ TABLE = {
     "larrabee_bridge.compare.dashboard": (*BASE, "rich"),
     # The figures are an extra.
     "larrabee_bridge.compare.figure": (*BASE, "larrabee_bridge", "matplotlib"),
-    "tessellation.reports.figure": (*BASE, "tessellation", "matplotlib"),
-    "tessellation.reports.documents": (*BASE, "pixelflow.config", "tessellation", "rich"),
+    "tessellation.reproduction.report.figure": (*BASE, "tessellation", "matplotlib"),
+    "tessellation.reproduction.report.documents": (*BASE, "pixelflow.config", "tessellation", "rich"),
     "larrabee_bridge.compare": (
         *NODE,
         "pixelflow.node",

@@ -10,8 +10,8 @@ from pixelflow.config import THESIS
 from pixelflow.report import Column, Json, Part, Report, Table, counted, table_object
 from tessellation.published.rows import Outcome, Row
 from tessellation.published.thesis import TITLE
-from tessellation.reports.verified import Verified, deviation_text, figure_text, percent_text
 from tessellation.reproduction import WITHOUT_FIGURES, Reproduction
+from tessellation.reproduction.report.verified import Verified, deviation_text, figure_text, percent_text
 
 __all__ = ["summary", "verified_report"]
 

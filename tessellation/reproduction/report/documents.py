@@ -10,9 +10,9 @@ from pixelflow.config import THESIS
 from pixelflow.report import as_text
 from tessellation.published.notes import NOTES
 from tessellation.published.thesis import TITLE
-from tessellation.reports.verification import summary, verified_report
-from tessellation.reports.verified import Verified, deviation_text, figure_text, percent_text
 from tessellation.reproduction import WITHOUT_FIGURES
+from tessellation.reproduction.report.verification import summary, verified_report
+from tessellation.reproduction.report.verified import Verified, deviation_text, figure_text, percent_text
 
 __all__ = ["markdown", "svg"]
 
