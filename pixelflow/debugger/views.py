@@ -65,9 +65,7 @@ def _doing(session: Session, stream: StreamView) -> str:
     return f"{place(program, stream.index):<22} {source_text(program, stream.index)}{when}"
 
 
-def code(
-    width: int, session: Session, stream: str, around: int = _CODE_AROUND, at: int | None = None
-) -> Iterator[Part]:
+def code(width: int, session: Session, stream: str, at: int | None = None) -> Iterator[Part]:
     """Yield instructions with their source around one of them: that which a stream has next, or ``at``.
 
     ``=>`` marks the next instruction of a stream, ``->`` control on the way to it.

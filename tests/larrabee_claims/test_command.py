@@ -92,7 +92,7 @@ def test_a_figure_that_differs_ends_with_1(capsys, monkeypatch: pytest.MonkeyPat
     from dataclasses import replace
 
     claim = next(claim for claim in CLAIMS if claim.name == "larrabee-unit")
-    monkeypatch.setattr("larrabee_bridge.claims.CLAIMS", (replace(claim, values={"flops_per_cycle": 64}),))
+    monkeypatch.setattr("pixelflow.cli.evidence.claims.CLAIMS", (replace(claim, values={"flops_per_cycle": 64}),))
     assert main(["larrabee", "claims", "--width", "120"]) == 1
     shown = capsys.readouterr()
     assert "DIFFERS" in shown.out and "larrabee-unit" in shown.err

@@ -33,7 +33,7 @@ from tessellation.rendering import (
     require_plain,
     require_region,
 )
-from tessellation.reports.picture import Drawn, picture_report
+from tessellation.rendering.report import Drawn, picture_report
 from tessellation.scenes import BACKGROUND, SIZE, SceneSource, load_scene
 
 EXAMPLES = (
