@@ -14,6 +14,7 @@ code  meaning
 6     machine fault in the program
 70    internal invariant broken
 130   interrupted
+141   the reader of a pipe went away
 ====  =================================================================
 """
 

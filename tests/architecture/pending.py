@@ -29,7 +29,6 @@ PENDING: dict[str, tuple[str, ...]] = {
     "no_arrow_goes_upwards": (
         "pixelflow/kernels",
         "pixelflow/node",
-        "pixelflow/simd",
     ),
     "no_files_in_a_circle": (
         "pixelflow/kernels",

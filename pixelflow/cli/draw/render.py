@@ -1,8 +1,8 @@
 """Draw a picture on a simulated machine: PixelFlow, or Larrabee with --machine larrabee.
 
-SCENE is a scene file (.toml), a scene that ships here (still, tea, herd, fleet, works, anthill, glass), a mesh (.obj,
-.ply, .stl, .off, .glb; needs trimesh; bunny, airplane, ant and nut ship here), or patches (teapot, enneper, .bpt),
-which a PixelFlow node tessellates first, or Larrabee's vector unit with --projection vpu. The picture is compared with
+SCENE is a scene file (.toml), a mesh (.obj, .ply, .stl, .off, .glb; needs trimesh), patches (.bpt), which a PixelFlow
+node tessellates first, or Larrabee's vector unit with --projection vpu, or the name of one that ships here (listed
+below). The picture is compared with
 the same triangles drawn in 64-bit integers.
 """
 

@@ -12,7 +12,7 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
 from tessellation import BUILT_IN
-from tessellation.scenes import SCENES, SceneSource
+from tessellation.scenes import MESHES, SCENES, SceneSource
 
 _MOST_SAMPLES = 16
 
@@ -22,7 +22,9 @@ __all__ = ["add_scene_options", "is_patches", "scene_source"]
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
     """Add the scene, its size, and how named patches and meshes are made."""
     add = parser.add_argument
-    add("scene", metavar="SCENE", help="scene, mesh or patches: a name, or a file (.toml, .obj, .ply, .bpt, ...)")
+    names = ", ".join((*SCENES, *MESHES, *BUILT_IN))
+    text = f"scene, mesh or patches: a file (.toml, .obj, .ply, .bpt, ...), or one of {names}"
+    add("scene", metavar="SCENE", help=text)
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own, or 640x480)")
     add("--samples", type=_samples, metavar="K", help="samples along u and v of named patches, 2 to 16 (default: 8)")
     add("--flat", action="store_true", help="one colour a triangle, for named meshes and patches (default: Gouraud)")

@@ -1,6 +1,6 @@
 """Tessellate Bezier patches on one node and send the results to other nodes over the geometry network (thesis 3.8).
 
-PATCHES is a .bpt file, or the name of a model that ships with the package: teapot, enneper. Points and normals are read
+PATCHES is a .bpt file, or the name of a model that ships with the package (listed below). Points and normals are read
 back from the memories of the clients' GPs.
 """
 

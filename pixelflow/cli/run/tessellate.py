@@ -1,6 +1,6 @@
 """Tessellate Bezier patches by microcode on the simulated array; write points, unit normals and triangles.
 
-PATCHES is a .bpt file, or the name of a model that ships with the package: teapot, enneper.
+PATCHES is a .bpt file, or the name of a model that ships with the package (listed below).
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.report import Report
-from tessellation import PatchFile, check, load, tessellate
+from tessellation import BUILT_IN, PatchFile, check, load, tessellate
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import LIBRARIES
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.reports.outcome import Outcome, outcome_report
+
+PATCHES_HELP = f"patch file (.bpt), or a built-in model: {', '.join(BUILT_IN)}"
 
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",
@@ -32,7 +34,7 @@ EXAMPLES = (
 def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     """Add the patches, how finely they are sampled, and the float routines."""
     add = parser.add_argument
-    add("patches", metavar="PATCHES", help="patch file (.bpt), or a built-in model: teapot, enneper")
+    add("patches", metavar="PATCHES", help=PATCHES_HELP)
     add("--samples", type=_samples, default=[16], metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
     add("--library", choices=tuple(LIBRARIES), default=None,

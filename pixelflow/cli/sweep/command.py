@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 
+from pixelflow.cli.run.tessellate import PATCHES_HELP
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.progress import Progress
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-P", dest="parameters", action="append", default=[], metavar="NAME=VALUE",
         help="set a `param` of the source to a number in all points (repeatable)")  # fmt: skip
     patches = subjects.add_parser("tessellate", help="a tessellation", description="Sweep tessellations.")
-    patches.add_argument("source", metavar="PATCHES", help="patch file (.bpt), or a built-in model: teapot, enneper")
+    patches.add_argument("source", metavar="PATCHES", help=PATCHES_HELP)
     for name, subject in (("run", run_parser), ("tessellate", patches)):
         _add_sweep_options(subject, name)
         add_config_options(subject)
