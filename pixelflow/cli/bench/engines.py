@@ -19,7 +19,7 @@ from pixelflow.report import Column, Fact, Part, Table, counted, fixed, number, 
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
 
-__all__ = ["engines", "memory_line", "prepared_chain"]
+__all__ = ["engines", "memory_line", "prepared_chain", "settle"]
 
 _SHORTEST = 0.02
 """Seconds that a measurement takes at least."""
@@ -45,8 +45,14 @@ class _Runner:
         program = self.actions * self.repeats
         begin = perf_counter()
         self.engine.run(program)
-        self.engine.settle()
+        settle(self.engine)
         return ((perf_counter() - begin) / self.repeats,)
+
+
+def settle(engine: Engine) -> None:
+    """Wait until an engine has done what it was told, where it works in the background."""
+    if engine.background is not None:
+        engine.background.settle()
 
 
 def _runner(
@@ -57,7 +63,7 @@ def _runner(
     begin = perf_counter()
     actions = prepare(engine, [engine.prepare(each.apply) for each in instructions()])
     engine.run(actions)
-    engine.settle()
+    settle(engine)
     runner = _Runner(name, how, threads, engine, actions, perf_counter() - begin)
     if name == "compiled":
         engine.take_care()

@@ -12,7 +12,7 @@ from functools import partial
 from time import perf_counter
 
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, ratios, rounds_text
-from pixelflow.cli.bench.engines import memory_line, prepared_chain
+from pixelflow.cli.bench.engines import memory_line, prepared_chain, settle
 from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
 from pixelflow.node.pe_array import PeArray
@@ -61,7 +61,7 @@ def _ready(engine: Engine, state: dict) -> tuple[Engine, list[Action]]:
     engine.restore(state)
     program = prepared_chain(engine, [engine.prepare(each.apply) for each in instructions()]) * _REPEATS
     engine.run(program)
-    engine.settle()
+    settle(engine)
     return engine, program
 
 
@@ -72,7 +72,7 @@ def _once(arrays: list[tuple[Engine, list[Action]]], some: int, threads: int) ->
     for engine, program in arrays[:some]:
         engine.run(program)
     for engine, _ in arrays[:some]:
-        engine.settle()
+        settle(engine)
     return ((perf_counter() - begin) / some / _REPEATS,)
 
 

@@ -29,6 +29,7 @@ __all__ = ["STARTUP"]
 _BEFORE = """
 import sys
 from time import perf_counter
+from pixelflow.cli.bench.engines import settle
 from pixelflow.cli.bench.mix import instructions
 from pixelflow.config import THESIS
 from pixelflow.simd.lanes import make_engine
@@ -57,7 +58,7 @@ some = [mix[int(at)] for at in sys.argv[1:]] or mix
 begin = perf_counter()
 engine = make_engine("auto", rows.shape)
 engine.run([engine.prepare(each.apply) for each in some])
-engine.settle()
+settle(engine)
 print(perf_counter() - begin)
 for each in mix:
     engine.prepare(each.apply)

@@ -1,7 +1,8 @@
 """Draw the same scene on PixelFlow and on Larrabee, and put what it took side by side.
 
 SCENE is a scene file (.toml), a mesh, patches (.bpt), which a PixelFlow node tessellates first, or the name of one that
-ships here (listed below). Patches that are named themselves are also tessellated on both machines. Every pixel is compared with the one that 64-bit integers draw.
+ships here (listed below). Patches that are named themselves are also tessellated on both machines. Every pixel is
+compared with the one that 64-bit integers draw.
 """
 
 from __future__ import annotations
