@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from pixelflow.errors import Fault, InputError, Place
+from pixelflow.node.first_form import CLASS_OF_FIRST, first_form, renewed
 from pixelflow.node.saved_values import pack, unpack
 
 __all__ = ["DAMAGED", "read_archive", "read_bytes", "write_archive"]
@@ -60,10 +61,13 @@ def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], In
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             header = json.loads(archive["header"].tobytes())
-            if header["schema"] != schema:
-                raise refuse(f"is of another version: schema {header['schema']!r}, expected {schema!r}")
+            found = header["schema"]
+            if found not in (schema, first_form(schema)):
+                raise refuse(f"is of another version: schema {found!r}, expected {schema!r}")
             arrays = [archive[f"array{at}"] for at in range(len(archive.files) - 1)]
-        return header, unpack(header["state"], arrays)
+        if found == schema:
+            return header, unpack(header["state"], arrays)
+        return header, renewed(unpack(header["state"], arrays, CLASS_OF_FIRST))
     except _UNREADABLE:
         raise refuse(DAMAGED) from None
 

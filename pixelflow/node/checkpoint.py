@@ -14,7 +14,7 @@ from pixelflow.node.archive import DAMAGED, read_archive, read_bytes, write_arch
 
 __all__ = ["SCHEMA", "Checkpoint"]
 
-SCHEMA = "pixelflow.checkpoint/1"
+SCHEMA = "pixelflow.checkpoint/2"
 
 
 def _refusal(message: str, file: str) -> InputError:

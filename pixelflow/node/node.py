@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.isa import Program
-from pixelflow.node import texture_state
 from pixelflow.node.account import account, unfinished_account
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.igc import Stream
@@ -284,7 +283,7 @@ class Node(Shown):
             "array": self.array.snapshot(),
             "texture_memory": [memory.snapshot() for memory in self.texture_memory],
             "gp_memory": [memory.snapshot() for memory in self.gp_memory],
-            "texture": texture_state.snapshot(self.texture),
+            "texture": self.texture.snapshot(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -294,7 +293,7 @@ class Node(Shown):
             memory.restore(pages)
         for memory, used in zip(self.gp_memory, state["gp_memory"], strict=True):
             memory.restore(used)
-        texture_state.restore(self.texture, state["texture"])
+        self.texture.restore(state["texture"])
 
     def _checkpoint(self, runner: OneStream | TwoStreams, saving: _Saving) -> Checkpoint:
         from pixelflow.node.checkpoint import Checkpoint

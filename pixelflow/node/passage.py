@@ -9,26 +9,23 @@ memory are read at the same addresses.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
 from pixelflow.lanes.engine import Action
-from pixelflow.node import texture_state
 from pixelflow.node.kept_reads import LastRound
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.rereading import Rereading
 from pixelflow.node.score import Again, Begin, End, Lanes, Score, Settings
+from pixelflow.node.texture_state import TextureState
 from pixelflow.node.texture_unit import TextureUnit
 
 __all__ = ["Passage", "passage_of"]
 
 _FULL = ("E", "L")
 """Masks that must be full at the beginning: every PE is enabled, outside routines."""
-
-_MOVED = "moved"
 
 
 @dataclass(slots=True, eq=False)
@@ -39,10 +36,12 @@ class Passage:
     look: tuple[Action, ...]
     """Look whether the masks are full: then ``differs[0]`` stays 0."""
     differs: NDArray[np.uint8]
-    before: dict[str, Any]
-    after: dict[str, Any]
-    """The state of the texture unit, without the bytes that it has moved since it was made."""
+    before: TextureState
+    fills: bool
+    """Whether the last read fills all data corner turners, so that what they held before makes no difference."""
+    after: TextureState
     moved: dict[str, int]
+    """Bytes that go each way in it."""
     versions: tuple[int, ...]
     """Of texture memory."""
     lee: int
@@ -53,7 +52,7 @@ class Passage:
 
     def carry_out(self, array: PeArray, unit: TextureUnit) -> bool:
         """Make the run, where it asks for the same; else do nothing. Return whether it was made."""
-        if array.lee.version != self.lee or not texture_state.is_in(unit, self.before):
+        if array.lee.version != self.lee or not unit.is_as(self.before, dct=not self.fills):
             return False
         array.run(self.look)
         array.settle()
@@ -63,9 +62,9 @@ class Passage:
         if unit.versions != self.versions and not self._read_anew(unit):
             return False
         array.run(self.actions)
-        texture_state.restore(unit, self.after)
-        for way, count in self.moved.items():
-            unit.moved[way] += count
+        moved = {way: count + self.moved[way] for way, count in unit.moved.items()}
+        unit.restore(self.after)
+        unit.moved = moved
         return True
 
     def _read_anew(self, unit: TextureUnit) -> bool:
@@ -75,12 +74,12 @@ class Passage:
         for again, blocks in zip(self.reads, self.anew.blocks(), strict=True):
             again.place.kept.renew(blocks)
         read = self.reads[-1].same.read
-        self.after["_held_data"] = LastRound.of(read.addresses, read.valid, read.data_of(blocks)).data
+        self.after.dct = LastRound.of(read.addresses, read.valid, read.data_of(blocks)).data
         self.versions = unit.versions
         return True
 
 
-def passage_of(score: Score, array: PeArray, unit: TextureUnit, before: dict[str, Any]) -> Passage | None:
+def passage_of(score: Score, array: PeArray, unit: TextureUnit, before: TextureState) -> Passage | None:
     """Return the passage of a score that has just been replayed; None where a transfer is not known beforehand.
 
     ``before`` is the snapshot of the texture unit from before the replay.
@@ -109,14 +108,11 @@ def passage_of(score: Score, array: PeArray, unit: TextureUnit, before: dict[str
     look = tuple(engine.comparing(mask, full, differs) for mask in _FULL)
     if None in look:
         return None
-    after = texture_state.snapshot(unit)
-    moved = {way: count - before[_MOVED][way] for way, count in after.pop(_MOVED).items()}
-    asked = {name: value for name, value in before.items() if name != _MOVED}
+    after = unit.snapshot()
+    moved = {way: count - before.moved[way] for way, count in after.moved.items()}
+    fills = bool(reads) and isinstance(reads[-1].same.read.last.emcs, slice)
     anew = None
-    # What the corner turners held before makes no difference where the last read fills them all.
-    if reads and isinstance(reads[-1].same.read.last.emcs, slice):
-        del asked["_held_data"]
-        if all(again.place.kept.blocks is not None for again in reads):
-            anew = unit.rereading([again.same.read for again in reads])
+    if fills and all(again.place.kept.blocks is not None for again in reads):
+        anew = unit.rereading([again.same.read for again in reads])
     lee = array.lee.version
-    return Passage(tuple(actions), look, differs, asked, after, moved, unit.versions, lee, tuple(reads), anew)
+    return Passage(tuple(actions), look, differs, before, fills, after, moved, unit.versions, lee, tuple(reads), anew)

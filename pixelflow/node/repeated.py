@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pixelflow.isa import Program
-from pixelflow.node import texture_state
 from pixelflow.node.pe_array import PeArray
 from pixelflow.node.prepared import prepared
 from pixelflow.node.run import Run
@@ -44,7 +43,7 @@ def _again(score: Score, array: PeArray, unit: TextureUnit) -> int | None:
         return replay(score, array, unit)
     from pixelflow.node.passage import passage_of
 
-    before = texture_state.snapshot(unit)
+    before = unit.snapshot()
     done = replay(score, array, unit)
     if done is None:
         score.passage = passage_of(score, array, unit, before)

@@ -22,7 +22,7 @@ from pixelflow.records import record
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
 
-SCHEMA = "pixelflow.saved_run/1"
+SCHEMA = "pixelflow.saved_run/2"
 
 _PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
 """Ends that a replay comes to as well; where something else stopped the run, its end is not known."""

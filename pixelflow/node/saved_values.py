@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -13,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.errors import InternalError
+from pixelflow.node.stable_names import CLASS_OF, NAME_OF
 
 __all__ = ["pack", "unpack"]
-
-_ROOMS = ("pixelflow.node.", "pixelflow.sim.", "pixelflow.isa.tas")
-"""Where the classes of saved values may come from; no other name in a file is looked up."""
 
 
 def pack(value: Any, arrays: list[NDArray]) -> Any:
@@ -49,37 +46,33 @@ def pack(value: Any, arrays: list[NDArray]) -> Any:
     raise InternalError(f"a {type(value).__name__} cannot be saved: {value!r}")
 
 
-def unpack(packed: Any, arrays: Sequence[NDArray]) -> Any:
-    """Return the value that :func:`pack` was given; raises KeyError, TypeError or ValueError for anything else."""
+def unpack(packed: Any, arrays: Sequence[NDArray], names: Mapping[str, type] = CLASS_OF) -> Any:
+    """Return the value that :func:`pack` was given; raises KeyError, TypeError or ValueError for anything else.
+
+    ``names`` are those that stand for classes; no other one is looked up.
+    """
     if not isinstance(packed, dict):
         return packed
     match packed:
         case {"array": int(position)}:
             return arrays[position]
         case {"list": list(items)}:
-            return [unpack(each, arrays) for each in items]
+            return [unpack(each, arrays, names) for each in items]
         case {"tuple": list(items)}:
-            return tuple(unpack(each, arrays) for each in items)
+            return tuple(unpack(each, arrays, names) for each in items)
         case {"dict": list(items)}:
-            return {unpack(key, arrays): unpack(each, arrays) for key, each in items}
+            return {unpack(key, arrays, names): unpack(each, arrays, names) for key, each in items}
         case {"counter": list(items)}:
-            return Counter({unpack(key, arrays): count for key, count in items})
+            return Counter({unpack(key, arrays, names): count for key, count in items})
         case {"enum": str(name), "name": str(member)}:
-            return _class_of(name)[member]
+            return names[name][member]
         case {"class": str(name), "fields": dict(values)}:
-            return _class_of(name)(**{key: unpack(each, arrays) for key, each in values.items()})
+            return names[name](**{key: unpack(each, arrays, names) for key, each in values.items()})
     raise ValueError(f"no saved value: {sorted(packed)}")
 
 
 def _name_of(kind: type) -> str:
-    if not kind.__module__.startswith(_ROOMS):
+    name = NAME_OF.get(kind)
+    if name is None:
         raise InternalError(f"a {kind.__module__}.{kind.__name__} cannot be saved")
-    return f"{kind.__module__}:{kind.__name__}"
-
-
-def _class_of(name: str) -> Any:
-    room, _, kind = name.partition(":")
-    found = vars(sys.modules[room]).get(kind) if room.startswith(_ROOMS) and room in sys.modules else None
-    if not isinstance(found, type) or not (is_dataclass(found) or issubclass(found, Enum)):
-        raise ValueError(f"no class of saved values: {name}")
-    return found
+    return name

@@ -1,52 +1,108 @@
-"""What changes in a texture unit while a program runs: its registers, its corner turners, the transfer under way."""
+"""State of the texture unit of a node: what changes while a program runs, the texture memories left out (2.2.7)."""
 
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pixelflow.config import NodeConfig
+from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.node.address_generator import AddressGenerator
-from pixelflow.node.texture_unit import TextureUnit
-from pixelflow.node.transfer import Destination, Transfer
+from pixelflow.node.transfer import WAYS, Destination, Transfer
 
-__all__ = ["is_in", "restore", "snapshot"]
+__all__ = ["DEVICES", "NO_ADDRESS", "Moving", "TextureState"]
 
-_PARTS_OF_THE_NODE = frozenset(
-    {"_config", "_array", "_engine", "_memories", "_access", "_coming", "_kept", "_scheduled", "gps_of"}
-)
+DEVICES = PORT_BYTES // 4
+"""SDRAMs of a module: 8, one for each 4-byte word of a port (thesis 2.2.7)."""
 
+T = TypeVar("T")
 
-def snapshot(unit: TextureUnit) -> dict[str, Any]:
-    """Return a copy of all state of a texture unit; the texture memories are not in it."""
-    return {name: _copied(value) for name, value in vars(unit).items() if name not in _PARTS_OF_THE_NODE}
+NO_ADDRESS = -1
+"""What an address corner turner holds before it has held one."""
 
 
-def is_in(unit: TextureUnit, state: dict[str, Any]) -> bool:
-    """Return whether a texture unit is in a state, as far as that says; never while a transfer is under way."""
-    now = vars(unit)
-    return unit.is_idle and all(
-        np.array_equal(value, now[name]) if np.ndarray in (type(value), type(now[name])) else value == now[name]
-        for name, value in state.items()
-    )
+@dataclass
+class Moving:
+    """What a transfer holds between its two halves: bytes for input ports, and whose; bytes for each GP memory."""
+
+    lanes: NDArray[np.int64] | None = None
+    data: NDArray[np.uint8] | None = None
+    returned: tuple[tuple[Destination, NDArray[np.uint8]], ...] = ()
 
 
-def restore(unit: TextureUnit, state: dict[str, Any]) -> None:
-    """Put a texture unit into the state of a snapshot."""
-    vars(unit).update({name: _copied(value) for name, value in state.items()})
+@dataclass(eq=False)
+class TextureState:
+    """Registers and corner turners of the TASICs of all modules, and the transfer under way; a checkpoint holds it."""
+
+    destinations: list[Destination]
+    """Where each module sends bytes for GPs."""
+    act: NDArray[np.int64]
+    """The address corner turners (ACT): addresses of the last round, int64[emc, device]; -1 before there are any."""
+    dct: NDArray[np.uint8] | None = None
+    """The data corner turners (DCT): data of the last round, uint8[emc, device, byte]; None before there are any."""
+    generator: AddressGenerator = field(default_factory=AddressGenerator)
+    panel_minor: bool = False
+    alternate: bool = False
+    """Whether alternate banks are promised."""
+    transfer: Transfer | None = None
+    """The transfer that the last texture instruction asked for."""
+    moving: Moving = field(default_factory=Moving)
+    moved: dict[str, int] = field(default_factory=lambda: dict.fromkeys(WAYS, 0))
+    """Bytes of data that went each way since the start, by way; addresses and idle places are not counted."""
+
+    @classmethod
+    def of(cls, config: NodeConfig) -> TextureState:
+        """Return the state in which the TASICs of a node start."""
+        held = np.full((config.array.emcs, DEVICES), NO_ADDRESS, np.int64)
+        return cls([Destination() for _ in range(config.array.modules)], held)
+
+    def snapshot(self) -> TextureState:
+        """Return a copy of the state for somebody else, who may change it."""
+        return TextureState(**{each.name: _copied(getattr(self, each.name)) for each in fields(TextureState)})
+
+    def restore(self, state: TextureState) -> None:
+        """Take over a state, as a copy."""
+        for each in fields(TextureState):
+            setattr(self, each.name, _copied(getattr(state, each.name)))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no transfer has begun that has not ended."""
+        return self.moving.lanes is None and not self.moving.returned
+
+    def is_as(self, other: TextureState, *, dct: bool = True) -> bool:
+        """Return whether nothing is under way and all registers are those of another state.
+
+        What has been moved so far is not compared, and the data corner turners only where ``dct`` is true.
+        """
+        return (
+            self.is_idle
+            and other.is_idle
+            and self.registers == other.registers
+            and self.alternate == other.alternate
+            and self.transfer == other.transfer
+            and np.array_equal(self.act, other.act)
+            and (not dct or ((self.dct is None) == (other.dct is None) and np.array_equal(self.dct, other.dct)))
+        )
+
+    @property
+    def registers(self) -> tuple[object, ...]:
+        """What a read follows from besides its transfer, the PEs and texture memory; as it is now, not a copy."""
+        generator = self.generator
+        return (self.panel_minor, generator.counter, generator.step, generator.crossbar, self.destinations)
 
 
-def _copied(value: Any) -> Any:
-    """Return a value for somebody else, who may change it; most are cheaper to copy than `deepcopy` finds out."""
+def _copied(value: T) -> T:
+    """Return a copy of a part of the state; most are cheaper to copy than `deepcopy` finds out."""
     match value:
-        case None | bool() | int() | Transfer():
+        case None | bool() | Transfer():
             return value
-        case np.ndarray() | dict():
+        case np.ndarray() | dict() | list():
             return value.copy()
-        case [*destinations] if all(isinstance(each, Destination) for each in destinations):
-            return destinations
         case AddressGenerator():
             return replace(value, crossbar=list(value.crossbar))
     return copy.deepcopy(value)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from pixelflow.config import NodeConfig
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.isa.tas import Addressing
-from pixelflow.node import texture_state
 from pixelflow.node.mark_tracker import MarkTracker
 from pixelflow.node.texture_access import TextureAccess
 from pixelflow.node.texture_unit import TextureUnit
@@ -32,7 +31,7 @@ class TimedTextureUnit(TextureUnit):
 
     def __init__(self, config: NodeConfig, real: TextureUnit, tracker: MarkTracker) -> None:
         super().__init__(config, tracker, ())
-        texture_state.restore(self, texture_state.snapshot(real))
+        self.restore(real)
         self.gps_of = real.gps_of
         self._access = _KnownAccess(config, ())
         self._tracker = tracker
@@ -40,7 +39,7 @@ class TimedTextureUnit(TextureUnit):
 
     def end(self) -> None:
         """Check that the GP memories could take what the transfer brought; nothing is put anywhere."""
-        for where, data in self._moving.returned:
+        for where, data in self.moving.returned:
             self.gps_of(where.node)[where.gp].check(where.address, len(data))
 
     def _port(self) -> NDArray[np.uint8]:

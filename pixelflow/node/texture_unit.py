@@ -10,7 +10,7 @@ Every EMC has an address and a data corner turner, which hold one round: what th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
 from pixelflow.isa.tas import Addressing
 from pixelflow.lanes.engine import Engine
-from pixelflow.node.address_generator import AddressGenerator
 from pixelflow.node.gp_memory import GpMemory
 from pixelflow.node.kept_reads import Asked, KeptRead, KeptReads, LastRound, SameRead
 from pixelflow.node.rereading import Rereading
@@ -28,31 +27,17 @@ from pixelflow.node.sdram_use import needs_addresses
 from pixelflow.node.service_order import commands_of, in_groups, rounds_of, service_order
 from pixelflow.node.texture_access import TextureAccess
 from pixelflow.node.texture_memory import TextureMemory
+from pixelflow.node.texture_state import DEVICES, NO_ADDRESS, Moving, TextureState
 from pixelflow.node.transfer import WAYS, Command, Destination, Direction, Load, Return, RoundAddresses, Transfer
 
 __all__ = ["DEVICES", "WAYS", "TextureUnit"]
-
-DEVICES = PORT_BYTES // 4
-"""SDRAMs of a module: 8, one for each 4-byte word of a port (thesis 2.2.7)."""
 
 _GIVEN = {Addressing.GENERATED: 0, Addressing.BASE: 3, Addressing.EXPLICIT: PORT_BYTES}
 """How many bytes of a port an address follows from; of other reads nothing is kept."""
 _BASE_MASK = (1 << 24) - 1
 
-_NO_ADDRESS = -1
-"""What an address corner turner holds before it has held one."""
 
-
-@dataclass
-class _Moving:
-    """What a transfer holds between its two halves: bytes for input ports, and whose; bytes for each GP memory."""
-
-    lanes: NDArray[np.int64] | None = None
-    data: NDArray[np.uint8] | None = None
-    returned: tuple[tuple[Destination, NDArray[np.uint8]], ...] = ()
-
-
-class TextureUnit:
+class TextureUnit(TextureState):
     """The TASICs of all modules of a node; texture instructions act on it."""
 
     def __init__(
@@ -64,6 +49,7 @@ class TextureUnit:
         *,
         nodes: int = 1,
     ) -> None:
+        super().__init__(**vars(TextureState.of(config)))
         self._config = config
         self._array = config.array
         self._engine = engine
@@ -77,18 +63,7 @@ class TextureUnit:
         """Nodes that the geometry network joins."""
         self.gps_of: Callable[[int], Sequence[GpMemory]] = lambda node: gp_memories
         """The GP memories of the node that lies so many places further along the geometry network."""
-        self.generator = AddressGenerator()
-        self.panel_minor = False
-        self.alternate = False
-        self.destinations = [Destination() for _ in range(config.array.modules)]
-        self.transfer: Transfer | None = None
-        """The transfer that the last texture instruction asked for."""
-        self.moved = dict.fromkeys(WAYS, 0)
-        """Bytes of data that went each way since the start, by way; addresses and idle places are not counted."""
-        self._held_addresses = np.full((config.array.emcs, DEVICES), _NO_ADDRESS, np.int64)
-        self._held_data: NDArray[np.uint8] | None = None
         self._addresses: list[tuple[RoundAddresses, ...]] | None = None
-        self._moving = _Moving()
 
     # --- what texture instructions ask for ------------------------------------------------------------------------
 
@@ -154,7 +129,7 @@ class TextureUnit:
     def begin(self, transfer: Transfer) -> None:
         """Take addresses and data from the PEs and access texture memory."""
         self._addresses = self._coming = None
-        self._moving = _Moving()
+        self.moving = Moving()
         match transfer.direction:
             case Direction.READ:
                 self._begin_read(transfer)
@@ -172,7 +147,7 @@ class TextureUnit:
 
     def end(self) -> None:
         """Put what the transfer brought into the input ports of the PEs and into GP memory."""
-        moving, self._moving = self._moving, _Moving()
+        moving, self.moving = self.moving, Moving()
         if self._coming is not None and moving.data is self._coming.served:
             engine = self._engine
             ports = self._coming.put(engine.shape.lanes, lambda: engine.get_rows(INPUT_PORT, PORT_BYTES))
@@ -215,15 +190,10 @@ class TextureUnit:
         return Asked((replace(transfer, returned=None), registers, marks.tobytes(), given.tobytes()), marks, given)
 
     def _count_read(self, transfer: Transfer, read: KeptRead) -> None:
-        self._moving, self._coming = _Moving(read.lanes, read.served), read
+        self.moving, self._coming = Moving(read.lanes, read.served), read
         self.moved["texture memory to TASICs"] += read.accesses * DEVICES * transfer.size
         self.moved["TASICs to PEs"] += len(read.lanes) * PORT_BYTES
         self._hold(transfer, read.last)
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no transfer has begun that has not ended."""
-        return self._moving.lanes is None and not self._moving.returned
 
     def rereading(self, reads: Sequence[KeptRead]) -> Rereading:
         """Return how reads are made anew, of what is in texture memory then."""
@@ -233,12 +203,6 @@ class TextureUnit:
     def versions(self) -> tuple[int, ...]:
         """What tells contents of texture memory from other ones."""
         return self._kept.versions()
-
-    @property
-    def registers(self) -> tuple[object, ...]:
-        """What a read follows from besides its transfer, the PEs and texture memory; as it is now, not a copy."""
-        generator = self.generator
-        return (self.panel_minor, generator.counter, generator.step, generator.crossbar, self.destinations)
 
     def same_read(self, transfer: Transfer, before: tuple[object, ...], *, new: bool) -> SameRead | None:
         """Return what tells whether the read that has just begun comes again.
@@ -266,7 +230,7 @@ class TextureUnit:
         if self.registers != same.follows_from or self.versions != same.versions:
             return False
         self._count_read(transfer, same.read)
-        self._moving, self._coming = _Moving(), None
+        self.moving, self._coming = Moving(), None
         self.generator.advance(self.generator.step * same.rounds)
         return True
 
@@ -308,7 +272,7 @@ class TextureUnit:
         if np.any((writers >= 0).sum(axis=1) != (readers >= 0).sum(axis=1)):
             raise MachineFault("TAS_LoopBack: an EMC has not as many PEs marked for writing as for reading")
         taken = writers >= 0
-        self._moving = _Moving(readers[taken], self._port()[writers[taken]])
+        self.moving = Moving(readers[taken], self._port()[writers[taken]])
         self.moved["PEs to PEs"] += int(taken.sum()) * PORT_BYTES
 
     def _begin_load(self, load: Load) -> None:
@@ -341,7 +305,7 @@ class TextureUnit:
             parts.append((where, data))
             self.destinations[module] = replace(where, address=where.address + len(data))
             self.moved["PEs to GPs"] += len(data)
-        self._moving.returned = tuple(parts)
+        self.moving.returned = tuple(parts)
 
     # --- addresses, and what the corner turners hold ------------------------------------------------------------------
 
@@ -352,9 +316,9 @@ class TextureUnit:
         offsets = np.array([self.generator.address(index % period) for index in range(givers.shape[1])], np.int64)
         match transfer.addressing:
             case Addressing.HELD:
-                if np.any(self._held_addresses[valid.any(axis=1)] == _NO_ADDRESS):
+                if np.any(self.act[valid.any(axis=1)] == NO_ADDRESS):
                     raise MachineFault("the address corner turner of an EMC that takes part holds no addresses")
-                addresses = np.broadcast_to(self._held_addresses[:, None, :], shape)
+                addresses = np.broadcast_to(self.act[:, None, :], shape)
             case Addressing.GENERATED:
                 addresses = np.broadcast_to(offsets[None, :, None], shape)
             case Addressing.BASE:
@@ -379,7 +343,7 @@ class TextureUnit:
 
     def _held(self, valid: NDArray[np.bool_], transfer: Transfer) -> NDArray[np.uint8]:
         """Return what the data corner turners hold, once for every round."""
-        held = self._held_data
+        held = self.dct
         if held is None or held.shape[1:] != (DEVICES, transfer.size):
             raise MachineFault(f"the data corner turners hold no {transfer.size} bytes for each SDRAM")
         return np.broadcast_to(held[:, None], (len(held), valid.shape[1], *held.shape[1:]))
@@ -387,11 +351,11 @@ class TextureUnit:
     def _hold(self, transfer: Transfer, last: LastRound) -> None:
         """Keep addresses and data of the last round of each EMC; one that had no PE keeps what it held."""
         if transfer.half is not None:
-            self._held_addresses[:] = _NO_ADDRESS
-            self._held_data = None
+            self.act[:] = NO_ADDRESS
+            self.dct = None
             return
         each = last.data.shape[1:]
-        if self._held_data is None or self._held_data.shape[1:] != each:
-            self._held_data = np.zeros((self._array.emcs, *each), np.uint8)
-        self._held_addresses[last.emcs] = last.addresses
-        self._held_data[last.emcs] = last.data
+        if self.dct is None or self.dct.shape[1:] != each:
+            self.dct = np.zeros((self._array.emcs, *each), np.uint8)
+        self.act[last.emcs] = last.addresses
+        self.dct[last.emcs] = last.data

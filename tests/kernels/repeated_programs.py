@@ -30,7 +30,7 @@ __all__ = [
     "random_program",
 ]
 
-TEXTURE = ("generator", "panel_minor", "alternate", "destinations", "_held_addresses", "_held_data", "moved")
+TEXTURE = ("generator", "panel_minor", "alternate", "destinations", "act", "dct", "moved")
 
 UNARY = ("fsqrt", "fneg", "fabs", "f2i", "i2f")
 BINARY = ("fadd", "fsub", "fmul", "fdiv", "fless", "fequal")

@@ -8,7 +8,7 @@ import pytest
 import microcode
 from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
-from pixelflow.node import Machine, Node, Run, texture_state
+from pixelflow.node import Machine, Node, Run
 from tests.streams.test_exchanges import SMALL
 
 MARKS = "EMC_TreeEQZero_Li 0, 1, 0, 64, 0\nEMC_MarkRead\nEMC_MarkWrite\nEMC_SetEnab\nSIGNAL 0\n"
@@ -60,9 +60,9 @@ def test_registers_of_the_run_before(name: str) -> None:
     if "MemWrBlock4 3" in before:
         node.run(_program("TAS_MemRdBlock4 2"))
     node.run(_program(before))
-    registers = repr(texture_state.snapshot(node.texture))
+    registers = repr(node.texture.snapshot())
     timed = _outcome(node, _program(after), function=False)
-    assert repr(texture_state.snapshot(node.texture)) == registers
+    assert repr(node.texture.snapshot()) == registers
     assert timed == _outcome(node, _program(after), function=True)
 
 
