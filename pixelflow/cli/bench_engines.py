@@ -19,7 +19,7 @@ from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS, Instruction, Unit
 from pixelflow.lanes import choose
 from pixelflow.lanes.engine import Action, Engine
-from pixelflow.node.pe_array import PeArray
+from pixelflow.node.array.pe_array import PeArray
 
 __all__ = ["engines", "instructions", "markdown", "peak_megabytes", "show_engines", "spread"]
 

@@ -28,7 +28,7 @@ from time import perf_counter
 from pixelflow.cli.bench_engines import instructions
 from pixelflow.config import THESIS
 from pixelflow.lanes import make_engine
-from pixelflow.node.pe_array import PeArray
+from pixelflow.node.array.pe_array import PeArray
 mix, rows = instructions(), PeArray(THESIS, "rows").engine
 """
 

@@ -2,9 +2,9 @@
 
 The passes are those of `bench_pass.py`: 512 bicubic patches at 4x4 samples, in both schedules. All engines carry out
 the same program, one after the other in every round. The macro engine goes through every cycle; in a row of its own it
-does again what it did before (`pixelflow/node/score.py`), and in another it does so by fused code, as it does of itself
-once a program has come often enough; in the last one texture memory is written to before every run, so that all control
-points are read anew. One thread works.
+does again what it did before (`pixelflow/node/perform/score.py`), and in another it does so by fused code, as it does
+of itself once a program has come often enough; in the last one texture memory is written to before every run, so that
+all control points are read anew. One thread works.
 
 What an engine does takes a quarter of a second or a thousandth. A round therefore gives each of them the same time:
 after one run that is not counted, as many as fit, and the time of one is their mean.
@@ -69,7 +69,7 @@ class _Runner:
 
 def _write_to(node: Node) -> None:
     """Write a word of each texture memory, as it stands there."""
-    from pixelflow.node.addresses import Physical
+    from pixelflow.node.texture.addresses import Physical
 
     for memory in node.texture_memory:
         memory.write(Physical(0, 0, 0, 0), memory.read(Physical(0, 0, 0, 0)))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from pixelflow.cli.pe_tables import MapView
     from pixelflow.isa import Program
-    from pixelflow.node.replay import Replay
-    from pixelflow.node.saved_run import SavedRun
+    from pixelflow.node.replay.replay import Replay
+    from pixelflow.node.replay.saved_run import SavedRun
     from pixelflow.observe.dashboard import State, Watch
 
 EXAMPLES = (
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     screen = Screen.of(args)
     _check_outputs(args)
 
-    from pixelflow.node.saved_run import SavedRun
+    from pixelflow.node.replay.saved_run import SavedRun
 
     saved = SavedRun.load(args.file)
     player = Player(saved, args.engine, _map_view(args.show, saved.program))

@@ -11,8 +11,8 @@ from pixelflow.cli.pe_map import grid
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.streams import use_of
-from pixelflow.node.two_streams import TwoStreams
+from pixelflow.node.order.clocked import TwoStreams
+from pixelflow.node.streams.semaphore_use import use_of
 from pixelflow.observe.dashboard import Facts, Look, SemaphoreUse, Watch
 from pixelflow.observe.dashboard.state import MapState
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pixelflow.debugger.ear import Ear, Heard
+from pixelflow.debugger.event_collector import Ear, Heard
 from pixelflow.debugger.places import Code
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.errors import InputError

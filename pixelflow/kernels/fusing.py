@@ -13,10 +13,10 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from pixelflow.kernels import quick
+from pixelflow.kernels.floats import quick
+from pixelflow.kernels.floats.planes import LANES, gathered, spread
+from pixelflow.kernels.floats.vector import Text, Vector
 from pixelflow.kernels.kernel import Kernel
-from pixelflow.kernels.planes import LANES, gathered, spread
-from pixelflow.kernels.vector import Text, Vector
 from pixelflow.lanes.compiled.enables import full_after
 from pixelflow.lanes.compiled.lower import Body
 from pixelflow.lanes.compiled.native import WALK, Foreign

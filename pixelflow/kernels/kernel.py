@@ -7,10 +7,10 @@ from enum import Enum
 from functools import cache, partial, reduce
 from operator import or_
 
-from pixelflow.kernels import arithmetic, order, quick
-from pixelflow.kernels.formats import Format
-from pixelflow.kernels.planes import LANES, gathered, spread
-from pixelflow.kernels.vector import Text, Vector
+from pixelflow.kernels.floats import arithmetic, order, quick
+from pixelflow.kernels.floats.formats import Format
+from pixelflow.kernels.floats.planes import LANES, gathered, spread
+from pixelflow.kernels.floats.vector import Text, Vector
 from pixelflow.lanes.compiled.native import Foreign
 from pixelflow.records import record
 

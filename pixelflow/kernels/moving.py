@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.kernels.floats.planes import LANES
 from pixelflow.kernels.folding import FoldedRow
-from pixelflow.kernels.planes import LANES
 from pixelflow.lanes.compiled.native import Foreign
 from pixelflow.records import record
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.isa import Program
-from pixelflow.node.gp_memory import GpMemory
+from pixelflow.node.account.run import Run
 from pixelflow.node.node import Node
-from pixelflow.node.node_netlist import NodeBoxes, connect_network
-from pixelflow.node.run import Run
-from pixelflow.node.streams import deadlock
-from pixelflow.node.two_streams import TwoStreams
+from pixelflow.node.order.clocked import TwoStreams
+from pixelflow.node.order.netlist import NodeBoxes, connect_network
+from pixelflow.node.streams.semaphore_use import deadlock
+from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.sim import Clock, Netlist
 from pixelflow.units import Cycle
 

@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.isa import Program
-from pixelflow.node.account import account, unfinished_account
-from pixelflow.node.gp_memory import GpMemory
-from pixelflow.node.igc import Stream
-from pixelflow.node.one_stream import OneStream
-from pixelflow.node.pe_array import PeArray
-from pixelflow.node.repeated import fuse, run_repeatedly
-from pixelflow.node.run import Run
-from pixelflow.node.score import Score
-from pixelflow.node.texture_memory import TextureMemory
-from pixelflow.node.texture_unit import TextureUnit
-from pixelflow.node.two_streams import TwoStreams
+from pixelflow.node.account.accounts import account, unfinished_account
+from pixelflow.node.account.run import Run
+from pixelflow.node.array.pe_array import PeArray
+from pixelflow.node.order.clocked import TwoStreams
+from pixelflow.node.order.one_stream import OneStream
+from pixelflow.node.perform.repeated import fuse, run_repeatedly
+from pixelflow.node.perform.score import Score
+from pixelflow.node.streams.stream import Stream
+from pixelflow.node.texture.gp_memory import GpMemory
+from pixelflow.node.texture.memory import TextureMemory
+from pixelflow.node.texture.unit import TextureUnit
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown
 
 if TYPE_CHECKING:
-    from pixelflow.node.checkpoint import Checkpoint
-    from pixelflow.node.untimed_run import UntimedRun
+    from pixelflow.node.account.untimed_run import UntimedRun
+    from pixelflow.node.saved.checkpoint import Checkpoint
 
 __all__ = ["TIMING_ONLY", "Node"]
 
@@ -165,7 +165,7 @@ class Node(Shown):
     def _run_untimed(
         self, program: Program, entry: str | None, max_cycles: int | None, *, function: bool, saved: bool
     ) -> UntimedRun:
-        from pixelflow.node.untimed import run_untimed
+        from pixelflow.node.order.as_soon_as_possible import run_untimed
 
         if not function:
             raise InputError("a run without PE data (function=False) and without time (timing=False) does nothing")
@@ -296,7 +296,7 @@ class Node(Shown):
         self.texture.restore(state["texture"])
 
     def _checkpoint(self, runner: OneStream | TwoStreams, saving: _Saving) -> Checkpoint:
-        from pixelflow.node.checkpoint import Checkpoint
+        from pixelflow.node.saved.checkpoint import Checkpoint
 
         state = self.snapshot() | {"run": runner.snapshot()}
         return Checkpoint(runner.program.sha256, self.config.sha256, saving.cycle, saving.entry, state)

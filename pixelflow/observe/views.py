@@ -77,7 +77,7 @@ class ProgramView(Protocol):
 
 
 class StreamView(Protocol):
-    """An instruction stream while it runs (`pixelflow.node.igc.Stream`)."""
+    """An instruction stream while it runs (`pixelflow.node.streams.stream.Stream`)."""
 
     name: str
     cycle: int

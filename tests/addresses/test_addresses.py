@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import InputError, MachineFault
-from pixelflow.node.addresses import AddressMap, Form, Physical, Texel
+from pixelflow.node.texture.addresses import AddressMap, Form, Physical, Texel
 
 THESIS = SdramConfig()
 FORMS = pytest.mark.parametrize("form", Form, ids=[form.value for form in Form])

@@ -84,7 +84,7 @@ TABLE = {
 }
 ANYTHING = ("pixelflow.cli",)
 FACES_ONLY = ("tessellation",)
-"""These rooms use other packages through their public face: `pixelflow.node`, never `pixelflow.node.igc`."""
+"""These rooms use other packages through their public face: `pixelflow.node`, never `pixelflow.node.streams.stream`."""
 
 
 def module_name(path: Path) -> str:

@@ -20,23 +20,8 @@ FOREIGN_TO_LANES = {
     *("pe", "pes", "emc", "emcs", "panel", "panels", "lee", "eigc", "tigc", "igc", "tasic", "semaphore", "pixcopy"),
 }
 
-TIMING_FILES = (
-    *(f"pixelflow/node/{name}.py" for name in ("igc", "igc_box", "ledger", "ports", "run", "semaphores")),
-    *(f"pixelflow/node/{name}.py" for name in ("streams", "stretches", "tasic_box")),
-    *(f"pixelflow/node/{name}.py" for name in ("emc_ports_box", "gni_box", "gni_port_box", "gp_box", "network_box")),
-    *(f"pixelflow/node/{name}.py" for name in ("gni_items", "node_netlist", "transfer")),
-    *(
-        f"pixelflow/node/sdram{part}.py"
-        for part in ("", "_checker", "_commands", "_scheduler", "_slots", "_trace", "_use")
-    ),
-)
-FUNCTIONAL_FILES = tuple(
-    f"pixelflow/node/{name}.py"
-    for name in (
-        *("pe_array", "lee", "addresses", "address_generator", "texture_memory", "texture_unit"),
-        *("texture_access", "service_order", "gp_memory"),
-    )
-)
+TIMING_ROOMS = tuple(f"pixelflow/node/{room}" for room in ("streams", "order", "sdram"))
+MEANING_ROOMS = tuple(f"pixelflow/node/{room}" for room in ("array", "texture"))
 
 
 def shown(path: Path) -> str:
@@ -146,13 +131,13 @@ def imported_names(path: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("file", TIMING_FILES)
-def test_timing_files_touch_no_pe_data(file: str) -> None:
-    names = imported_names(ROOT / file)
+@pytest.mark.parametrize("path", sources(*TIMING_ROOMS), ids=shown)
+def test_timing_files_touch_no_pe_data(path: Path) -> None:
+    names = imported_names(path)
     assert not any(name == "numpy" or name.startswith(("numpy.", "pixelflow.lanes")) for name in names)
 
 
-@pytest.mark.parametrize("path", [*sources("pixelflow/lanes"), *(ROOT / file for file in FUNCTIONAL_FILES)], ids=shown)
+@pytest.mark.parametrize("path", sources("pixelflow/lanes", *MEANING_ROOMS), ids=shown)
 def test_functional_files_know_no_time(path: Path) -> None:
     assert not any(name.startswith("pixelflow.sim") for name in imported_names(path))
     for node in ast.walk(tree(path)):

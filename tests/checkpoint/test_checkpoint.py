@@ -14,7 +14,8 @@ import microcode
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.errors import DeadlockError, InputError
 from pixelflow.isa import Program
-from pixelflow.node import Checkpoint, Node, Run, checkpoint
+from pixelflow.node import Checkpoint, Node, Run
+from pixelflow.node.saved import checkpoint
 from tests.streams import exchanges
 
 CYCLES = 100

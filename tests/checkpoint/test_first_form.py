@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from pixelflow.errors import InputError
-from pixelflow.node import Checkpoint, Node, SavedRun, archive
-from pixelflow.node.stable_names import NAME_OF
+from pixelflow.node import Checkpoint, Node, SavedRun
+from pixelflow.node.saved import archive
+from pixelflow.node.saved.stable_names import NAME_OF
 
 OLD = Path(__file__).parent / "old"
 CYCLES = 1750
@@ -53,6 +54,6 @@ def test_a_file_that_was_read_is_written_as_one_of_today() -> None:
 
 def test_names_of_files_stand_for_no_class_in_files_of_today(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = SavedRun.load(OLD / "run.npz")
-    monkeypatch.setattr("pixelflow.node.saved_values.NAME_OF", dict.fromkeys(NAME_OF, "pixelflow.node:Node"))
+    monkeypatch.setattr("pixelflow.node.saved.values.NAME_OF", dict.fromkeys(NAME_OF, "pixelflow.node:Node"))
     with pytest.raises(InputError, match="is damaged"):
         SavedRun.from_bytes(saved.to_bytes())

@@ -12,7 +12,7 @@ from pixelflow.config import THESIS, TINY, load_config
 from pixelflow.errors import CycleLimitError, DeadlockError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.saved_run import Recorder, SavedRun
+from pixelflow.node.replay.saved_run import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
 from pixelflow.observe.dashboard import State, Watch, snapshot
 from pixelflow.observe.dashboard.state import StreamState

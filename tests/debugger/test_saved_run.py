@@ -8,7 +8,8 @@ import pytest
 
 from microcode import assemble
 from pixelflow.errors import DeadlockError, InputError, InternalError
-from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun, saved_run
+from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun
+from pixelflow.node.replay import saved_run
 from pixelflow.observe import Executed
 from tests.debugger import programs
 

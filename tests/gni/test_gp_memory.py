@@ -5,7 +5,7 @@ import pytest
 
 from pixelflow.errors import InputError, MachineFault
 from pixelflow.node import GpMemory
-from pixelflow.node.gp_memory import GP_MEMORY_BYTES
+from pixelflow.node.texture.gp_memory import GP_MEMORY_BYTES
 
 
 def test_bytes_stay() -> None:

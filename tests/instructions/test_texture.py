@@ -13,7 +13,7 @@ from pixelflow.errors import MachineFault
 from pixelflow.isa import INPUT_PORT, INSTRUCTIONS, OUTPUT_PORT, Unit
 from pixelflow.lanes import ENGINES
 from pixelflow.node import Node
-from pixelflow.node.addresses import Physical
+from pixelflow.node.texture.addresses import Physical
 from tests.instructions.texture_rows import ROWS, TextureRow, block, words
 
 CHECKED = replace(TINY, sdram=SdramConfig(check_commands=True))

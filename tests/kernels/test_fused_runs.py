@@ -14,9 +14,10 @@ from microcode import assemble
 from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
 from pixelflow.lanes.compiled.toolchain import Toolchain
-from pixelflow.node import Node, score
-from pixelflow.node.prepared import prepared
-from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.node import Node
+from pixelflow.node.perform import score
+from pixelflow.node.perform.prepared import prepared
+from pixelflow.node.texture.unit import TextureUnit
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program
 
 

@@ -18,7 +18,7 @@ from pixelflow.kernels.kernel import Kernel
 from pixelflow.kernels.kernel import Operation as Computed
 from pixelflow.kernels.known import kernel_of, known
 from pixelflow.node import Node
-from pixelflow.node.prepared import prepared
+from pixelflow.node.perform.prepared import prepared
 from tests.kernels.operands import kernel_for, label
 from tests.library.batch import OPERANDS, calling
 

@@ -9,8 +9,8 @@ import pytest
 
 from microcode import assemble
 from pixelflow.isa import Program
-from pixelflow.node.passage import Passage
-from pixelflow.node.prepared import prepared
+from pixelflow.node.perform.passage import Passage
+from pixelflow.node.perform.prepared import prepared
 from tests.kernels.repeated_programs import LINEAR, Pair, counted
 
 PASSING = f"""

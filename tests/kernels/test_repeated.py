@@ -13,8 +13,8 @@ from pixelflow.config import TINY
 from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.addresses import Physical
-from pixelflow.node.prepared import prepared
+from pixelflow.node.perform.prepared import prepared
+from pixelflow.node.texture.addresses import Physical
 from pixelflow.observe import Executed
 
 MARKED_BY_MEMORY = """

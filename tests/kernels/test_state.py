@@ -14,8 +14,8 @@ from pixelflow.config import TINY
 from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.kernels import kernel as kernels
-from pixelflow.kernels import order
 from pixelflow.kernels.engine import FILLING
+from pixelflow.kernels.floats import order
 from pixelflow.node import Node, Replay
 from pixelflow.observe import RoutineEntered, RoutineLeft
 from tests.kernels.operands import ENTRIES, label, random_pairs, rows

@@ -7,10 +7,10 @@ import pytest
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import MachineFault
-from pixelflow.node.sdram_checker import SdramChecker
-from pixelflow.node.sdram_commands import Access
-from pixelflow.node.sdram_scheduler import EqualSlots, Greedy
-from pixelflow.node.sdram_slots import Pattern, Slot, access_commands, equal_slot
+from pixelflow.node.sdram.checker import SdramChecker
+from pixelflow.node.sdram.commands import Access
+from pixelflow.node.sdram.scheduler import EqualSlots, Greedy
+from pixelflow.node.sdram.slots import Pattern, Slot, access_commands, equal_slot
 from tests.sdram.timeline import commands, text
 
 THESIS = SdramConfig()

@@ -5,8 +5,8 @@ import pytest
 
 from pixelflow.config import SdramConfig
 from pixelflow.errors import MachineFault
-from pixelflow.node.addresses import AddressMap, Form, Physical
-from pixelflow.node.texture_memory import TextureMemory
+from pixelflow.node.texture.addresses import AddressMap, Form, Physical
+from pixelflow.node.texture.memory import TextureMemory
 
 THESIS = SdramConfig()
 SMALL = SdramConfig(rows=8, columns=16)

@@ -3,7 +3,7 @@
 import pytest
 
 from pixelflow.errors import InputError
-from pixelflow.node.sdram_trace import HEADER, read_traces, write_traces
+from pixelflow.node.sdram.trace import HEADER, read_traces, write_traces
 from tests.sdram.timeline import commands
 
 HEAD = ",".join(HEADER) + "\n"

@@ -13,7 +13,7 @@ from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
 from pixelflow.errors import InputError
 from pixelflow.lanes import available
 from pixelflow.node import Node
-from pixelflow.node.addresses import AddressMap
+from pixelflow.node.texture.addresses import AddressMap
 from tessellation import Method, Patch, Tessellation, load, tessellate
 from tessellation.libraries import library_named
 from tessellation.memory_map import memory_map

@@ -11,8 +11,8 @@ import microcode
 from pixelflow.config import THESIS, TINY, NodeConfig, SdramConfig, TasicConfig
 from pixelflow.errors import InternalError, MachineFault
 from pixelflow.node import Node
-from pixelflow.node.sdram_slots import Pattern
-from pixelflow.node.sdram_use import SdramUse, settle_cycles
+from pixelflow.node.sdram.slots import Pattern
+from pixelflow.node.sdram.use import SdramUse, settle_cycles
 from tests.texture.bench import BANK, EMC, IN_EMC, LANES, boxes_of, prepare, run, sdram
 
 TABLE_2 = {(4, 0): 11, (4, 1): 6, (8, 0): 15, (8, 1): 8}

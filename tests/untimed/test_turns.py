@@ -15,7 +15,7 @@ import microcode
 from pixelflow.config import TINY
 from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.node import Node, UntimedRun
-from pixelflow.node.untimed import Untimed
+from pixelflow.node.order.as_soon_as_possible import Untimed
 from pixelflow.observe import Executed
 from tests.streams import graphs
 from tests.untimed.states import SMALL, run_both

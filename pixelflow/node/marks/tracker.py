@@ -1,0 +1,149 @@
+"""Which PEs are marked, found without their data: enables, latches, their stacks and the marks, as a program sets them.
+
+A flag is known where it follows from known flags and from the LEE. One that is made from a carry, a register or memory
+is unknown until it is set again from known ones. Everything is remembered by state: a stretch of code that comes again
+with the same flags is looked up, so that lanes are touched once for each combination and not once for each cycle.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.errors import Fault, InputError, MachineFault, Place
+from pixelflow.isa import Family, Unit
+from pixelflow.isa.emc import unlatch
+from pixelflow.isa.registers import MASKS
+from pixelflow.lanes.engine import Meaning
+from pixelflow.node.array.pe_array import PeArray
+from pixelflow.node.marks.values import State
+from pixelflow.node.marks.writes import FLAG, UNLATCHED, Writes
+from pixelflow.node.streams.analysis import Analysis
+from pixelflow.node.streams.calls import WholeCall
+from pixelflow.node.streams.straight_code import Stretch
+from pixelflow.node.streams.stream import UNLATCH, Issue, Stream
+
+__all__ = ["MarkTracker"]
+
+T = TypeVar("T")
+
+
+class MarkTracker:
+    """The EMC stream's side of a timing-only run: the flags that decide about marks, and nothing else of the PEs."""
+
+    def __init__(self, analysis: Analysis, array: PeArray) -> None:
+        self._program = analysis.sequencer.program
+        self._lee = copy.deepcopy(array.lee)
+        self._placed: tuple[int, int] | None = None
+        self._port_use = analysis.port_use
+        self._writes = analysis.flag_writes
+        self._values = analysis.flag_values(array.engine.shape.lanes)
+        self.asked_by: Issue = 0
+        """The texture instruction for which the marks are asked."""
+        self.state: State = tuple(self._values.number(array.engine.get_bit(name)) for name in MASKS)
+
+    # --- what the sequencer's box asks --------------------------------------------------------------------------------
+
+    def shared(self, stream: Stream, issue: Issue) -> bool:
+        return self._port_use.shared(issue, stream.parameters)
+
+    def issue(self, stream: Stream, issue: Issue) -> None:
+        """Follow one instruction; raises MachineFault for one that is not the EMCs'."""
+        if issue == UNLATCH:
+            self._follow(issue, UNLATCHED, unlatch)
+            return
+        instruction = self._program.instructions[issue]
+        match instruction.declaration.unit:
+            case Unit.PE:
+                if writes := self._writes.of(issue):
+                    self._follow(issue, writes, instruction.apply)
+            case Unit.LEE:
+                instruction.declaration.meaning(self._lee, *instruction.operands)
+            case _:
+                where = self._program.where(issue)
+                raise MachineFault(f"{where}: {instruction.text()}: not an instruction of the EMCs")
+
+    def flush(self) -> None:
+        pass
+
+    def pass_over(self, stretch: Stretch) -> None:
+        """Follow a whole stretch of straight code."""
+        if stretch.settings:
+            for instruction in self._program.instructions[stretch.first : stretch.end]:
+                instruction.declaration.meaning(self._lee, *instruction.operands)
+            return
+        before, place = self.state, self._place()
+        after = self._values.after(stretch.first, stretch.end, place, before)
+        if after is None:
+            body = stretch.body if isinstance(stretch, WholeCall) else stretch
+            for index in range(body.first, body.end):
+                if writes := self._writes.of(index):
+                    self._follow(index, writes, self._program.instructions[index].apply)
+            if body is not stretch and body.started:
+                self._follow(UNLATCH, UNLATCHED, unlatch)
+            after = self._values.note(stretch.first, stretch.end, place, before, self.state)
+        self.state = after
+
+    # --- what a transfer asks ----------------------------------------------------------------------------------------
+
+    def get_bit(self, name: str) -> NDArray[np.bool_]:
+        """Return a flag, a mark say; raises InputError where it depends on PE data."""
+        number = self.state[FLAG[name]]
+        if number >= 0:
+            return self._values.value(number)
+        by = -1 - number
+        raise self.refusal(
+            f"the marks {name} depend on PE data, "
+            f"by {self._program.instructions[by].text()} at {self._program.where(by)}"
+        )
+
+    def derived(self, name: str, what: Hashable, make: Callable[[], T]) -> T:
+        """Return what ``make`` makes of a flag that `get_bit` gives: made once for each value and each ``what``."""
+        return self._values.derived(self.state[FLAG[name]], what, make)
+
+    def refusal(self, reason: str) -> InputError:
+        """Return the error of a run whose time follows from PE data at the texture instruction that is asking."""
+        issue = self.asked_by
+        instruction, line = self._program.instructions[issue], self._program.line_at(issue)
+        place = Place(line.file, line.line) if line else Place(self._program.where(issue))
+        message = f"a timing-only run cannot go on at {instruction.text()}: {reason}"
+        return InputError(Fault(message, place, "run it with data (without --timing-only)"))
+
+    # --- flags -------------------------------------------------------------------------------------------------------
+
+    def _follow(self, index: int, writes: Writes, meaning: Meaning) -> None:
+        """Let an instruction act: ``writes`` holds each flag it writes and the flags that this is made from."""
+        before, place = self.state, self._place()
+        after = self._values.after(index, index + 1, place, before)
+        if after is None:
+            made = self._carry_out(index, place, writes, meaning)
+            after = self._values.note(index, index + 1, place, before, made)
+        self.state = after
+
+    def _carry_out(self, index: int, place: int, writes: Writes, meaning: Meaning) -> State:
+        before, after = self.state, list(self.state)
+        known = []
+        for flag, sources in writes:
+            if sources is None:
+                after[flag] = -1 - index
+            elif (unknown := min((before[source] for source in sources), default=0)) < 0:
+                after[flag] = unknown
+            else:
+                known.append((flag, sources))
+        if known:
+            sources = {source: before[source] for _, sources in known for source in sources}
+            # Most comparisons are for loads, which matter to no mark.
+            now = index < 0 or self._program.instructions[index].declaration.family is not Family.LEE
+            for flag, _ in known:
+                after[flag] = self._values.made(meaning, place, flag, sources, now=now)
+        return tuple(after)
+
+    def _place(self) -> int:
+        """Return the number of the coordinates that the LEE gives now."""
+        if self._placed is None or self._placed[0] != self._lee.version:
+            self._placed = (self._lee.version, self._values.place(self._lee))
+        return self._placed[1]
