@@ -1,4 +1,4 @@
-"""Listens to a stretch of a run, and notes the cycles in which something could stop it."""
+"""Collector of a run's events that notes the cycles in which something could stop it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pixelflow.debugger.stops import Bytes, Stop, Touched
 from pixelflow.node import Replay
 from pixelflow.observe import Blocked, Executed, Signalled, Taken, Waited
 
-__all__ = ["Ear", "Heard"]
+__all__ = ["CycleEvents", "EventCollector"]
 
 
 @dataclass(slots=True)
-class Heard:
+class CycleEvents:
     """What was noted of one cycle."""
 
     met: list[tuple[Stop, Touched]] = field(default_factory=list)
@@ -23,8 +23,8 @@ class Heard:
     """Whether the condition was met that the run was to go on to."""
 
 
-class Ear:
-    """Listens to a replay while it goes forwards."""
+class EventCollector:
+    """Subscribes to a replay, and collects its events while it goes forwards."""
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
@@ -32,13 +32,15 @@ class Ear:
         self._stops: list[Stop] = []
         self._watched: list[Bytes] = []
         self._until: Callable[[Executed], bool] | None = None
-        self._heard: dict[int, Heard] = {}
+        self._heard: dict[int, CycleEvents] = {}
         self._writes: dict[tuple, bool] = {}
         self._on = False
         replay.hear(self._touched, Executed, Signalled, Taken, Blocked)
         replay.hear(self._waited, Waited)
 
-    def listen(self, cycle: int, stops: Iterable[Stop], until: Callable[[Executed], bool] | None) -> dict[int, Heard]:
+    def collect(
+        self, cycle: int, stops: Iterable[Stop], until: Callable[[Executed], bool] | None
+    ) -> dict[int, CycleEvents]:
         """Take the run forwards to a cycle; returns by cycle what may stop it there."""
         self._stops = list(stops)
         watched = [stop.subject for stop in self._stops if isinstance(stop.subject, Bytes)]
@@ -76,8 +78,8 @@ class Ear:
             met[:] = [e for e in met if not (isinstance(e[1], Blocked) and (e[1].stream, e[1].index) == blocked)]
         met.append((stop, event))
 
-    def _at(self, cycle: int) -> Heard:
-        return self._heard.setdefault(cycle, Heard())
+    def _at(self, cycle: int) -> CycleEvents:
+        return self._heard.setdefault(cycle, CycleEvents())
 
     def _is_transfer(self, index: int) -> bool:
         return self._instructions[index].declaration.transfers is not None

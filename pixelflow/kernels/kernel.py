@@ -14,7 +14,7 @@ from pixelflow.kernels.floats.vector import Text, Vector
 from pixelflow.lanes.compiled.native import Foreign
 from pixelflow.records import record
 
-__all__ = ["Kernel", "Operation"]
+__all__ = ["Call", "Kernel", "Operation"]
 
 
 class Operation(Enum):
@@ -180,3 +180,31 @@ def _computed(kernel: Kernel, text: Text, parts: list[tuple[Vector, ...]]) -> li
     text.act("br label %sure")
     text.label("sure")
     return [text.joined(short, "strip", slow, "again") for short, slow in zip(found, again, strict=True)]
+
+
+@record
+class Call:
+    """A call of a routine with a kernel: rows of the result, of the operands and of scratch (first, count).
+
+    ``mask`` is the flag that enables the call, ``left`` what the routine leaves with anything besides scratch.
+    """
+
+    kernel: Kernel
+    mask: str
+    result: int
+    operands: tuple[int, ...]
+    scratch: tuple[int, int]
+    left: tuple[str, ...]
+
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """All rows that the routine touches, as (first, count): those of the result first, those of scratch last."""
+        operands = ((each, self.kernel.operand_bytes) for each in self.operands)
+        return ((self.result, self.kernel.result_bytes), *operands, self.scratch)
+
+    @property
+    def possible(self) -> bool:
+        """Whether the operands, the result and scratch lie as the routine's contract asks."""
+        *places, (first, count) = self.places
+        apart = all(at + size <= first or first + count <= at for at, size in places)
+        return (apart or not count) and self.kernel.fits(self.result, self.operands)

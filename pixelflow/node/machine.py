@@ -14,9 +14,9 @@ from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.isa import Program
 from pixelflow.node.account.run import Run
 from pixelflow.node.node import Node
-from pixelflow.node.order.clocked import TwoStreams
+from pixelflow.node.order.clocked import Clocked
 from pixelflow.node.order.netlist import NodeBoxes, connect_network
-from pixelflow.node.streams.semaphore_use import deadlock
+from pixelflow.node.streams.deadlock import deadlock
 from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.sim import Clock, Netlist
 from pixelflow.units import Cycle
@@ -90,19 +90,18 @@ class Machine:
         count = len(self.gp_memory)
         netlist = Netlist("machine")
         boxes = [NodeBoxes.of(self.config, node=n, nodes=count, modules=n in programs) for n in range(count)]
-        running: dict[int, TwoStreams] = {}
+        running: dict[int, Clocked] = {}
         for number, each in enumerate(boxes):
             if number not in programs:
                 each.join(netlist)
                 continue
             node = self.node(number)
-            running[number] = TwoStreams(
+            performance = node.performance(programs[number], None, node.bus, function=function)
+            running[number] = Clocked(
                 programs[number],
                 self.config,
-                node.array,
-                node.texture,
+                performance,
                 max_cycles=max_cycles,
-                function=function,
                 boxes=each,
                 netlist=netlist,
                 bus=node.bus,
@@ -132,7 +131,7 @@ class Machine:
             gni_cycles={number: dict(each.gni.state.busy_cycles) for number, each in enumerate(boxes)},
         )
 
-    def _run(self, clock: Clock, running: Mapping[int, TwoStreams]) -> Cycle:
+    def _run(self, clock: Clock, running: Mapping[int, Clocked]) -> Cycle:
         """Run all nodes to their end, and close their accounts; returns the last cycle."""
         try:
             end = clock.run()

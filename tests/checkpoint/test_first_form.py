@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import microcode
 from pixelflow.errors import InputError
 from pixelflow.node import Checkpoint, Node, SavedRun
 from pixelflow.node.saved import archive
@@ -39,6 +40,14 @@ def test_a_checkpoint_of_the_first_form_is_read_and_its_run_ends_as_it_did() -> 
     assert [each.snapshot().tobytes() for each in node.gp_memory] == [
         each.snapshot().tobytes() for each in whole.gp_memory
     ]
+
+
+def test_a_checkpoint_of_one_stream_of_the_first_form_is_read() -> None:
+    """Its run had no boxes and no clock."""
+    text = "loop 5\nADD R, #7\nST [3], R\nend\nSIGNAL 2\nWAIT 2\nLD S, [3]\n"
+    node = Node(SavedRun.load(OLD / "run.npz").config)
+    run = node.resume(microcode.assemble(text), Checkpoint.load(OLD / "one_stream.npz"))
+    assert (run.cycles, node.digest()[:16]) == (11, "ea7b87a82c79c610")
 
 
 def test_a_file_that_was_read_is_written_as_one_of_today() -> None:

@@ -12,11 +12,10 @@ from microcode.catalogue import FLOATS, ORDERS, Library, Operation, find
 from pixelflow.config import TINY
 from pixelflow.errors import InputError
 from pixelflow.isa import EncodingError, Program
-from pixelflow.kernels.bodies import digest
 from pixelflow.kernels.engine import KernelAction
 from pixelflow.kernels.kernel import Kernel
 from pixelflow.kernels.kernel import Operation as Computed
-from pixelflow.kernels.known import kernel_of, known
+from pixelflow.kernels.known import digest, kernel_of, known
 from pixelflow.node import Node
 from pixelflow.node.perform.prepared import prepared
 from tests.kernels.operands import kernel_for, label

@@ -36,7 +36,7 @@ class Text:
         self.lines.append(f"{name}:")
 
     def joined(self, here: Vector, first: str, there: Vector, second: str) -> Vector:
-        """Return what came from the one or the other of two blocks, at the beginning of a block behind both."""
+        """Return what came from the one or the other of two blocks, at the beginning of a block after both."""
         text = f"phi {here.kind} [{here.name}, %{first}], [{there.name}, %{second}]"
         return Vector(self, self.line(text), here.size, here.bits)
 
@@ -167,7 +167,7 @@ class Vector:
         return self._made(f"bitcast {self.kind} {self.name} to <{size} x i{bits}>", bits, size)
 
     def shuffled(self, other: Vector | None, order: Sequence[int]) -> Vector:
-        """Return elements by number; those of ``other`` are numbered behind this one's."""
+        """Return elements by number; those of ``other`` are numbered after this one's."""
         mask = ", ".join(f"i32 {at}" for at in order)
         second = "poison" if other is None else other.name
         text = f"shufflevector {self.kind} {self.name}, {self.kind} {second}, <{len(order)} x i32> <{mask}>"

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import TypeVar
 
 from pixelflow.config import NodeConfig
-from pixelflow.node.account.ledger import Ledger
+from pixelflow.isa import Program
+from pixelflow.node.account.ledger import Ledger, ledger_of, signal_flows
 from pixelflow.node.account.run import Run
-from pixelflow.node.order.clocked import TwoStreams
-from pixelflow.node.order.one_stream import OneStream
-from pixelflow.node.streams.semaphore_use import OpenWait
+from pixelflow.node.account.untimed_run import UntimedRun
+from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.order.clocked import Clocked
+from pixelflow.node.streams.deadlock import OpenWait
 
-__all__ = ["account", "unfinished_account"]
+__all__ = ["account", "unfinished_account", "untimed_account", "with_program"]
 
 Key = TypeVar("Key")
 
 
-def account(runner: OneStream | TwoStreams, config: NodeConfig, engine: str) -> Run:
+def account(runner: Clocked, config: NodeConfig, engine: str) -> Run:
     """Return the account of a run that has ended; raises InternalError unless it is complete."""
-    ledger = runner.ledger()
+    ledger = ledger_of(runner)
     ledger.check()
     for stream in runner.streams.values():
         stream.check_account()
     return _account(runner, config, engine, ledger=ledger)
 
 
-def unfinished_account(runner: OneStream | TwoStreams, config: NodeConfig, engine: str, reason: str) -> Run:
+def unfinished_account(runner: Clocked, config: NodeConfig, engine: str, reason: str) -> Run:
     """Return the account of a run that something has stopped, as far as it came; its ledger need not balance.
 
     A stream that waited has done so up to the cycle in which the run was stopped.
@@ -39,7 +41,7 @@ def unfinished_account(runner: OneStream | TwoStreams, config: NodeConfig, engin
 
 
 def _account(
-    runner: OneStream | TwoStreams,
+    runner: Clocked,
     config: NodeConfig,
     engine: str,
     *,
@@ -74,3 +76,33 @@ def _account(
 def _with(waits: Mapping[Key, int], reason: Key, cycles: int) -> dict[Key, int]:
     """Return waits with some more cycles for a reason."""
     return {**waits, reason: waits.get(reason, 0) + cycles} if cycles else dict(waits)
+
+
+def untimed_account(runner: AsSoonAsPossible, engine: str) -> UntimedRun:
+    """Return the account of a run without time, but for the bytes moved; raises InternalError unless it is complete."""
+    for stream in runner.streams:
+        stream.check_account()
+    Ledger(signal_flows(runner.streams)).check()
+    beside: UntimedRun | None = None
+    for stream in reversed(runner.streams):
+        beside = UntimedRun(
+            program=runner.program,
+            engine=engine,
+            stream=stream.name,
+            executed=tuple(stream.executed),
+            stages=tuple(name for name, _ in stream.stages),
+            calls={name: calls for name, (calls, _) in stream.routine_cycles.items()},
+            moved={},
+            beside=beside,
+        )
+    return beside
+
+
+AnyRun = TypeVar("AnyRun", Run, UntimedRun)
+
+
+def with_program(run: AnyRun, program: Program | None) -> AnyRun:
+    """Return an account with tables of its own, of this program; a score keeps one that keeps no program alive."""
+    beside = None if run.beside is None else with_program(run.beside, program)
+    own = {each.name: dict(value) for each in fields(run) if isinstance(value := getattr(run, each.name), dict)}
+    return replace(run, program=program, beside=beside, **own)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any
 
 from pixelflow.errors import InternalError
 from pixelflow.isa.control import SIGNAL
-from pixelflow.node.order.igc_box import EigcBox, TigcBox
-from pixelflow.node.order.netlist import NodeBoxes
-from pixelflow.node.order.tasic_box import TasicBox
+from pixelflow.node.order.clocked import Clocked
 from pixelflow.node.streams.stream import Stream
 from pixelflow.records import record
-from pixelflow.sim import Transfer
 
-__all__ = ["Flow", "Ledger", "SignalFlow", "WireCounts", "signal_flows"]
+__all__ = ["Flow", "Ledger", "SignalFlow", "ledger_of", "signal_flows"]
 
 
 @record
@@ -120,64 +116,22 @@ def signal_flows(streams: Iterable[Stream], carried: Counter[int] | None = None)
     return {number: SignalFlow(sent[number], carried[number], taken[number], left[number]) for number in used}
 
 
-@dataclass
-class WireCounts:
-    """Watches the wires of a node and counts what they carry; a watcher of the clock."""
-
-    totals: Counter[str] = field(default_factory=Counter)
-    signals: Counter[int] = field(default_factory=Counter)
-
-    def watch(self, sequencers: Iterable[EigcBox | TigcBox], tasics: Iterable[TasicBox]) -> None:
-        """Learn which wires there are."""
-        self._count = {box.wires["signals_out"].name: self._signals for box in sequencers}
-        for box in tasics:
-            self._emcs = box.spec.emcs
-            named = {"command": self._command, "done": self._done, "inbound": self._inbound, "outbound": self._outbound}
-            self._count |= {box.wires[port].name: count for port, count in named.items()}
-
-    def __call__(self, transfer: Transfer) -> None:
-        count = self._count.get(transfer.wire)
-        if count is not None:
-            count(transfer)
-
-    def _signals(self, transfer: Transfer) -> None:
-        self.signals.update(transfer.item)
-
-    def _command(self, transfer: Transfer) -> None:
-        command = transfer.item
-        self.totals["commands"] += 1
-        self.totals["inbound asked"] += command.inbound_bytes * self._emcs
-        self.totals["outbound asked"] += command.outbound_bytes * self._emcs
-
-    def _done(self, transfer: Transfer) -> None:
-        self.totals["dones"] += 1
-
-    def _inbound(self, transfer: Transfer) -> None:
-        self.totals["inbound"] += transfer.amount
-
-    def _outbound(self, transfer: Transfer) -> None:
-        self.totals["outbound"] += transfer.amount
-
-    def ledger(self, streams: Iterable[Stream], boxes: NodeBoxes, moved: Mapping[str, int]) -> Ledger:
-        """Return the ledger of a run that has ended; ``moved`` are the bytes that went each way (texture_unit.WAYS)."""
-        totals, gni = self.totals, boxes.gni.state
-        sent = sum(box.state.sent_bytes for box in boxes.emcs)
-        received = sum(box.state.received_bytes for box in boxes.emcs)
-        for_gps = sum(box.state.sent_bytes for box in boxes.ports)
-        from_gps = sum(box.state.given_bytes for box in boxes.gps)
-        to_gps, loads, looped = moved["PEs to GPs"], moved["GPs to TASICs"], moved["PEs to PEs"]
-        return Ledger(
-            signal_flows(streams, self.signals),
-            totals["commands"],
-            totals["dones"],
-            Flow(totals["inbound asked"], totals["inbound"], sent, moved["PEs to TASICs"] + looped),
-            Flow(totals["outbound asked"], totals["outbound"], received, moved["TASICs to PEs"] + looped),
-            Flow(to_gps, for_gps, gni.from_modules_bytes, to_gps),
-            Flow(loads, from_gps, gni.from_gps_bytes, loads),
-        )
-
-    def snapshot(self) -> dict[str, Any]:
-        return {"totals": dict(self.totals), "signals": dict(self.signals)}
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        self.totals, self.signals = Counter(snapshot["totals"]), Counter(snapshot["signals"])
+def ledger_of(run: Clocked) -> Ledger:
+    """Return the ledger of a run that has ended."""
+    if run.boxes is None:
+        return Ledger(signal_flows(run.streams.values()))
+    totals, boxes, gni, moved = run.counts.totals, run.boxes, run.boxes.gni.state, run.moved
+    sent = sum(box.state.sent_bytes for box in boxes.emcs)
+    received = sum(box.state.received_bytes for box in boxes.emcs)
+    for_gps = sum(box.state.sent_bytes for box in boxes.ports)
+    from_gps = sum(box.state.given_bytes for box in boxes.gps)
+    to_gps, loads, looped = moved["PEs to GPs"], moved["GPs to TASICs"], moved["PEs to PEs"]
+    return Ledger(
+        signal_flows(run.streams.values(), run.counts.signals),
+        totals["commands"],
+        totals["dones"],
+        Flow(totals["inbound asked"], totals["inbound"], sent, moved["PEs to TASICs"] + looped),
+        Flow(totals["outbound asked"], totals["outbound"], received, moved["TASICs to PEs"] + looped),
+        Flow(to_gps, for_gps, gni.from_modules_bytes, to_gps),
+        Flow(loads, from_gps, gni.from_gps_bytes, loads),
+    )

@@ -6,22 +6,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import MachineFault
+from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
-from pixelflow.kernels import MACRO, MACRO_CHECKED, make_engine
+from pixelflow.kernels import make_engine
 from pixelflow.lanes import Shape
-from pixelflow.lanes.engine import Action, Engine
+from pixelflow.lanes.engine import Action, Engine, Repeats
 from pixelflow.node.array.lee import LinearExpressionEvaluator
 from pixelflow.shown import Sheet, Shown
 
 __all__ = ["PeArray"]
 
 _KEPT_ACTIONS = 20_000
+
+_COUNTED = {"E": "enabled", "MR": "marked to read", "MW": "marked to write"}
+_COLUMNS, _LINES = 64, 16
+"""Of the map that an array shows of itself: 128 x 64 PEs with a Braille dot each."""
 
 
 class PeArray(Shown):
@@ -49,9 +54,9 @@ class PeArray(Shown):
 
     def sheet(self) -> Sheet:
         """Return how many PEs are enabled and marked, and a map of those that are enabled."""
-        from pixelflow.node.array.sheet import array_sheet
-
-        return array_sheet(self.engine, self.lee)
+        counts = ((text, f"{int(self.engine.get_bit(name).sum()):,} PEs") for name, text in _COUNTED.items())
+        facts = (("engine", self.engine.name), *counts)
+        return Sheet(f"array of {self.engine.shape.lanes:,} PEs", facts, drawing=_map(self.engine, self.lee))
 
     def reset(self) -> None:
         """Clear memory, registers and marks; enable all PEs, outside any routine."""
@@ -84,24 +89,9 @@ class PeArray(Shown):
         return found
 
     @property
-    def has_kernels(self) -> bool:
-        """Whether the engine carries out whole routines."""
-        return self.engine.name in (MACRO, MACRO_CHECKED) and not self.exact
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a program that is run again is only done again, where nothing tells that its times are others."""
-        return self.engine.name == MACRO and not self.exact
-
-    def joined(self, actions: Sequence[Action]) -> list[Action]:
-        """Return fewer actions that do the same, for what will be done many times."""
-        return [self.engine.chain(actions)] if self.repeats else list(actions)
-
-    def fuse(self, actions: Sequence[Action]) -> None:
-        """Have native code made of actions that `joined` returned."""
-        if self.repeats:
-            for action in actions:
-                self.engine.fuse(action)
+    def repeats(self) -> Repeats | None:
+        """How the engine makes runs quickly that come again; None where it has no way, or whole states matter."""
+        return None if self.exact else self.engine.repeats
 
     def kernel(
         self, program: Program, entry: int, parameters: Sequence[int], microcode: Callable[[], Sequence[Action]]
@@ -110,10 +100,11 @@ class PeArray(Shown):
 
         ``microcode`` gives the actions of the routine's own instructions, for an engine that checks.
         """
-        if not self.has_kernels:
+        kernels = self.engine.kernels
+        if kernels is None or self.exact:
             return None
 
-        from pixelflow.kernels.engine import Call
+        from pixelflow.kernels.kernel import Call
         from pixelflow.kernels.known import kernel_of
 
         known = program.analyses.setdefault("kernels", {})
@@ -127,7 +118,7 @@ class PeArray(Shown):
         scratch = routine.scratch[0] if routine.scratch else (0, 0)
         call = Call(kernel, "E", result, tuple(operands), scratch, (*WORDS, *CARRIES))
         inside = all(0 <= first <= self._memory_bytes - size for first, size in call.places)
-        return self.engine.kernel(call, microcode) if inside and call.possible else None
+        return kernels.kernel(call, microcode) if inside and call.possible else None
 
     def _check(self, instruction: Instruction) -> None:
         for first, size in instruction.touches:
@@ -137,7 +128,8 @@ class PeArray(Shown):
 
     def configure(self, instruction: Instruction) -> None:
         """Carry out an instruction of the LEE itself; the PEs have their new coordinates when they next run."""
-        assert instruction.declaration.unit is Unit.LEE
+        if instruction.declaration.unit is not Unit.LEE:
+            raise InternalError(f"{instruction.text()}: not an instruction of the LEE")
         instruction.declaration.meaning(self.lee, *instruction.operands)
 
     def enabled_by_module(self) -> tuple[int, ...]:
@@ -166,3 +158,19 @@ class PeArray(Shown):
         """Carry out actions in order."""
         self._place_lanes()
         self.engine.run(actions)
+
+
+def _map(engine: Engine, lee: LinearExpressionEvaluator) -> tuple[str, ...]:
+    """Return a map of the enabled PEs; none where PEs share a place, or lie too far apart."""
+    from pixelflow.observe.dashboard.pe_plane import draw
+    from pixelflow.observe.dashboard.state import MapState
+
+    x, y = lee.coordinates()
+    width, height = int(x.max()) + 1, int(y.max()) + 1
+    places = y * width + x
+    if width * height > 4 * len(x) or len(np.unique(places)) < len(x):
+        return ()
+    plane = np.zeros(width * height, np.uint8)
+    plane[places] = engine.get_bit("E")
+    drawing = draw(MapState("enabled PEs", width, height, plane.tobytes(), True), _COLUMNS, _LINES)
+    return () if drawing is None else tuple(line.plain for line in drawing.lines)

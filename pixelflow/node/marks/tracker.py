@@ -1,7 +1,7 @@
 """Which PEs are marked, found without their data: enables, latches, their stacks and the marks, as a program sets them.
 
 A flag is known where it follows from known flags and from the LEE. One that is made from a carry, a register or memory
-is unknown until it is set again from known ones. Everything is remembered by state: a stretch of code that comes again
+is unknown until it is set again from known ones. Everything is remembered by state: code that comes again
 with the same flags is looked up, so that lanes are touched once for each combination and not once for each cycle.
 """
 
@@ -15,77 +15,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.errors import Fault, InputError, MachineFault, Place
-from pixelflow.isa import Family, Unit
+from pixelflow.isa import Family, Program, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import MASKS
 from pixelflow.lanes.engine import Meaning
 from pixelflow.node.array.pe_array import PeArray
-from pixelflow.node.marks.values import State
-from pixelflow.node.marks.writes import FLAG, UNLATCHED, Writes
-from pixelflow.node.streams.analysis import Analysis
-from pixelflow.node.streams.calls import WholeCall
-from pixelflow.node.streams.straight_code import Stretch
-from pixelflow.node.streams.stream import UNLATCH, Issue, Stream
+from pixelflow.node.marks.values import FlagValues, State
+from pixelflow.node.marks.writes import FLAG, UNLATCHED, FlagWrites, Writes
+from pixelflow.node.streams.straight_code import StraightCode
 
 __all__ = ["MarkTracker"]
 
 T = TypeVar("T")
 
 
+_UNLATCH = -1
+"""What stands for the position of an instruction where a started routine returns."""
+
+
 class MarkTracker:
     """The EMC stream's side of a timing-only run: the flags that decide about marks, and nothing else of the PEs."""
 
-    def __init__(self, analysis: Analysis, array: PeArray) -> None:
-        self._program = analysis.sequencer.program
+    def __init__(self, program: Program, array: PeArray) -> None:
+        self._program = program
         self._lee = copy.deepcopy(array.lee)
         self._placed: tuple[int, int] | None = None
-        self._port_use = analysis.port_use
-        self._writes = analysis.flag_writes
-        self._values = analysis.flag_values(array.engine.shape.lanes)
-        self.asked_by: Issue = 0
+        self._writes = _writes_of(program)
+        self._values = _values_of(program, array.engine.shape.lanes)
+        self.asked_by = 0
         """The texture instruction for which the marks are asked."""
         self.state: State = tuple(self._values.number(array.engine.get_bit(name)) for name in MASKS)
 
-    # --- what the sequencer's box asks --------------------------------------------------------------------------------
+    # --- what the EMC stream executes -----------------------------------------------------------------------------
 
-    def shared(self, stream: Stream, issue: Issue) -> bool:
-        return self._port_use.shared(issue, stream.parameters)
+    def unlatch(self) -> None:
+        """Follow the return of a started routine."""
+        self._follow(_UNLATCH, UNLATCHED, unlatch)
 
-    def issue(self, stream: Stream, issue: Issue) -> None:
+    def execute(self, index: int) -> None:
         """Follow one instruction; raises MachineFault for one that is not the EMCs'."""
-        if issue == UNLATCH:
-            self._follow(issue, UNLATCHED, unlatch)
-            return
-        instruction = self._program.instructions[issue]
+        instruction = self._program.instructions[index]
         match instruction.declaration.unit:
             case Unit.PE:
-                if writes := self._writes.of(issue):
-                    self._follow(issue, writes, instruction.apply)
+                if writes := self._writes.of(index):
+                    self._follow(index, writes, instruction.apply)
             case Unit.LEE:
                 instruction.declaration.meaning(self._lee, *instruction.operands)
             case _:
-                where = self._program.where(issue)
+                where = self._program.where(index)
                 raise MachineFault(f"{where}: {instruction.text()}: not an instruction of the EMCs")
 
-    def flush(self) -> None:
-        pass
-
-    def pass_over(self, stretch: Stretch) -> None:
-        """Follow a whole stretch of straight code."""
-        if stretch.settings:
-            for instruction in self._program.instructions[stretch.first : stretch.end]:
+    def skip(self, code: StraightCode) -> None:
+        """Follow straight code as a whole."""
+        if code.settings:
+            for instruction in self._program.instructions[code.first : code.end]:
                 instruction.declaration.meaning(self._lee, *instruction.operands)
             return
         before, place = self.state, self._place()
-        after = self._values.after(stretch.first, stretch.end, place, before)
+        after = self._values.after(code.first, code.end, place, before)
         if after is None:
-            body = stretch.body if isinstance(stretch, WholeCall) else stretch
+            body = code.body or code
             for index in range(body.first, body.end):
                 if writes := self._writes.of(index):
                     self._follow(index, writes, self._program.instructions[index].apply)
-            if body is not stretch and body.started:
-                self._follow(UNLATCH, UNLATCHED, unlatch)
-            after = self._values.note(stretch.first, stretch.end, place, before, self.state)
+            if body is code.body and body.started:
+                self.unlatch()
+            after = self._values.note(code.first, code.end, place, before, self.state)
         self.state = after
 
     # --- what a transfer asks ----------------------------------------------------------------------------------------
@@ -147,3 +142,19 @@ class MarkTracker:
         if self._placed is None or self._placed[0] != self._lee.version:
             self._placed = (self._lee.version, self._values.place(self._lee))
         return self._placed[1]
+
+
+def _writes_of(program: Program) -> FlagWrites:
+    """Return which flags the instructions of a program write, as far as its runs have found out."""
+    found = program.analyses.get(FlagWrites)
+    if found is None:
+        found = program.analyses[FlagWrites] = FlagWrites(program.instructions)
+    return found
+
+
+def _values_of(program: Program, lanes: int) -> FlagValues:
+    """Return what runs of a program on arrays of so many PEs have found out about flags."""
+    found = program.analyses.get((FlagValues, lanes))
+    if found is None or found.full:
+        found = program.analyses[FlagValues, lanes] = FlagValues(lanes)
+    return found

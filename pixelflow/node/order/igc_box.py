@@ -7,57 +7,33 @@ the order of ticks within a cycle, and how far one stream is ahead of the other,
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from pixelflow.errors import CycleLimitError, MachineFault, PixelflowError
-from pixelflow.node.streams.stream import BLOCKED, SIGNALLED, UNLATCH, Issue, Stream
-from pixelflow.node.texture.transfer import Command, Transfer
+from pixelflow.node.order.emc_ports_box import PortTimes
+from pixelflow.node.perform.performance import Performance
+from pixelflow.node.streams.issue import Issue, IssueKind
+from pixelflow.node.streams.stream import Stream
+from pixelflow.node.texture.transfer import Transfer
 from pixelflow.observe import Progressed
 from pixelflow.records import record
 from pixelflow.sim import Box
 from pixelflow.units import Cycle
 
-__all__ = ["EigcBox", "IgcSpec", "PeWorker", "TextureWorker", "TigcBox"]
-
-
-class PeWorker(Protocol):
-    """The functional side of the EMC stream."""
-
-    def shared(self, stream: Stream, issue: Issue) -> bool:
-        """Whether the instruction touches a local port or a mark, which the TASICs see."""
-
-    def begin_shared(self, stream: Stream, issue: Issue, cycle: int) -> None:
-        """Note that a shared instruction begins in ``cycle``; it is issued next."""
-
-    def issue(self, stream: Stream, issue: Issue) -> None:
-        """Carry out an instruction, at the latest with the next `flush`."""
-
-    def flush(self) -> None:
-        """Carry out what still waits."""
-
-
-class TextureWorker(Protocol):
-    """The functional side of the texture stream."""
-
-    def issue(self, stream: Stream, issue: Issue) -> Transfer | None:
-        """Carry out a texture instruction; returns the transfer that it asks for, if it asks for one."""
-
-    def begin(self, transfer: Transfer, cycle: int) -> tuple[Command, ...]:
-        """Begin a transfer; returns what the TASICs of each module are told."""
-
-    def end(self, transfer: Transfer, cycle: int) -> None:
-        """End the transfer."""
+__all__ = ["EigcBox", "IgcBox", "IgcSpec", "TigcBox"]
 
 
 @record
 class IgcSpec:
     """What a sequencer box knows of the two programs."""
 
-    elsewhere: frozenset[int]
-    """Semaphores that the other stream waits for: their signals go over the wire."""
+    remote_semaphores: frozenset[int]
+    """Those that the other stream waits for: their signals go over the wire."""
+
+
+ALONE = IgcSpec(frozenset())
+"""Of a stream that runs alone."""
 
 
 @dataclass(slots=True)
@@ -73,15 +49,13 @@ class IgcState:
     """The transfer under way."""
 
 
-class _StreamBox(Box[IgcSpec, IgcState]):
-    """What both sequencers share: running ahead, signals and waits."""
+class IgcBox(Box[IgcSpec, IgcState]):
+    """A sequencer that runs alone: nobody sees what it does before its end; running ahead, signals and waits of all."""
 
-    inputs = ("signals_in",)
-    outputs = ("signals_out",)
-
-    def __init__(self, name: str, spec: IgcSpec, stream: Stream) -> None:
-        super().__init__(name, spec, IgcState())
+    def __init__(self, stream: Stream, performance: Performance, spec: IgcSpec = ALONE) -> None:
+        super().__init__(stream.name, spec, IgcState())
         self.stream = stream
+        self.performance = performance
         self.hold: int | None = None
         """Nothing that begins at or after this cycle is done before it, even where nobody could see that it was."""
         self._issues: Iterator[Issue] = stream.issues()
@@ -97,18 +71,19 @@ class _StreamBox(Box[IgcSpec, IgcState]):
         """Why the stream does nothing of its own, as in `Run.waits`; None where it does not wait."""
         if self.state.transfer is not None:
             return "transfer"
-        return f"sem {self.stream.waiting}" if self.state.pending == BLOCKED else None
+        return f"sem {self.stream.waiting}" if self._is_blocked else None
+
+    @property
+    def _is_blocked(self) -> bool:
+        return self.state.pending is not None and self.state.pending.kind is IssueKind.BLOCKED
 
     def why_blocked(self) -> str | None:
-        if self.state.pending != BLOCKED or self.state.resume_at is not None:
+        if not self._is_blocked or self.state.resume_at is not None:
             return None
         return self.stream.why_waiting()
 
     def tick(self, cycle: Cycle) -> None:
         state, stream = self.state, self.stream
-        for semaphores in self.wires["signals_in"].take_all(cycle):
-            for semaphore in semaphores:
-                stream.semaphores.signal(semaphore)
         self._hear(cycle)
         if state.outstanding or (state.resume_at is not None and cycle < state.resume_at):
             return
@@ -121,16 +96,12 @@ class _StreamBox(Box[IgcSpec, IgcState]):
             self._flush()
         except (MachineFault, CycleLimitError) as error:
             late = isinstance(error, CycleLimitError)  # found before the instruction was counted
-            due = stream.cycle if late else stream.begins(max(0, stream.index - 1))
+            due = stream.cycle if late else stream.cycle - stream.sequencer.cycles[max(0, stream.index - 1)]
             if due <= cycle:
                 raise
             # Others have not come that far yet, and what they do before is part of the run.
             self._failure, state.resume_at = error, due
-        if self._going:
-            # Control takes no time, so a stream can send any number of signals in one cycle: they go as one item.
-            self.wires["signals_out"].send(cycle, tuple(self._going))
-            self._going.clear()
-        self.bus.tell(Progressed, cycle)
+        self._tell(cycle)
 
     def _step(self, cycle: Cycle) -> bool:
         """Take the stream one step on; returns whether it can take another one in this cycle."""
@@ -147,94 +118,118 @@ class _StreamBox(Box[IgcSpec, IgcState]):
             return False
         if issue is None:
             return False
-        if issue == BLOCKED:
+        kind = issue.kind
+        if kind is IssueKind.BLOCKED:
             if not stream.semaphores.count(stream.waiting):
                 return False
             stream.resume(cycle)
         state.pending = None
-        if issue == SIGNALLED:
-            self._signal(stream.signalled)
-        elif issue != BLOCKED:
+        if kind is IssueKind.SIGNALLED:
+            if stream.signalled in self.spec.remote_semaphores:
+                self._going.append(stream.signalled)
+        elif kind is not IssueKind.BLOCKED:
             self._act(issue, due)
         return not state.outstanding
 
     def _due(self, issue: Issue) -> int | None:
         """Return the cycle in which the step must be taken, or None where no one can see when."""
-        if issue in (BLOCKED, SIGNALLED):
+        if issue.kind in (IssueKind.BLOCKED, IssueKind.SIGNALLED):
             return self.stream.cycle
         return self._begins(issue)
 
-    @abstractmethod
     def _begins(self, issue: Issue) -> int | None:
         """Return the first cycle of an instruction that others can see, None for one that they cannot."""
+        return None
 
-    @abstractmethod
     def _act(self, issue: Issue, cycle: int | None) -> None:
         """Carry out an instruction that begins in ``cycle``."""
+        self.performance.issue(self.stream, issue)
 
     def _hear(self, cycle: Cycle) -> None:
-        """Read what else has arrived."""
+        """Read what has arrived."""
 
     def _flush(self) -> None:
         """Finish what was put off."""
 
-    def _signal(self, semaphore: int) -> None:
-        if semaphore in self.spec.elsewhere:
-            self._going.append(semaphore)
+    def _tell(self, cycle: Cycle) -> None:
+        """Send what the stream has for others."""
 
 
-class EigcBox(_StreamBox):
-    """The sequencer of the EMCs."""
+class _PairedBox(IgcBox):
+    """One of two sequencers that signal each other."""
 
-    def __init__(self, spec: IgcSpec, stream: Stream, worker: PeWorker) -> None:
-        super().__init__("eigc", spec, stream)
-        self._worker = worker
+    inputs: tuple[str, ...] = ("signals_in",)
+    outputs: tuple[str, ...] = ("signals_out",)
+
+    def __init__(self, stream: Stream, performance: Performance, spec: IgcSpec, ports: PortTimes) -> None:
+        super().__init__(stream, performance, spec)
+        self._ports = ports
+
+    def _hear(self, cycle: Cycle) -> None:
+        for semaphores in self.wires["signals_in"].take_all(cycle):
+            for semaphore in semaphores:
+                self.stream.semaphores.signal(semaphore)
+
+    def _tell(self, cycle: Cycle) -> None:
+        if self._going:
+            # Control takes no time, so a stream can send any number of signals in one cycle: they go as one item.
+            self.wires["signals_out"].send(cycle, tuple(self._going))
+            self._going.clear()
+        self.bus.tell(Progressed, cycle)
+
+
+class EigcBox(_PairedBox):
+    """The sequencer of the EMCs beside that of the TASICs, which sees local ports and marks."""
 
     def _begins(self, issue: Issue) -> int | None:
-        if issue == UNLATCH or not self._worker.shared(self.stream, issue):
+        if issue.index is None or not self._ports.use.shared(issue.index, self.stream.parameters):
             return None
         return self.stream.begins(issue)
 
     def _act(self, issue: Issue, cycle: int | None) -> None:
         if cycle is not None:
-            self._worker.begin_shared(self.stream, issue, cycle)
-        self._worker.issue(self.stream, issue)
+            self._ports.touch(issue.index, cycle, self.stream.cycle)
+        super()._act(issue, cycle)
 
     def _flush(self) -> None:
-        if self.bus.wants(Progressed):  # who hears it may look at the PEs; the texture side asks by itself
-            self._worker.flush()
+        if self.bus.wants(Progressed):  # a subscriber may look at the PEs; the texture side asks by itself
+            self.performance.flush()
 
 
-class TigcBox(_StreamBox):
+class TigcBox(_PairedBox):
     """The sequencer of the TASICs: it commands those of all modules and waits until the last is done."""
 
-    def __init__(self, spec: IgcSpec, stream: Stream, worker: TextureWorker, modules: int) -> None:
-        super().__init__("tigc", spec, stream)
-        self.inputs = ("signals_in", *(f"done{module}" for module in range(modules)))
-        self.outputs = ("signals_out", *(f"command{module}" for module in range(modules)))
-        self._worker = worker
+    def __init__(self, stream: Stream, performance: Performance, spec: IgcSpec, ports: PortTimes, modules: int) -> None:
+        super().__init__(stream, performance, spec, ports)
+        self.inputs = (*self.inputs, *(f"done{module}" for module in range(modules)))
+        self.outputs = (*self.outputs, *(f"command{module}" for module in range(modules)))
         self._modules = range(modules)
 
     def _begins(self, issue: Issue) -> int | None:
         return self.stream.begins(issue)
 
     def _act(self, issue: Issue, cycle: int | None) -> None:
-        if issue == UNLATCH:
+        if issue.index is None:
             return
-        transfer = self._worker.issue(self.stream, issue)
+        transfer = self.performance.tell(issue.index)
         if transfer is None:
             return
-        for module, command in zip(self._modules, self._worker.begin(transfer, cycle), strict=True):
+        if transfer.uses_ports:
+            self._ports.begin(transfer, cycle)
+        for module, command in zip(self._modules, self.performance.begin(transfer), strict=True):
             self.wires[f"command{module}"].send(cycle, command)
         self.state.transfer = transfer
         self.state.outstanding = len(self._modules)
 
     def _hear(self, cycle: Cycle) -> None:
+        super()._hear(cycle)
         if not self.state.outstanding:
             return
         for module in self._modules:
             self.state.outstanding -= len(self.wires[f"done{module}"].take_all(cycle))
         if not self.state.outstanding:
             self.stream.resume(cycle)
-            self._worker.end(self.state.transfer, cycle)
+            self.performance.end()
+            if self.state.transfer.uses_ports:
+                self._ports.end(cycle)
             self.state.transfer = None

@@ -1,9 +1,11 @@
-"""The block diagram of a node: which boxes there are, and the wires between them."""
+"""The block diagram of a node: which boxes there are, the wires between them, and a count of what these carry."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pixelflow.config import NodeConfig
 from pixelflow.errors import InternalError
@@ -14,9 +16,9 @@ from pixelflow.node.order.gp_box import GpBox, GpSpec
 from pixelflow.node.order.igc_box import EigcBox, TigcBox
 from pixelflow.node.order.network_box import NetworkBox, NetworkSpec
 from pixelflow.node.order.tasic_box import TasicBox, TasicSpec
-from pixelflow.sim import Box, Netlist
+from pixelflow.sim import Box, Netlist, Transfer
 
-__all__ = ["NodeBoxes", "connect_network"]
+__all__ = ["NodeBoxes", "WireCounts", "connect_network"]
 
 
 @dataclass(frozen=True)
@@ -139,3 +141,48 @@ def connect_network(netlist: Netlist, nodes: list[NodeBoxes]) -> NetworkBox:
         netlist.connect(f"{name}.ack_from", (gni, "network_ack_out"), (box, f"ack_from{node}"), **words)
         netlist.connect(f"{name}.ack_to", (box, f"ack_to{node}"), (gni, "network_ack_in"), **words)
     return box
+
+
+@dataclass
+class WireCounts:
+    """Watches the wires of a node and counts what they carry; a watcher of the clock."""
+
+    totals: Counter[str] = field(default_factory=Counter)
+    signals: Counter[int] = field(default_factory=Counter)
+
+    def watch(self, sequencers: Iterable[EigcBox | TigcBox], tasics: Iterable[TasicBox]) -> None:
+        """Learn which wires there are."""
+        self._count = {box.wires["signals_out"].name: self._signals for box in sequencers}
+        for box in tasics:
+            self._emcs = box.spec.emcs
+            named = {"command": self._command, "done": self._done, "inbound": self._inbound, "outbound": self._outbound}
+            self._count |= {box.wires[port].name: count for port, count in named.items()}
+
+    def __call__(self, transfer: Transfer) -> None:
+        count = self._count.get(transfer.wire)
+        if count is not None:
+            count(transfer)
+
+    def _signals(self, transfer: Transfer) -> None:
+        self.signals.update(transfer.item)
+
+    def _command(self, transfer: Transfer) -> None:
+        command = transfer.item
+        self.totals["commands"] += 1
+        self.totals["inbound asked"] += command.inbound_bytes * self._emcs
+        self.totals["outbound asked"] += command.outbound_bytes * self._emcs
+
+    def _done(self, transfer: Transfer) -> None:
+        self.totals["dones"] += 1
+
+    def _inbound(self, transfer: Transfer) -> None:
+        self.totals["inbound"] += transfer.amount
+
+    def _outbound(self, transfer: Transfer) -> None:
+        self.totals["outbound"] += transfer.amount
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"totals": dict(self.totals), "signals": dict(self.signals)}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        self.totals, self.signals = Counter(snapshot["totals"]), Counter(snapshot["signals"])

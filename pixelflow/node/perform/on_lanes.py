@@ -1,146 +1,173 @@
-"""Carries out the instructions that an EMC stream yields: looked up once, handed to the lane engine in batches."""
+"""Performance on the lanes: instructions looked up once as actions of the engine, and handed over in batches."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from pixelflow.errors import MachineFault
-from pixelflow.isa import Instruction, Program, Unit
+from pixelflow.isa import Instruction, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.lanes.engine import Action
 from pixelflow.node.array.influence import influences, influences_of
 from pixelflow.node.array.pe_array import PeArray
+from pixelflow.node.perform.effects import Direct, Effects
+from pixelflow.node.perform.performance import texture_instruction
 from pixelflow.node.perform.prepared import Key, prepared
-from pixelflow.node.perform.score import Score
 from pixelflow.node.streams.analysis import Analysis
-from pixelflow.node.streams.straight_code import Stretch
-from pixelflow.node.streams.stream import UNLATCH, Issue, Stream
+from pixelflow.node.streams.issue import Issue
+from pixelflow.node.streams.straight_code import StraightCode
+from pixelflow.node.streams.stream import Stream
+from pixelflow.node.texture.transfer import Command, Transfer
+from pixelflow.node.texture.unit import TextureUnit
 from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed
 
-__all__ = ["ArrayWorker"]
+__all__ = ["OnLanes"]
 
 _BATCH = 512
 """Single instructions that are handed over together."""
 
 _LARGE_BATCH = 8192
-"""Instructions in stretches and singly that are handed over together: enough work for several threads."""
+"""Instructions of straight code and single ones that are handed over together: enough work for several threads."""
 
 
-class ArrayWorker:
-    """One stream's view of the PE array.
+class OnLanes:
+    """Carries out the instructions of a program on an array and its texture unit.
 
-    Knows which instructions the texture side can see: those that touch a local port or set a mark.
+    ``effects`` take what is to be done; without, it is done at once.
     """
 
-    def __init__(self, array: PeArray, program: Program, bus: Bus, score: Score | None = None) -> None:
-        self._bus = bus
-        self._score = score
-        self._enables = _EnableCounts(array, program, bus) if bus.wants(EnablesChanged) else None
-        self._program = program
+    def __init__(
+        self, analysis: Analysis, array: PeArray, texture: TextureUnit, bus: Bus, effects: Effects | None = None
+    ) -> None:
+        self._analysis = analysis
+        self._program = analysis.program
         self._array = array
-        self._prepared = prepared(array, program)
+        self._texture = texture
+        self._bus = bus
+        self._effects: Effects = Direct(array, texture) if effects is None else effects
+        self._enables = _EnableCounts(self._program.instructions, array, bus) if bus.wants(EnablesChanged) else None
+        self._prepared = prepared(array, self._program)
         self._on_lanes = self._prepared.on_lanes
         self._key: Key | None = None
-        """The stretch that the stream is passing over."""
+        """The straight code that the stream is skipping."""
         self._pending: list[Action] = []
-        self._in_stretches = 0
-        """Instructions that wait in stretches."""
+        self._skipped = 0
+        """Instructions of straight code that wait."""
 
-    def shared(self, stream: Stream, issue: Issue) -> bool:
-        """Return whether the instruction touches a local port or sets a mark, with the parameters of this frame."""
-        return self._prepared.port_use.shared(issue, stream.parameters)
+    def join(self, stream: Stream) -> None:
+        """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
+        if self._enables is None and not stream.bus.wants(Executed):
+            stream.straight_codes = self._analysis.straight_codes()
+            stream.may_skip, stream.on_skip = partial(self._may_skip, stream), partial(self._on_skip, stream)
+
+    # --- the EMC stream ----------------------------------------------------------------------------------------
 
     def issue(self, stream: Stream, issue: Issue) -> None:
         """Carry out an instruction, at the latest with the next `flush`; raises MachineFault where it cannot be."""
+        index = issue.index
         if self._enables is not None:
             self._enables.tell_first(stream.begins(issue))
-        if issue == UNLATCH:
+        if index is None:
             self._pending.append(self._array.unlatch)
-        elif self._on_lanes[issue]:
+        elif self._on_lanes[index]:
             try:
-                self._pending.append(self._prepared.action(issue, stream.parameters))
+                self._pending.append(self._prepared.action(index, stream.parameters))
             except MachineFault as error:
-                raise self._placed(issue, error) from None
+                raise self._placed(index, error) from None
         else:
-            self._other(issue)
-        if self._enables is not None and self._enables.may_change(issue):
+            self._configure(index)
+        if self._enables is not None and self._enables.may_change(index):
             self.flush()
             self._enables.tell(stream.cycle)
         elif len(self._pending) >= _BATCH:
             self.flush()
             self._bus.tell(Progressed, stream.cycle)
 
-    # --- stretches ---------------------------------------------------------------------------------------------
-
-    def join(self, stream: Stream, analysis: Analysis) -> None:
-        """Let a stream pass over stretches, where nobody wants to know about every single instruction."""
-        if self._enables is None and not self._bus.wants(Executed):
-            stream.stretches = analysis.stretches()
-            stream.takes, stream.passed = partial(self._takes, stream), partial(self._pass_over, stream)
-
-    def _takes(self, stream: Stream, stretch: Stretch) -> bool:
-        """Return whether a stretch can be carried out as a whole; not where one of its instructions faults."""
-        if stretch.settings:
+    def _may_skip(self, stream: Stream, code: StraightCode) -> bool:
+        """Return whether straight code can be carried out as a whole; not where one of its instructions faults."""
+        if code.settings:
             return True
-        self._key = self._prepared.can(self._program, stretch, stream.parameters)
+        self._key = self._prepared.can(self._program, code, stream.parameters)
         return self._key is not None
 
-    def _pass_over(self, stream: Stream, stretch: Stretch) -> None:
-        """Carry out a stretch, at the latest with the next `flush`."""
-        if stretch.settings:
-            for index in range(stretch.first, stretch.end):
-                self._other(index)
+    def _on_skip(self, stream: Stream, code: StraightCode) -> None:
+        """Carry out straight code, at the latest with the next `flush`."""
+        if code.settings:
+            for index in range(code.first, code.end):
+                self._configure(index)
             return
         self._pending += self._prepared.actions_for(self._key)
-        self._in_stretches += stretch.length
-        if self._in_stretches >= _LARGE_BATCH:
+        self._skipped += code.length
+        if self._skipped >= _LARGE_BATCH:
             self.flush()
             self._bus.tell(Progressed, stream.cycle)
 
-    # --- what is not a matter of the lanes ---------------------------------------------------------------------
-
-    def _other(self, issue: Issue) -> None:
-        instruction = self._prepared.instructions[issue]
+    def _configure(self, index: int) -> None:
+        instruction = self._prepared.instructions[index]
         if instruction.declaration.unit is not Unit.LEE:
-            raise MachineFault(f"{self._program.where(issue)}: {instruction.text()}: not an instruction of the EMCs")
+            raise MachineFault(f"{self._program.where(index)}: {instruction.text()}: not an instruction of the EMCs")
         self.flush()
-        if self._score is None or self._score.settings(instruction):
-            try:
-                self._array.configure(instruction)
-            except MachineFault as error:
-                raise self._placed(issue, error) from None
+        try:
+            self._effects.configure(instruction)
+        except MachineFault as error:
+            raise self._placed(index, error) from None
 
-    def _placed(self, issue: Issue, error: MachineFault) -> MachineFault:
+    def _placed(self, index: int, error: MachineFault) -> MachineFault:
         """Return a fault with the place of its instruction in the program."""
-        return MachineFault(f"{self._program.where(issue)}: {error}")
+        return MachineFault(f"{self._program.where(index)}: {error}")
 
     def flush(self) -> None:
         """Carry out what still waits, in order."""
-        pending, self._pending, self._in_stretches = self._pending, [], 0
-        if pending and (self._score is None or self._score.lanes(pending)):
-            self._array.run(pending)
+        pending, self._pending, self._skipped = self._pending, [], 0
+        if pending:
+            self._effects.lanes(pending)
+
+    # --- the texture stream, which sees the PEs: what the EMCs have put off is carried out before --------------------
+
+    @property
+    def moved(self) -> Mapping[str, int]:
+        """Bytes of data that went each way, since the node was made."""
+        return self._texture.moved
+
+    def tell(self, index: int) -> Transfer | None:
+        """Carry out a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
+        instruction = texture_instruction(self._program, index)
+        self.flush()
+        return self._effects.tell(instruction, index)
+
+    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+        """Begin a transfer; return what the TASICs of each module are told."""
+        self.flush()
+        return self._effects.begin(transfer)
+
+    def end(self) -> None:
+        """End the transfer."""
+        self.flush()
+        self._effects.end()
 
 
 class _EnableCounts:
-    """Tells watchers how many PEs of each module are enabled, whenever that has changed."""
+    """Emits how many PEs of each module are enabled, whenever that has changed."""
 
-    def __init__(self, array: PeArray, program: Program, bus: Bus) -> None:
+    def __init__(self, instructions: tuple[Instruction, ...], array: PeArray, bus: Bus) -> None:
         self._array = array
         self._bus = bus
-        self._writes = {index for index, each in enumerate(program.instructions) if _writes_enables(each)}
-        if "E" in influences_of(unlatch):
-            self._writes.add(UNLATCH)
+        self._writes = {index for index, each in enumerate(instructions) if _writes_enables(each)}
+        self._unlatch_writes = "E" in influences_of(unlatch)
         self._told: tuple[int, ...] | None = None
 
-    def may_change(self, issue: Issue) -> bool:
-        return issue in self._writes
+    def may_change(self, index: int | None) -> bool:
+        """Whether an instruction, or None for the return of a started routine, writes enables."""
+        return self._unlatch_writes if index is None else index in self._writes
 
     def tell_first(self, cycle: int) -> None:
-        """Tell how many there are before the first instruction, which begins in ``cycle``."""
+        """Emit how many there are before the first instruction, which begins in ``cycle``."""
         if self._told is None:
             self.tell(cycle)
 
     def tell(self, cycle: int) -> None:
+        """Emit how many there are, where that is news."""
         counts = self._array.enabled_by_module()
         if counts != self._told:
             self._told = counts

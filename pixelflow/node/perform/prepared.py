@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 from pixelflow.errors import MachineFault
 from pixelflow.isa import Program, Unit
 from pixelflow.lanes.engine import Action
 from pixelflow.node.array.pe_array import PeArray
+from pixelflow.node.perform.repeated import Repeated
 from pixelflow.node.streams.calls import WholeCall
-from pixelflow.node.streams.ports import PortUse
-from pixelflow.node.streams.straight_code import Stretch
+from pixelflow.node.streams.straight_code import StraightCode
 
 __all__ = ["Key", "Prepared", "prepared"]
 
 Key = tuple[int, ...]
-"""The first instruction of a stretch, and the parameters that it uses."""
+"""The first instruction of straight code, and the parameters that it uses."""
 
 _KEPT_STRETCHES = 20_000
 
@@ -26,20 +25,19 @@ class _Token:
 
 
 class Prepared:
-    """What an array does for each instruction, stretch and call of a program."""
+    """What an array does for each instruction, piece of straight code and call of a program."""
 
     def __init__(self, array: PeArray, program: Program) -> None:
         self.instructions = program.instructions
         self.on_lanes = [i.declaration.unit is Unit.PE for i in self.instructions]
         self.bases = [i.bases for i in self.instructions]
-        self.port_use = PortUse(self.instructions)
-        self.scores: dict[str | None, Any] = {}
-        """What earlier runs of each entry did (`score.py`)."""
+        self.scores: dict[Hashable, Repeated] = {}
+        """What earlier runs did (`score.py`), by entry and by whether time was simulated."""
         self._array = array
         self._absolute: list[Action | None] = [None] * len(self.instructions)
         self._by_parameter: dict[tuple[int, object], Action] = {}
         self._fixed: dict[int, tuple[list[Action | None], list[int]]] = {}
-        """For the first instruction of a stretch its actions, without those that depend on parameters, and which do."""
+        """For the first instruction of straight code its actions but for those that depend on parameters; which do."""
         self._actions_of: dict[Key, tuple[Action, ...]] = {}
         self._chain: dict[Key, Action] = {}
         self._once: set[Key] = set()
@@ -76,38 +74,38 @@ class Prepared:
             found[index - first] = self.action(index, parameters) if action is None else action
         return found
 
-    # --- stretches ---------------------------------------------------------------------------------------------
+    # --- straight code -----------------------------------------------------------------------------------------
 
-    def key(self, stretch: Stretch, parameters: Sequence[int]) -> Key | None:
-        """Return what the actions of a stretch depend on; None where a parameter was not passed."""
-        if isinstance(stretch, WholeCall):
-            return (stretch.first, *stretch.parameters)
-        used = self._used_by.get(stretch.first)
+    def key(self, code: StraightCode, parameters: Sequence[int]) -> Key | None:
+        """Return what the actions of straight code depend on; None where a parameter was not passed."""
+        if isinstance(code, WholeCall):
+            return (code.first, *code.parameters)
+        used = self._used_by.get(code.first)
         if used is None:
-            bases = {base for index in range(stretch.first, stretch.end) for base in self.bases[index]}
-            used = self._used_by[stretch.first] = tuple(sorted(bases))
+            bases = {base for index in range(code.first, code.end) for base in self.bases[index]}
+            used = self._used_by[code.first] = tuple(sorted(bases))
         if used and used[-1] >= len(parameters):
             return None
-        return (stretch.first, *(parameters[base] for base in used))
+        return (code.first, *(parameters[base] for base in used))
 
-    def can(self, program: Program, stretch: Stretch, parameters: Sequence[int]) -> Key | None:
-        """Return the key of a stretch that can be carried out as a whole; None where an instruction faults."""
-        key = self.key(stretch, parameters)
+    def can(self, program: Program, code: StraightCode, parameters: Sequence[int]) -> Key | None:
+        """Return the key of straight code that can be carried out as a whole; None where an instruction faults."""
+        key = self.key(code, parameters)
         if key is not None and key not in self._actions_of:
             if len(self._actions_of) >= _KEPT_STRETCHES:
                 for kept in (self._actions_of, self._chain, self._once):
                     kept.clear()
             try:
-                self._prepare(program, key, stretch, parameters)
+                self._prepare(program, key, code, parameters)
             except MachineFault:
                 return None
         return key
 
-    def _prepare(self, program: Program, key: Key, stretch: Stretch, parameters: Sequence[int]) -> None:
-        if not isinstance(stretch, WholeCall):
-            self._actions_of[key] = tuple(self._actions(stretch.first, stretch.end, parameters))
+    def _prepare(self, program: Program, key: Key, code: StraightCode, parameters: Sequence[int]) -> None:
+        if not isinstance(code, WholeCall):
+            self._actions_of[key] = tuple(self._actions(code.first, code.end, parameters))
             return
-        body, parameters = stretch.body, stretch.parameters
+        body, parameters = code.body, code.parameters
 
         def microcode() -> list[Action]:
             found = self._actions(body.first, body.end, parameters)
@@ -120,12 +118,12 @@ class Prepared:
             self._actions_of[key], self._chain[key] = (kernel,), kernel
 
     def actions_for(self, key: Key) -> tuple[Action, ...]:
-        """Return the actions of a stretch for one pass: as one chain, from its second pass on."""
+        """Return the actions of straight code for one pass: as one chain, from its second pass on."""
         chain = self._chain.get(key)
         if chain is not None:
             return (chain,)
         if key not in self._once:
-            # Many stretches come only once; a chain would not pay for them.
+            # Much straight code comes only once; a chain would not pay for them.
             self._once.add(key)
             return self._actions_of[key]
         chain = self._chain[key] = self._array.engine.chain(self._actions_of[key])

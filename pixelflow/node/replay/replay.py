@@ -17,8 +17,7 @@ from pixelflow.isa import Program
 from pixelflow.node.account.accounts import account, unfinished_account
 from pixelflow.node.account.run import Run
 from pixelflow.node.node import RUN_REASONS, Node
-from pixelflow.node.order.clocked import TwoStreams
-from pixelflow.node.order.one_stream import OneStream
+from pixelflow.node.order.clocked import Clocked
 from pixelflow.node.saved.values import pack
 from pixelflow.node.streams.stream import Stream
 from pixelflow.node.streams.upcoming import Upcoming, ends_at, upcoming
@@ -72,14 +71,14 @@ class Replay:
         self._end: int | None = None
         self._failure: PixelflowError | None = None
         self._states: dict[int, dict[str, Any]] = {0: node.snapshot()}  # by position
-        self._runner: OneStream | TwoStreams = node.runner(program, **self._start)
+        self._runner: Clocked = node.runner(program, **self._start)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
         self.bus.tell(RunBegan, 0, program, tuple(self.streams), True, self)
 
     # --- what it looks like now ----------------------------------------------------------------------------------
 
     @property
-    def runner(self) -> OneStream | TwoStreams:
+    def runner(self) -> Clocked:
         """The run as it is at this position; another object after going back."""
         return self._runner
 
@@ -136,9 +135,8 @@ class Replay:
             "gp_memory": [memory.snapshot() for memory in self.node.gp_memory],
             "streams": {name: _without(stream.snapshot(), {"control_since"}) for name, stream in self.streams.items()},
         }
-        run = _without(self._runner.snapshot(), {"stream", "streams"})
-        if "clock" in run:
-            run["clock"] = _without(run["clock"], {"cycle"})
+        run = _without(self._runner.snapshot(), {"streams"})
+        run["clock"] = _without(run["clock"], {"cycle"})
         state |= {"texture": self.node.snapshot()["texture"], "run": run}
         arrays: list[Any] = []
         found = hashlib.sha256(json.dumps(pack(state, arrays)).encode())
@@ -363,7 +361,7 @@ class Replay:
 
 
 class _Gate(Bus):
-    """Hands on what a run tells to another bus while it is open; its own listeners hear everything."""
+    """Hands on what a run emits to another bus while it is open; its own subscribers get everything."""
 
     def __init__(self, beyond: Bus) -> None:
         super().__init__()

@@ -67,7 +67,7 @@ def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], In
             arrays = [archive[f"array{at}"] for at in range(len(archive.files) - 1)]
         if found == schema:
             return header, unpack(header["state"], arrays)
-        return header, renewed(unpack(header["state"], arrays, CLASS_OF_FIRST))
+        return header, renewed(unpack(header["state"], arrays, CLASS_OF_FIRST), header["entry"])
     except _UNREADABLE:
         raise refuse(DAMAGED) from None
 

@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from pixelflow.isa.tas import Addressing
 from pixelflow.node.order.emc_ports_box import Collect, Fetch
 from pixelflow.node.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
-from pixelflow.node.texture.address_generator import AddressGenerator
-from pixelflow.node.texture.state import Moving, TextureState
+from pixelflow.node.streams.issue import Issue, IssueKind
+from pixelflow.node.texture.state import AddressGenerator, Moving, TextureState
 from pixelflow.node.texture.transfer import Command, Destination, Direction, Load, Return, Transfer
 from pixelflow.sim import Transfer as Sent
 
 __all__ = ["CLASS_OF", "NAME_OF"]
 
 CLASS_OF: Mapping[str, type] = {
+    "stream.Issue": Issue,
+    "stream.IssueKind": IssueKind,
     "texture.Addressing": Addressing,
     "texture.AddressGenerator": AddressGenerator,
     "texture.Moving": Moving,

@@ -17,16 +17,11 @@ from pixelflow.node.sdram.checker import SdramChecker
 from pixelflow.node.sdram.commands import Access, Command
 from pixelflow.node.sdram.scheduler import EqualSlots, Greedy, Scheduler
 from pixelflow.node.sdram.slots import Pattern, equal_slot
-from pixelflow.node.texture.addresses import AddressMap, Cell
+from pixelflow.node.texture.addresses import AddressMap, Cell, needs_addresses
 from pixelflow.node.texture.transfer import RoundAddresses
 from pixelflow.units import Cycle
 
-__all__ = ["SdramUse", "access_pattern", "needs_addresses", "needs_schedule", "settle_cycles"]
-
-
-def needs_addresses(config: SdramConfig) -> bool:
-    """Whether a run must know the address of every access, because its times depend on them or are checked."""
-    return config.check_commands or not config.equal_slots
+__all__ = ["SdramUse", "access_pattern", "needs_schedule", "settle_cycles"]
 
 
 def needs_schedule(config: SdramConfig) -> bool:

@@ -6,14 +6,11 @@ from functools import cached_property
 
 from pixelflow.config import IgcConfig
 from pixelflow.isa import Program
-from pixelflow.node.marks.values import FlagValues
-from pixelflow.node.marks.writes import FlagWrites
-from pixelflow.node.order.igc_box import IgcSpec
 from pixelflow.node.streams.calls import WholeCalls
 from pixelflow.node.streams.ports import PortUse
-from pixelflow.node.streams.semaphore_use import specs_of
+from pixelflow.node.streams.semaphore_use import remote_semaphores
 from pixelflow.node.streams.sequencer import Sequencer
-from pixelflow.node.streams.straight_code import Stretch, Stretches
+from pixelflow.node.streams.straight_code import StraightCode, StraightCodes
 
 __all__ = ["Analysis", "analysis_of"]
 
@@ -23,38 +20,29 @@ class Analysis:
 
     def __init__(self, program: Program, config: IgcConfig) -> None:
         """Raises MachineFault for a program that no sequencer can walk."""
-        self._program = program
+        self.program = program
         self.sequencer = Sequencer(program, config)
         self.port_use = PortUse(program.instructions)
-        self.flag_writes = FlagWrites(program.instructions)
         self._calls = WholeCalls(self.sequencer)
-        self._stretches: dict[int, Stretch | None] = {}
-        self._flag_values: dict[int, FlagValues] = {}
+        self._straight_codes: dict[int, StraightCode | None] = {}
 
-    def stretches(self, *, timed: bool = False) -> Stretches:
-        """Return the stretches for one run; ``timed`` where only time passes."""
-        sequencer, instructions = self.sequencer, self._program.instructions
-        return Stretches(
+    def straight_codes(self, *, timed: bool = False) -> StraightCodes:
+        """Return the straight code for one run; ``timed`` where only time passes."""
+        sequencer, instructions = self.sequencer, self.program.instructions
+        return StraightCodes(
             instructions,
             sequencer.cycles,
             sequencer.watched,
             self.port_use,
-            known=self._stretches,
+            known=self._straight_codes,
             timed=timed,
             call=self._calls.at,
         )
 
-    def flag_values(self, lanes: int) -> FlagValues:
-        """Return what earlier runs on arrays of so many PEs have found out about flags."""
-        found = self._flag_values.get(lanes)
-        if found is None or found.full:
-            found = self._flag_values[lanes] = FlagValues(lanes)
-        return found
-
     @cached_property
-    def specs(self) -> dict[str, IgcSpec]:
-        """What each sequencer must know of the semaphores; raises MachineFault where both streams wait for one."""
-        return specs_of(self._program)
+    def remote_semaphores(self) -> dict[str, frozenset[int]]:
+        """For each stream the semaphores that the other waits for; raises MachineFault where both wait for one."""
+        return remote_semaphores(self.program)
 
 
 def analysis_of(program: Program, config: IgcConfig) -> Analysis:

@@ -1,4 +1,4 @@
-"""Calls of routines of straight code, passed over as a whole: from CALL to behind RET.
+"""Calls of routines of straight code, skipped as a whole: from CALL to after RET.
 
 Such a routine takes the same cycles whenever it is called, waits for nothing and is seen by nobody, where its operands
 lie outside the ports. Its cycles are the sum of its instructions' own; that sum is found once.
@@ -14,36 +14,15 @@ from pixelflow.isa.control import RET, START
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.streams.ports import meets_ports, sharing
 from pixelflow.node.streams.sequencer import Sequencer
-from pixelflow.node.streams.straight_code import Stretch
-from pixelflow.observe import RoutineEntered
-from pixelflow.records import record
+from pixelflow.node.streams.straight_code import Body, Frame, StraightCode
 
-__all__ = ["Body", "WholeCall", "WholeCalls"]
-
-
-@record
-class Body:
-    """Instructions ``first`` to ``end - 1`` of a routine, RET not included, and what a call needs to know of them."""
-
-    first: int
-    end: int
-    entry: int
-    """Its word address."""
-    name: str
-    cycles: int
-    """Of the instructions and of RET."""
-    started: bool
-    saves: int
-    """Enables that are on the stack at the same time, at most."""
-    reach: tuple[tuple[int, int, int], ...]
-    """For each parameter that addresses are relative to: (parameter, first byte, byte behind the last)."""
+__all__ = ["WholeCall", "WholeCalls"]
 
 
 @dataclass(slots=True)
-class WholeCall(Stretch):
+class WholeCall(StraightCode):
     """A call, the routine's instructions and its return. `relative` is empty: addresses are looked up by call."""
 
-    body: Body = None  # type: ignore[assignment]
     arguments: tuple = ()
     sequencer: Sequencer = None  # type: ignore[assignment]
     parameters: tuple[int, ...] = ()
@@ -58,29 +37,20 @@ class WholeCall(Stretch):
     def length(self) -> int:
         return self.body.end - self.body.first
 
-    def pass_over(self, stream, limit: float) -> bool:
-        """Let a stream pass over the call; not where one of its instructions faults, or where others would see it."""
-        if stream.cycle + self.cycles > limit or not self._has_room(stream.frames):
+    def fits(self, frames: Sequence[Frame]) -> bool:
+        """Return whether the call can be made unseen: no instruction faults, none of them meets a port.
+
+        ``parameters`` are then those of this pass.
+        """
+        if not self._has_room(frames):
             return False
-        parameters = self._evaluated(stream.parameters)
+        parameters = self._evaluated(frames[-1].parameters)
         if parameters is None or not self._is_unseen(parameters):
             return False
         self.parameters = parameters
-        if stream.takes is not None and not stream.takes(self):
-            return False
-        body = self.body
-        if stream.bus:
-            entered = stream.cycle + self.cycles - body.cycles
-            stream.bus.tell(RoutineEntered, entered, stream.name, body.name, len(stream.frames))
-        stream.cycle += self.cycles
-        stream.index = self.end
-        stream.stretches.note(self)
-        stream.left(body.name, body.cycles)
-        if stream.passed is not None:
-            stream.passed(self)
         return True
 
-    def _has_room(self, frames: Sequence) -> bool:
+    def _has_room(self, frames: Sequence[Frame]) -> bool:
         """Return whether the stacks of calls, latches and enables have room; where not, the fault comes of itself."""
         if len(frames) > self.sequencer.config.call_depth:
             return False
@@ -111,7 +81,7 @@ class WholeCall(Stretch):
 
 
 class WholeCalls:
-    """The calls of a program that can be passed over."""
+    """The calls of a program that can be skipped."""
 
     def __init__(self, sequencer: Sequencer) -> None:
         self._sequencer = sequencer

@@ -35,7 +35,7 @@ class PortUse:
     def __init__(self, instructions: Sequence[Instruction]) -> None:
         self._instructions = instructions
         # Found when an instruction is first executed, as most of a library never is; by its object, of which a program
-        # has one for all equal words.
+        # has one for all equal words. ``_instructions`` holds the objects, so that their numbers stay theirs.
         self._known: dict[int, bool | tuple[tuple[int, int, int], ...]] = {}
 
     def certain(self, index: int) -> bool | None:

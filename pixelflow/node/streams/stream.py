@@ -1,7 +1,7 @@
 """An image generation controller: one microcode sequencer, one instruction stream (thesis 2.2.1, 2.2.5).
 
 The sequencer needs no PE data: control flow never depends on it. A stream walks the program, carries out control
-instructions by itself, and yields every other instruction with the parameters of the running frame. Cycles come from
+instructions by itself, and issues every other instruction. Cycles come from
 the declared steps of what it yields, so a timing-only run is the same walk without an array.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple
 from operator import mul
 from typing import Any
 
@@ -18,41 +18,17 @@ from pixelflow.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.isa import Mem
 from pixelflow.isa.control import WAIT
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
+from pixelflow.node.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
 from pixelflow.node.streams.semaphores import Semaphores
 from pixelflow.node.streams.sequencer import Sequencer
-from pixelflow.node.streams.straight_code import Stretch, Stretches
+from pixelflow.node.streams.straight_code import Frame, StraightCode, StraightCodes
 from pixelflow.observe import Blocked, Bus, Executed, RoutineEntered, RoutineLeft, Signalled, StageBegan, Taken, Waited
 
-__all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Frame", "Issue", "Stream"]
-
-UNLATCH = -1
-"""Yielded in place of an instruction's position when a started routine returns: the caller's latch comes back."""
-
-BLOCKED = -2
-"""Yielded when the stream waits for a semaphore (`Stream.waiting`); the next step tries again."""
-
-SIGNALLED = -3
-"""Yielded when the stream has signalled a semaphore (`Stream.signalled`)."""
+__all__ = ["Stream"]
 
 _CONTROL_LIMIT = 1_000_000
 """Control instructions in a row after which a stream is taken to be stuck: they take no time, so no cycle limit ends
 a loop of nothing else."""
-
-Issue = int
-"""Position of an instruction in ``program.instructions``, or one of the negative numbers above."""
-
-
-@dataclass(slots=True)
-class Frame:
-    """What a call keeps: where to return to, the parameters, the open loops as [body start, rounds left]."""
-
-    return_to: int
-    parameters: list[int]
-    loops: list[list[int]] = field(default_factory=list)
-    started: bool = False
-    saved_enables: int = 0
-    name: str = ""
-    entered_at: int = 0
 
 
 class Stream:
@@ -65,10 +41,10 @@ class Stream:
         semaphores: Semaphores,
         max_cycles: int | None = None,
         *,
-        elsewhere: frozenset[int] = frozenset(),
+        remote_semaphores: frozenset[int] = frozenset(),
         bus: Bus | None = None,
     ) -> None:
-        """Start at an entry of the program; signals of semaphores in ``elsewhere`` are left to whoever drives it."""
+        """Start at an entry of the program; signals of ``remote_semaphores`` are left to the order that drives it."""
         program = sequencer.program
         if entry not in program.entries:
             known = ", ".join(sorted(program.entries)) or "none"
@@ -76,21 +52,21 @@ class Stream:
         self.name = entry
         self.sequencer = sequencer
         self.semaphores = semaphores
-        self.elsewhere = elsewhere
+        self.remote_semaphores = remote_semaphores
         self.max_cycles = max_cycles
         self.bus = Bus() if bus is None else bus
-        self.stretches: Stretches | None = None
-        """Straight code to be passed over as a whole; only where nobody needs the single instructions."""
-        self.takes: Callable[[Stretch], bool] | None = None
-        """Asked whether a stretch can be passed over; where there is nobody to ask, it can."""
-        self.passed: Callable[[Stretch], None] | None = None
-        """Told of every plain stretch that was passed over."""
-        self.passing: Stretch | None = None
-        """The shared stretch whose first instruction was yielded for all of it."""
+        self.straight_codes: StraightCodes | None = None
+        """Straight code to be skipped as a whole; only where nobody needs the single instructions."""
+        self.may_skip: Callable[[StraightCode], bool] | None = None
+        """Asked whether straight code can be skipped; where there is nobody to ask, it can."""
+        self.on_skip: Callable[[StraightCode], None] | None = None
+        """Called for all straight code that was skipped, unless it was issued."""
+        self.halted = False
+        self.index: int | None = None
         self.cycle = 0
         self.index = self._position(program.entries[entry])
-        self.halted = False
         self.executed = [0] * len(program.instructions)
+        self._single: dict[int, Issue] = {}
         self.frames: list[Frame] = [Frame(-1, [])]
         self.stages: list[tuple[str, int]] = []
         self.waits: dict[str, int] = {}
@@ -120,11 +96,10 @@ class Stream:
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
-            stretch = None if self.stretches is None else self.stretches.at(index)
-            if stretch is not None and stretch.pass_over(self, limit):
-                if self.passing is not None:
-                    yield index
-                    self.passing = None
+            code = None if self.straight_codes is None else self.straight_codes.at(index)
+            if code is not None and self._skip(code, limit):
+                if code.shared:
+                    yield Issue(IssueKind.EXECUTE, index, code)
                 continue
             if self.cycle + cycles[index] > limit:
                 raise self._limit("")
@@ -137,7 +112,7 @@ class Stream:
                     self._watch(index)
                 if wanted:
                     self._tell_executed(index)
-                yield index
+                yield self._issue(index)
                 continue
             self._watch_control()
             started = self.frames[-1].started
@@ -154,29 +129,55 @@ class Stream:
             elif self.signalled is not None:
                 yield SIGNALLED
 
+    def _issue(self, index: int) -> Issue:
+        """Return the issue of a single instruction."""
+        found = self._single.get(index)
+        if found is None:
+            found = self._single[index] = Issue(IssueKind.EXECUTE, index)
+        return found
+
+    def _skip(self, code: StraightCode, limit: float) -> bool:
+        """Skip all of some straight code, where no part of it could be seen from outside; return whether it was."""
+        if self.cycle + code.cycles > limit or not code.fits(self.frames):
+            return False
+        if self.may_skip is not None and not self.may_skip(code):
+            return False
+        body = code.body
+        if body is not None:
+            entered = self.cycle + code.cycles - body.cycles
+            self.bus.tell(RoutineEntered, entered, self.name, body.name, len(self.frames))
+        self.cycle += code.cycles
+        self.index = code.end
+        self.straight_codes.note(code)
+        if body is not None:
+            self.left(body.name, body.cycles)
+        if self.on_skip is not None and not code.shared:
+            self.on_skip(code)
+        return True
+
     @contextmanager
     def one_by_one(self) -> Iterator[None]:
-        """Pass over no stretch for a while, so that the stream can stop at any instruction."""
-        stretches, self.stretches = self.stretches, None
+        """Skip nothing for a while, so that the stream can stop at any instruction."""
+        codes, self.straight_codes = self.straight_codes, None
         try:
             yield
         finally:
-            self.stretches = stretches
+            self.straight_codes = codes
 
     def begins(self, issue: Issue) -> int:
-        """Return the cycle in which what was yielded last begins."""
-        if issue < 0:
+        """Return the cycle in which what was issued last begins."""
+        if issue.index is None:
             return self.cycle
-        return self.cycle - (self.sequencer.cycles[issue] if self.passing is None else self.passing.cycles)
+        return self.cycle - (self.sequencer.cycles[issue.index] if issue.code is None else issue.code.cycles)
 
     def _tell_executed(self, index: int) -> None:
         cycles = self.sequencer.cycles[index]
         self.bus.tell(Executed, self.cycle - cycles, self.name, index, cycles)
 
     def settle(self) -> None:
-        """Count the instructions of the stretches that were passed over."""
-        if self.stretches is not None:
-            self.stretches.settle(self.executed)
+        """Count the instructions of the straight code that was skipped."""
+        if self.straight_codes is not None:
+            self.straight_codes.settle(self.executed)
 
     # --- what control instructions do --------------------------------------------------------------------------
 
@@ -257,7 +258,7 @@ class Stream:
 
     def signal(self, semaphore: int) -> None:
         """Signal a semaphore."""
-        if semaphore not in self.elsewhere:
+        if semaphore not in self.remote_semaphores:
             self.semaphores.signal(semaphore)
         self.signalled = semaphore
         self.bus.tell(Signalled, self.cycle, self.name, self.index - 1, semaphore)
@@ -385,5 +386,5 @@ class Stream:
         return self.sequencer.program.where(min(max(self.index, 0), len(self.sequencer.control) - 1))
 
     def _fault(self, message: str) -> None:
-        where = self.sequencer.program.where(max(0, self.index - 1)) if hasattr(self, "index") else self.name
+        where = self.sequencer.program.where(max(0, self.index - 1)) if self.index is not None else self.name
         raise MachineFault(f"{where}: {message} (cycle {self.cycle})")

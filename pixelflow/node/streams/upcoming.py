@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pixelflow.errors import PixelflowError
 from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.streams.issue import Issue, IssueKind
 from pixelflow.node.streams.semaphores import Semaphores
-from pixelflow.node.streams.stream import BLOCKED, Frame, Stream
+from pixelflow.node.streams.straight_code import Frame
+from pixelflow.node.streams.stream import Stream
 from pixelflow.observe import Bus, Executed, RoutineLeft
 from pixelflow.records import record
 
@@ -34,9 +36,9 @@ def upcoming(stream: Stream) -> Upcoming | None:
     if _is_control(stream) is False:
         return Upcoming(stream.cycle, stream.index, (), tuple(stream.frames), len(stream.frames) - 1)
     copy, issue, path, outermost = _look_ahead(stream)
-    if issue is None or issue == BLOCKED:
+    if issue is None or issue.index is None:
         return None
-    return Upcoming(copy.begins(issue), issue, path[:-1], tuple(copy.frames), outermost)
+    return Upcoming(copy.begins(issue), issue.index, path[:-1], tuple(copy.frames), outermost)
 
 
 def ends_at(stream: Stream) -> int | None:
@@ -53,7 +55,7 @@ def _is_control(stream: Stream) -> bool | None:
     return control[stream.index] is not None if stream.index < len(control) else None
 
 
-def _look_ahead(stream: Stream) -> tuple[Stream, int | None, tuple[int, ...], int]:
+def _look_ahead(stream: Stream) -> tuple[Stream, Issue | None, tuple[int, ...], int]:
     """Return a copy of a stream that has gone on to its next instruction, and that; all it has executed on the way,
     and in how few calls it has been.
 
@@ -65,7 +67,8 @@ def _look_ahead(stream: Stream) -> tuple[Stream, int | None, tuple[int, ...], in
     copy = Stream(stream.sequencer, stream.name, Semaphores(SEMAPHORES), bus=bus)
     copy.restore(stream.snapshot())
     try:
-        issue = next((each for each in copy.issues() if each >= 0 or each == BLOCKED), None)
+        wanted = (IssueKind.EXECUTE, IssueKind.BLOCKED)
+        issue = next((each for each in copy.issues() if each.kind in wanted), None)
     except PixelflowError:
         issue = None
     return copy, issue, tuple(path), min(depths)

@@ -36,7 +36,7 @@ from pixelflow.config import SdramConfig
 from pixelflow.errors import Fault, InputError, MachineFault
 from pixelflow.records import record
 
-__all__ = ["WORD_BYTES", "AddressMap", "Cell", "Form", "Physical", "Texel"]
+__all__ = ["WORD_BYTES", "AddressMap", "Cell", "Form", "Physical", "Texel", "needs_addresses"]
 
 WORD_BYTES = 4
 """Bytes of a texel, and of the word that one SDRAM gives in one access (thesis 4.3)."""
@@ -271,3 +271,8 @@ def _gather(fields: Iterable[Numbers], bits: tuple[_Bit, ...]) -> Numbers:
     for run in _runs(bits):
         linear = linear | (parts[run.field] >> run.bit & ((1 << run.width) - 1)) << run.low
     return linear
+
+
+def needs_addresses(config: SdramConfig) -> bool:
+    """Whether a run must know the address of every access, because its times depend on them or are checked."""
+    return config.check_commands or not config.equal_slots

@@ -1,4 +1,4 @@
-"""Reads of texture memory that come again: the same PEs, the same addresses, nothing written in between.
+"""Cache of texture-memory reads: the same PEs, the same addresses, nothing written in between.
 
 What such a read brings is what it brought before, so it is kept by all that it follows from. A pass that is run again
 reads the same control points, and finds them here.
@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.node.texture.memory import TextureMemory
-from pixelflow.records import record
 
-__all__ = ["Asked", "KeptRead", "KeptReads", "LastRound", "SameRead"]
+__all__ = ["Asked", "KeptRead", "LastRound", "ReadCache"]
 
 _KEPT = 32
 
@@ -31,7 +30,7 @@ class Asked(NamedTuple):
 
 
 class LastRound(NamedTuple):
-    """What the corner turners hold behind a transfer: of each EMC that took part its addresses and its data."""
+    """What the corner turners hold after a transfer: of each EMC that took part its addresses and its data."""
 
     emcs: NDArray[np.int64] | slice
     addresses: NDArray[np.int64]
@@ -70,7 +69,7 @@ class KeptRead:
 
     @cached_property
     def last(self) -> LastRound:
-        """What the corner turners hold behind the read."""
+        """What the corner turners hold after the read."""
         return LastRound.of(self.addresses, self.valid, self.data)
 
     @cached_property
@@ -130,21 +129,8 @@ class KeptRead:
         return np.bitwise_or(ports, self._ports, out=ports)
 
 
-@record
-class SameRead:
-    """A read that comes again where marks and ports are the same, and all that else it follows from."""
-
-    read: KeptRead
-    follows_from: tuple[object, ...]
-    """Registers and destinations of the TASICs."""
-    versions: tuple[int, ...]
-    """Of texture memory."""
-    rounds: int
-    """The most rounds of a module."""
-
-
-class KeptReads:
-    """The last reads of one node."""
+class ReadCache:
+    """The last reads of one node, by all that they follow from."""
 
     def __init__(self, memories: Sequence[TextureMemory]) -> None:
         self._memories = memories

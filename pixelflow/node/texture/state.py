@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa.registers import PORT_BYTES
-from pixelflow.node.texture.address_generator import AddressGenerator
+from pixelflow.isa.tas import ADDRESS_BITS, COUNTER_BITS
 from pixelflow.node.texture.transfer import WAYS, Destination, Transfer
 
-__all__ = ["DEVICES", "NO_ADDRESS", "Moving", "TextureState"]
+__all__ = ["DEVICES", "NO_ADDRESS", "AddressGenerator", "Moving", "TextureState"]
 
 DEVICES = PORT_BYTES // 4
 """SDRAMs of a module: 8, one for each 4-byte word of a port (thesis 2.2.7)."""
@@ -23,6 +23,33 @@ T = TypeVar("T")
 
 NO_ADDRESS = -1
 """What an address corner turner holds before it has held one."""
+
+
+@dataclass
+class AddressGenerator:
+    """The TASICs' address generator, the same in all modules: a counter and a crossbar, in which all bits start as 0.
+
+    The crossbar picks a counter bit for each address bit (2.2.7).
+    """
+
+    counter: int = 0
+    step: int = 0
+    """What the counter grows by after each round of a transfer."""
+    crossbar: list[int | None] = field(default_factory=lambda: [None] * ADDRESS_BITS)
+    """For each address bit, the counter bit that it takes; None is 0."""
+
+    def connect(self, bit: int, source: int | None) -> None:
+        """Let address bit ``bit`` take counter bit ``source``, or 0."""
+        self.crossbar[bit] = source
+
+    def advance(self, delta: int) -> None:
+        """Add to the counter, modulo 2^16."""
+        self.counter = (self.counter + delta) % (1 << COUNTER_BITS)
+
+    def address(self, rounds_ahead: int = 0) -> int:
+        """Return the address for the counter as it will be after ``rounds_ahead`` more rounds."""
+        counter = self.counter + rounds_ahead * self.step
+        return sum(1 << bit for bit, source in enumerate(self.crossbar) if source is not None and counter >> source & 1)
 
 
 @dataclass

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
 from pixelflow.errors import InternalError, MachineFault
+from pixelflow.isa import Instruction
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
 from pixelflow.isa.tas import Addressing
 from pixelflow.lanes.engine import Engine
-from pixelflow.node.sdram.use import needs_addresses
 from pixelflow.node.texture.access import TextureAccess
+from pixelflow.node.texture.addresses import needs_addresses
 from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.node.texture.memory import TextureMemory
-from pixelflow.node.texture.read_cache import Asked, KeptRead, KeptReads, LastRound, SameRead
+from pixelflow.node.texture.read_cache import Asked, KeptRead, LastRound, ReadCache
 from pixelflow.node.texture.rereading import Rereading
 from pixelflow.node.texture.service_order import commands_of, in_groups, rounds_of, service_order
 from pixelflow.node.texture.state import DEVICES, NO_ADDRESS, Moving, TextureState
@@ -64,7 +65,7 @@ class TextureUnit(TextureState):
         self._engine = engine
         self._memories = memories
         self._access = TextureAccess(config, memories)
-        self._kept = KeptReads(memories)
+        self._kept = ReadCache(memories)
         self._coming: KeptRead | None = None
         """The read under way, unless it came from a saved state."""
         self._scheduled = needs_addresses(config.sdram)
@@ -128,15 +129,16 @@ class TextureUnit(TextureState):
             raise MachineFault(f"modules {modules:#b}: the node has only {self._array.modules}")
         return modules
 
-    def commands(self, transfer: Transfer) -> tuple[Command, ...]:
-        """Return what the TASICs of each module are told; call it after `begin`, which knows the addresses."""
-        addresses, self._addresses = self._addresses, None
-        return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, addresses)
+    def tell(self, instruction: Instruction) -> Transfer | None:
+        """Carry out a texture instruction; return the transfer that it asks for."""
+        self.transfer = None
+        instruction.declaration.meaning(self, *instruction.operands)
+        return self.transfer
 
     # --- the two halves of a transfer --------------------------------------------------------------------------------
 
-    def begin(self, transfer: Transfer) -> None:
-        """Take addresses and data from the PEs and access texture memory."""
+    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+        """Take addresses and data from the PEs and access texture memory; return what the TASICs of each module do."""
         self._addresses = self._coming = None
         self.moving = Moving()
         match transfer.direction:
@@ -153,6 +155,7 @@ class TextureUnit(TextureState):
         if transfer.accesses and not transfer.group:
             rounds = rounds_of(transfer, self._engine.get_bit(transfer.mark), self._array)
             self.generator.advance(self.generator.step * max(rounds, default=0))
+        return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, self._addresses)
 
     def end(self) -> None:
         """Put what the transfer brought into the input ports of the PEs and into GP memory."""
@@ -213,35 +216,25 @@ class TextureUnit(TextureState):
         """What tells contents of texture memory from other ones."""
         return self._kept.versions()
 
-    def same_read(self, transfer: Transfer, before: tuple[object, ...], *, new: bool) -> SameRead | None:
-        """Return what tells whether the read that has just begun comes again.
+    def cached_read(self, transfer: Transfer, *, new: bool) -> KeptRead | None:
+        """Return the read that has just begun, if it can be begun again where the same PEs ask for the same.
 
-        ``before`` is a copy of what `registers` gave before it began. None for a read that has come once, unless that
-        is only because its bytes are ``new``.
+        None for a read that has come once, unless that is only because its bytes are ``new``.
         """
         read = self._coming
-        if (
-            read is None
-            or not (new or read.came_again)
-            or read.marks is None
-            or transfer.returned is not None
-            or self._scheduled
-        ):
+        if read is None or not (new or read.came_again) or read.marks is None:
             return None
-        rounds = rounds_of(transfer, read.marks, self._array)
-        return SameRead(read, before, self.versions, max(rounds, default=0))
+        return None if transfer.returned is not None or self._scheduled else read
 
-    def begin_again(self, transfer: Transfer, same: SameRead) -> bool:
-        """Begin a read with marks and ports of an earlier one, if all else is the same; return whether it is.
+    def begin_again(self, transfer: Transfer, read: KeptRead) -> None:
+        """Begin a read with marks, ports, registers and contents of an earlier one.
 
-        The caller must put ``same.read.served`` into the ports.
+        The caller must put ``read.served`` into the ports.
         """
-        if self.registers != same.follows_from or self.versions != same.versions:
-            return False
-        self._count_read(transfer, same.read)
+        self._count_read(transfer, read)
         self.moving, self._coming = Moving(), None
-        self.generator.advance(self.generator.step * same.rounds)
-        return True
+        rounds = rounds_of(transfer, read.marks, self._array)
+        self.generator.advance(self.generator.step * max(rounds, default=0))
 
     def _read(self, transfer: Transfer) -> KeptRead:
         """Access texture memory; raises MachineFault for addresses that no transfer may have."""
