@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.isa import Program
+from pixelflow.lanes import AUTO
 from pixelflow.node.account.run import Run
 from pixelflow.node.node import Node
 from pixelflow.node.order.clocked import Clocked
@@ -45,7 +46,7 @@ class Machine:
     """Nodes of one configuration in a row; node n + 1 is the next one along the geometry network, after the last the
     first."""
 
-    def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = "rows") -> None:
+    def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         if not 2 <= nodes <= 40:
             raise InputError(f"a machine has 2 to 40 nodes, not {nodes}")
         self.config = config

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.errors import InputError
 from pixelflow.isa import Program
+from pixelflow.lanes import AUTO
 from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.node.texture.memory import TextureMemory
@@ -24,7 +25,7 @@ __all__ = ["NodeState"]
 class NodeState(Shown):
     """The parts of a node that hold data; memory is indexed ``[byte, lane]``."""
 
-    def __init__(self, config: NodeConfig = THESIS, engine: str = "rows") -> None:
+    def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         self.config = config
         self.array = PeArray(config, engine)
         self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]

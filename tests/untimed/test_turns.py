@@ -14,6 +14,8 @@ import pytest
 import microcode
 from pixelflow.config import TINY
 from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.kernels import choose
+from pixelflow.lanes import AUTO
 from pixelflow.node import Node, UntimedRun
 from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
 from pixelflow.node.perform.effects import AtOnce
@@ -72,7 +74,7 @@ def test_the_account_counts_and_knows_no_cycles() -> None:
 
 def test_it_shows_itself() -> None:
     run = one(EXCHANGE)
-    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine rows)"
+    assert repr(run) == f"UntimedRun('program', eigc, 17 instructions, no time simulated, engine {choose(AUTO).engine})"
     sheet = run.sheet()
     assert sheet.title == "function-only run of 22 instructions" and ("time", "none was simulated") in sheet.facts
     rows = {row for table in sheet.tables for row in table.rows}

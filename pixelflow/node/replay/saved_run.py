@@ -14,6 +14,7 @@ from typing import Any
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.errors import Fault, InputError, InternalError, Place
 from pixelflow.isa import Program
+from pixelflow.lanes import AUTO
 from pixelflow.node.node import Node
 from pixelflow.node.replay.replay import Replay
 from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, write_archive
@@ -56,7 +57,7 @@ class SavedRun:
     file: str = field(default="the saved run", compare=False)
     """Where it was read from, for messages."""
 
-    def replay(self, engine: str = "rows", *, watch: Callable[[Bus], None] | None = None, **options: Any) -> Replay:
+    def replay(self, engine: str = AUTO, *, watch: Callable[[Bus], None] | None = None, **options: Any) -> Replay:
         """Return the run at cycle 0, on a node of its own; ``options`` are those of `Replay`.
 
         ``watch`` is called with the node's bus before the run begins.
