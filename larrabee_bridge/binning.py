@@ -13,9 +13,9 @@ from enum import Enum
 import numpy as np
 
 from larrabee_bridge.spans import spans_of
-from pixelflow.drawing import SUBPIXELS, ScreenTriangles, edges_of
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["TILES", "Bins", "Rule", "SubBin", "bin_triangles", "in_order", "sub_bins"]
 

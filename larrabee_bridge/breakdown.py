@@ -10,8 +10,8 @@ from larrabee_bridge.backend.render import render_back_end
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.rasterizer import rasterize
 from larrabee_bridge.stages import QuadCost, StageCycles, raster_share, shader_length_at, shares
-from pixelflow.drawing import Frame
-from pixelflow.records import record
+from pixelflow.simd.drawing import Frame
+from pixelflow.simd.records import record
 
 __all__ = ["Breakdown", "breakdown_of"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from larrabee_bridge.dependences import Dependences, dependences
 from larrabee_bridge.isa import Family, Pipe
 from larrabee_bridge.program import VectorProgram
-from pixelflow.config.param import leaves, param
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import leaves, param
+from pixelflow.simd.units import Standing
 
 __all__ = ["Core", "CoreConfig", "Costs", "changed", "invented"]
 

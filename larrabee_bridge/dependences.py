@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pixelflow.isa.declare import Instruction
-from pixelflow.records import record
+from pixelflow.simd.isa.declare import Instruction
+from pixelflow.simd.records import record
 
 __all__ = ["Dependences", "dependences"]
 

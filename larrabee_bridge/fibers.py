@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["FiberRun", "fewest_fibers", "run_fibers", "stall_of_a_round", "stall_share"]
 

@@ -10,8 +10,8 @@ from larrabee_bridge.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.isa.operands import BRACES
 from microcode.assembler import assemble
 from microcode.target import NUMBERS, Target
-from pixelflow.isa.declare import InstructionSet
-from pixelflow.isa.program import Program
+from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.isa.program import Program
 
 __all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector", "shipped"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles, edges_of
-from pixelflow.records import record
+from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, edges_of
+from pixelflow.simd.records import record
 
 __all__ = ["QUAD", "Quads", "quads_of"]
 

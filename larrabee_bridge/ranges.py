@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pixelflow.config.param import leaf_faults, leaves
-from pixelflow.errors import InputError
+from pixelflow.simd.config.param import leaf_faults, leaves
+from pixelflow.simd.errors import InputError
 
 __all__ = ["check_ranges"]
 

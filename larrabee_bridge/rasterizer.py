@@ -14,9 +14,9 @@ from larrabee_bridge.binning import TILES, Bins, Rule, bin_triangles
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.quads import QUAD, Quads
 from larrabee_bridge.rasterizer_runs import Counted, Descent, SetUp
-from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles
-from pixelflow.errors import Fault, InputError, nearest
-from pixelflow.records import record
+from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.records import record
 
 __all__ = ["Blocks", "Rasterized", "Scan", "rasterize", "sampled_bins"]
 

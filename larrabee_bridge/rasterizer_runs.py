@@ -12,9 +12,9 @@ from larrabee_bridge.isa import LANES, Family
 from larrabee_bridge.program import VectorProgram, shipped
 from larrabee_bridge.threads import Recording, Step
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.drawing import SAMPLES, ScreenTriangles
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.records import record
+from pixelflow.simd.drawing import SAMPLES, ScreenTriangles
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
 
 __all__ = ["Counted", "Descent", "SetUp", "uncut"]
 

@@ -9,9 +9,9 @@ from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.rasterizer import Rasterized, rasterize
 from larrabee_bridge.rasterizer_runs import Descent, SetUp, uncut
 from larrabee_bridge.threads import Shared, take_turns
-from pixelflow.drawing import ScreenTriangles
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import ScreenTriangles
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Ablation", "Together", "ablation", "together"]
 

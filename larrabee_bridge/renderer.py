@@ -17,9 +17,9 @@ from larrabee_bridge.isa import Family
 from larrabee_bridge.quads import Quads
 from larrabee_bridge.rasterizer import Rasterized, rasterize
 from larrabee_bridge.traffic import Target, default_targets
-from pixelflow.drawing import Draw, Frame, Picture
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import Draw, Frame, Picture
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["LarrabeeRun", "merged", "render_on_larrabee"]
 

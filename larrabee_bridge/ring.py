@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from larrabee_bridge.ranges import check_ranges
-from pixelflow.config.param import param
-from pixelflow.errors import Fault, InputError, InternalError
-from pixelflow.records import record
-from pixelflow.sim import Box, Clock, Netlist
-from pixelflow.sim.clock import Watcher
-from pixelflow.units import Cycle, Standing
+from pixelflow.simd.boxes import Box, Clock, Netlist
+from pixelflow.simd.boxes.clock import Watcher
+from pixelflow.simd.config.param import param
+from pixelflow.simd.errors import Fault, InputError, InternalError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle, Standing
 
 __all__ = ["Delivery", "Direction", "Leg", "Message", "Ride", "RingConfig", "RingNetwork"]
 

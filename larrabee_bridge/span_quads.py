@@ -6,7 +6,7 @@ import numpy as np
 
 from larrabee_bridge.quads import QUAD, Quads
 from larrabee_bridge.spans import spans_of
-from pixelflow.drawing import ScreenTriangles
+from pixelflow.simd.drawing import ScreenTriangles
 
 __all__ = ["quads_of_spans"]
 

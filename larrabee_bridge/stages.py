@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["QuadCost", "StageCycles", "raster_share", "shader_length_at", "shares"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from larrabee_bridge.caches import Cache, Hierarchy
 from larrabee_bridge.core import CoreConfig, Costs
 from larrabee_bridge.program import VectorProgram
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Recording", "Shared", "Step", "take_turns"]
 

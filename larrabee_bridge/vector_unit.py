@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.isa import FLAGS, LANES, MASKS, NEXT, SCALARS, STOPPED, VECTORS, Family
 from larrabee_bridge.program import LINE_BYTES, VectorProgram
-from pixelflow.errors import Fault, InputError, MachineFault
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.lanes.shape import Shape
-from pixelflow.lanes.words import WordsEngine
+from pixelflow.simd.errors import Fault, InputError, MachineFault
+from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.words import WordsEngine
 
 __all__ = ["Listener", "StretchListener", "VectorUnit", "thread_shape"]
 

@@ -13,8 +13,8 @@ from microcode.scope import Scope
 from microcode.source import Complaint, Source, read_source, source_of
 from microcode.target import PIXELFLOW, Target
 from microcode.values import Value
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["assemble"]
 

@@ -26,8 +26,8 @@ from microcode.sections import Label, LabelScope, Pending, Section
 from microcode.source import Line
 from microcode.target import PIXELFLOW, Target
 from microcode.values import Imm, Mem, Range, Reference, Value
-from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.isa import PARAMETERS, Instruction, Program
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
 __all__ = ["Builder"]
 

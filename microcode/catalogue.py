@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["FLOATS", "INTEGERS", "MANTISSA_BYTES", "ORDERS", "Entry", "Kind", "Library", "Operation", "find", "shifts"]
 

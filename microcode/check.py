@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from microcode.footprint import footprint
-from pixelflow.errors import Place
 from pixelflow.isa import INSTRUCTIONS, SEMAPHORES, Instruction, Kind, Mem, Program, Routine
 from pixelflow.isa.control import CALL, HALT, JMP, RET
-from pixelflow.records import record
+from pixelflow.simd.errors import Place
+from pixelflow.simd.records import record
 
 __all__ = ["Finding", "check"]
 

@@ -14,8 +14,8 @@ from microcode.parser import first_word
 from microcode.scope import MacroValue, Scope
 from microcode.source import Complaint
 from microcode.values import Mem, Range, Reference, Symbol, Value, shown
-from pixelflow.errors import nearest
 from pixelflow.isa import PARAMETERS
+from pixelflow.simd.errors import nearest
 
 if TYPE_CHECKING:
     from microcode.expander import Expander

@@ -12,7 +12,7 @@ from microcode.parser import first_word
 from microcode.scope import MacroValue, Scope
 from microcode.source import Complaint
 from microcode.values import Broken, Mem, Range, Value, shown
-from pixelflow.errors import InputError, nearest
+from pixelflow.simd.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from microcode.expander import Expander

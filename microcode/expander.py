@@ -18,8 +18,8 @@ from microcode.parser import first_word, parse
 from microcode.scope import Scope
 from microcode.source import Complaint, Line, Source
 from microcode.values import Value
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Expander"]
 

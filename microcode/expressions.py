@@ -8,9 +8,9 @@ from typing import Protocol
 from microcode.functions import ARITHMETIC, FUNCTIONS, arithmetic
 from microcode.source import Complaint
 from microcode.values import Broken, Modified, Range, Symbol, Value, shown
-from pixelflow.errors import InputError, nearest
 from pixelflow.isa import Imm, Mem
-from pixelflow.records import record
+from pixelflow.simd.errors import InputError, nearest
+from pixelflow.simd.records import record
 
 __all__ = [
     "Address",

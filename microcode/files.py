@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from microcode.source import Complaint, Source, read_source
-from pixelflow.errors import nearest
-from pixelflow.records import record
+from pixelflow.simd.errors import nearest
+from pixelflow.simd.records import record
 
 __all__ = ["LIBRARY", "Files"]
 

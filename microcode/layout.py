@@ -5,9 +5,9 @@ from __future__ import annotations
 from microcode.data import LANE_BYTES, DataKind, data_bytes
 from microcode.target import PIXELFLOW, Target
 from microcode.values import Range, Value
-from pixelflow.errors import InputError, Place
 from pixelflow.isa import DataBlock, MemoryRange
-from pixelflow.records import record
+from pixelflow.simd.errors import InputError, Place
+from pixelflow.simd.records import record
 
 __all__ = ["Layout"]
 

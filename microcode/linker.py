@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from microcode.sections import Pending, Section
-from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.isa import Declaration, Instruction, Kind, Program, Routine, SourceLine
 from pixelflow.isa.control import CALL, ENDL, LOOP
-from pixelflow.isa.declare import Unit
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.isa.declare import Unit
 
 if TYPE_CHECKING:
     from microcode.builder import Builder

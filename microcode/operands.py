@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 from microcode.values import Range, Reference, Value, shown
-from pixelflow.errors import Fault, InputError
 from pixelflow.isa import (
     BEFORE,
     END,
@@ -21,7 +20,8 @@ from pixelflow.isa import (
     OperandSpec,
     Register,
 )
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["OperandError", "converted"]
 

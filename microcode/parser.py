@@ -11,8 +11,8 @@ from microcode import statements as s
 from microcode.lines import parse_line
 from microcode.source import Complaint, Line, Source
 from microcode.target import PIXELFLOW, Target
-from pixelflow.errors import Fault
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault
+from pixelflow.simd.records import record
 
 __all__ = ["Parsed", "parse"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from microcode.statements import Item
 from microcode.target import BUILT_IN, PIXELFLOW, Target
 from microcode.values import Value
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["BUILT_IN", "MacroValue", "Scope"]
 

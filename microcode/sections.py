@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from microcode.values import Reference
-from pixelflow.errors import Place
 from pixelflow.isa import Instruction
-from pixelflow.records import record
+from pixelflow.simd.errors import Place
+from pixelflow.simd.records import record
 
 __all__ = ["Label", "LabelScope", "Pending", "Section"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pixelflow.errors import Fault, InputError, Place
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.records import record
 
 __all__ = ["Complaint", "Line", "Source", "read_source", "source_of"]
 

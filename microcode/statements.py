@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from microcode.data import DataKind
 from microcode.expressions import Literal, Name, Node, Template
 from microcode.source import Line
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = [
     "Assertion",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pixelflow.isa import Program
 from pixelflow.isa.control import CALL, ENDL, HALT, JMP, LOOP, RET
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Total", "Totals"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pixelflow.errors import InputError, Place
 from pixelflow.isa import Imm, Mem, Register
-from pixelflow.records import record
+from pixelflow.simd.errors import InputError, Place
+from pixelflow.simd.records import record
 
 __all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "shown"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Sheet", "Shown", "Table"]
 

@@ -17,8 +17,8 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError, Place, nearest
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
 from tessellation.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
 __all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"]

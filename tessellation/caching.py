@@ -14,9 +14,9 @@ import numpy as np
 
 from microcode import Builder, Mem, Program, Register
 from pixelflow.config import NodeConfig
-from pixelflow.errors import Fault, InputError
 from pixelflow.node import AddressMap, Cell, Node, Run
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.gp_traffic import RESULTS, emit_return
 from tessellation.lee_setup import EMC_HEIGHT, EMC_WIDTH
 from tessellation.libraries import FloatLibrary

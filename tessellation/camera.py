@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Camera", "View", "axes_along", "frame", "unit"]
 

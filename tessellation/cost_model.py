@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = [
     "ADDRESS_CYCLES",

@@ -18,8 +18,8 @@ from collections import deque
 
 from microcode import Builder, Mem
 from pixelflow.config import ArrayConfig
-from pixelflow.errors import InternalError
-from pixelflow.records import record
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.records import record
 from tessellation.gp_traffic import PORT_START, Returned, emit_into_port
 from tessellation.memory_map import FLOAT_BYTES
 from tessellation.stages import Stage

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError, nearest
 from tessellation.mesh import Mesh
 
 __all__ = ["WRITERS", "encode", "npz", "obj", "ply", "ply_ascii", "suffix_of"]

@@ -19,7 +19,7 @@ from microcode import Builder, Mem, Program, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import OUTPUT_PORT
 from pixelflow.node import AddressMap, GpMemory, Node, Run
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.lee_setup import EMC_WIDTH
 from tessellation.mapping import Pass
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.config import ArrayConfig
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.bernstein import bernstein_bits
 from tessellation.control_points import ControlPointSource, enable_quadrant
 from tessellation.lee_setup import REGISTERS, lee_writes

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from pixelflow.config import ArrayConfig
-from pixelflow.errors import InternalError
-from pixelflow.records import record
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.records import record
 from tessellation.gp_traffic import RESULT_BYTES
 from tessellation.mapping import BLOCK_SIDE, Placement, blocks_of, square_lanes
 from tessellation.samples import PatchSamples

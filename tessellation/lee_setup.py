@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from pixelflow.config import ArrayConfig
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["EMC_HEIGHT", "EMC_WIDTH", "REGISTERS", "LeeRegisters", "LeeWrite", "coordinates", "figure9", "lee_writes"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from microcode import Builder, Mem
-from pixelflow.errors import Fault, InputError, nearest
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.records import record
 from tessellation.patch import Patch
 
 __all__ = ["LIBRARIES", "FloatLibrary", "library_for", "library_named"]

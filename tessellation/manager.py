@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import Fault, InputError
 from pixelflow.node import Run
+from pixelflow.simd.errors import Fault, InputError
 from tessellation.caching import CachingSession, new_session
 from tessellation.ledger import PatchLedger, balance
 from tessellation.libraries import FloatLibrary, library_for

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pixelflow.config import ArrayConfig
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.lee_setup import EMC_HEIGHT, EMC_WIDTH
 
 __all__ = [

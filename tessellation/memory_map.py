@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.patch import MAX_COUNT, MIN_COUNT
 
 __all__ = ["AVAILABLE", "AXES", "BATCH_BYTES", "FLOAT_BYTES", "MemoryMap", "MemoryUse", "fitting_map", "memory_map"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.reference import UNIT
 from tessellation.samples import PatchSamples
 from tessellation.topology import Joints, Orientation, SharedEdge, Side, find_joints, orient, sample_groups

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["NOTES", "PRINTED_DIGITS", "Note", "Range", "Reason"]
 

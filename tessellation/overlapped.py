@@ -28,7 +28,7 @@ from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.kernels import (
     Evaluation,

@@ -9,9 +9,9 @@ import numpy as np
 
 from microcode import Builder, Mem, Program
 from pixelflow.config import NodeConfig
-from pixelflow.errors import Fault, InputError, nearest
 from pixelflow.node import AddressMap, Cell
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.records import record
 from tessellation.columns import column_values, point_reads, reads_of
 from tessellation.control_points import ControlPointSource, LeeControlPoints
 from tessellation.departures import Departing, Departures, Sending

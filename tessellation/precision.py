@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from microcode import Builder, Imm, Mem, Register
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
 from tessellation.patch import Patch
 from tessellation.schedule import value_stream

@@ -10,8 +10,8 @@ import io
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.camera import Camera, View, axes_along, frame, unit
 from tessellation.lighting import CLAY, FILL, KEY
 from tessellation.mesh import Mesh

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.patch import flushes
 
 __all__ = ["LIMIT", "UNIT", "Reference", "bernstein_weights", "evaluate"]

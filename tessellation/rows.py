@@ -6,8 +6,8 @@ from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 
-from pixelflow.records import record
-from pixelflow.units import Standing
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Standing
 from tessellation.notes import NOTES, PRINTED_DIGITS, Range
 
 __all__ = ["Basis", "Number", "Outcome", "Row"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.patch import Patch
 from tessellation.reference import Reference
 

@@ -19,7 +19,7 @@ from functools import cache
 
 import numpy as np
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, fitting_map
 from tessellation.patch import Patch
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from microcode import Builder
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import Fault, InputError, InternalError
 from pixelflow.node import Machine, MachineRun
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, InternalError
+from pixelflow.simd.records import record
 from tessellation.gp_traffic import RESULT_BYTES, Returned, emit_return, received
 from tessellation.libraries import FloatLibrary
 from tessellation.manager import PatchHandle, PatchManager

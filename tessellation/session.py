@@ -10,9 +10,9 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import NodeConfig
-from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.departures import Departures
 from tessellation.gp_traffic import RESULT_BYTES, load, received
 from tessellation.libraries import FloatLibrary

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.caching import CachingSession, new_session
 from tessellation.ledger import PatchLedger, balance
 from tessellation.libraries import library_for

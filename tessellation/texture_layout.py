@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import Fault, InputError
 from pixelflow.node import AddressMap, Node
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.memory_map import BATCH_BYTES
 
 __all__ = ["REPLICATIONS", "Image", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from microcode import Builder, Mem, Register
-from pixelflow.errors import Fault, InputError
 from pixelflow.isa import INPUT_PORT, OUTPUT_PORT, Addressing
+from pixelflow.simd.errors import Fault, InputError
 from tessellation.mapping import Pass
 from tessellation.memory_map import BATCH_BYTES, MemoryMap
 from tessellation.stages import Stage

@@ -6,7 +6,7 @@ input to the machine.
 
 from __future__ import annotations
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "Figure", "Table", "table"]
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END
 from pixelflow.node import Run
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Span", "timeline"]
 

@@ -15,7 +15,7 @@ from functools import cache
 
 import numpy as np
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.patch import Patch
 
 __all__ = ["EdgeUse", "Joints", "Orientation", "SharedEdge", "Side", "find_joints", "orient", "sample_groups"]

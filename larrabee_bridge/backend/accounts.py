@@ -12,7 +12,7 @@ from larrabee_bridge.backend.programs import Stage, program_of, stages_of
 from larrabee_bridge.core import Core, CoreConfig
 from larrabee_bridge.isa import Family
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["THREADS", "Accounts"]
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from larrabee_bridge.program import VectorProgram, assemble_vector, shipped
-from pixelflow.drawing import Blend, DepthTest, Draw, Frame, StencilStep, StencilTest
+from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, StencilStep, StencilTest
 
 __all__ = ["Stage", "constants_of", "program_of", "stages_of", "work_parameters"]
 

@@ -21,8 +21,8 @@ from larrabee_bridge.binning import TILES
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.quads import QUAD, Quads, quads_of
 from larrabee_bridge.ranges import check_ranges
-from pixelflow.drawing import FAR, Blend, Draw, Frame, Picture
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture
+from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["render_back_end"]
 

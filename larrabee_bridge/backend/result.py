@@ -12,8 +12,8 @@ from larrabee_bridge.backend.programs import Stage
 from larrabee_bridge.backend.texture_unit import TextureUnit
 from larrabee_bridge.isa import Family
 from larrabee_bridge.quads import QUAD
-from pixelflow.drawing import Picture
-from pixelflow.records import record
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.records import record
 
 __all__ = ["BackEnd"]
 

@@ -15,11 +15,11 @@ import numpy as np
 from larrabee_bridge.caches import Cache
 from larrabee_bridge.program import LINE_BYTES
 from larrabee_bridge.ranges import check_ranges
-from pixelflow.config.param import param
-from pixelflow.drawing import Texture
-from pixelflow.drawing.frame_reference import filtered
-from pixelflow.drawing.triangles import TEXEL
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import param
+from pixelflow.simd.drawing import Texture
+from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.units import Standing
 
 __all__ = ["TextureConfig", "TextureUnit"]
 

@@ -10,9 +10,9 @@ from larrabee_bridge.backend.programs import constants_of
 from larrabee_bridge.backend.triangle_data import triangle_words
 from larrabee_bridge.program import LINE_BYTES, MEMORY_BYTES
 from larrabee_bridge.quads import QUAD, Quads
-from pixelflow.drawing import Draw
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.records import record
+from pixelflow.simd.drawing import Draw
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
 
 __all__ = ["WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from larrabee_bridge.backend.programs import constants_of
-from pixelflow.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
+from pixelflow.simd.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
 
 __all__ = ["triangle_words"]
 

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from larrabee_bridge.claims.claim import Measured
-from pixelflow.drawing import Frame
-from pixelflow.errors import InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import Frame
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.records import record
 
 __all__ = ["LONG", "MEASURES", "Bench", "Measure", "NotMeasured", "measure"]
 

@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Claim", "Kind", "Measured", "Number"]
 

@@ -31,7 +31,7 @@ from larrabee_bridge.traffic import (
     random_layers,
 )
 from larrabee_bridge.traffic.settings import BLOCK
-from pixelflow.drawing import Draw, Frame
+from pixelflow.simd.drawing import Draw, Frame
 
 _KB = 1024
 _SCREEN = (300, 200)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.drawing import ScreenTriangles, snap
+from pixelflow.simd.drawing import ScreenTriangles, snap
 
 __all__ = ["equilateral", "even_mesh"]
 

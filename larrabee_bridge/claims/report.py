@@ -17,7 +17,7 @@ from larrabee_bridge.claims.claim import Claim, Kind, Measured
 from larrabee_bridge.claims.published_architecture import CLAIMS as ARCHITECTURE
 from larrabee_bridge.claims.published_renderer import CLAIMS as RENDERER
 from larrabee_bridge.claims.published_studies import CLAIMS as STUDIES
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["CLAIMS", "Row", "by_class", "closing", "is_long", "measured_rows"]
 

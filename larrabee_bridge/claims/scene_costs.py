@@ -14,8 +14,8 @@ from larrabee_bridge.quads import Quads
 from larrabee_bridge.rasterizer import Rasterized, rasterize
 from larrabee_bridge.rasterizer_timing import together
 from larrabee_bridge.scheduling import FrameWork, PairCosts, frame_work
-from pixelflow.drawing import Draw, Frame, ScreenTriangles
-from pixelflow.records import record
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles
+from pixelflow.simd.records import record
 
 __all__ = ["SceneCosts", "costs_of"]
 

@@ -10,7 +10,7 @@ from larrabee_bridge.compare.patches import by_degrees
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation import Patch, Tessellation, evaluate, tessellate
 
 __all__ = ["BezierComparison", "tessellate_on_both"]

@@ -12,7 +12,7 @@ from larrabee_bridge.isa import LANES
 from larrabee_bridge.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.traffic import TileSizes, bin_contents, binned_traffic, corners_of
-from pixelflow.drawing import Frame
+from pixelflow.simd.drawing import Frame
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
 

@@ -9,9 +9,9 @@ from typing import Any
 from larrabee_bridge.compare.sides import Side
 from larrabee_bridge.spans import spans_of
 from pixelflow.config import THESIS, NodeConfig, leaves
-from pixelflow.drawing import Frame, ScreenTriangles
-from pixelflow.isa.encoding import WORD_BITS
 from pixelflow.observe.stats import Collector, RunStatistics
+from pixelflow.simd.drawing import Frame, ScreenTriangles
+from pixelflow.simd.isa.encoding import WORD_BITS
 from tessellation.rendering import (
     SENT_BYTES,
     Rendering,

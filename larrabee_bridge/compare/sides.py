@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from pixelflow.drawing import Picture
-from pixelflow.records import record
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.records import record
 
 __all__ = ["Comparison", "Side"]
 

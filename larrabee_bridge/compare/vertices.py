@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.front_end import FrontEndResult, perspective, run_front_end
 from larrabee_bridge.renderer import PRIMSET
-from pixelflow.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
-from pixelflow.records import record
+from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
+from pixelflow.simd.records import record
 from tessellation.camera import View
 from tessellation.rendering import Standpoint, lit_corners
 from tessellation.scenes import Body, texture_coordinates

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.program import MEMORY_BYTES
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["BLOCK", "Heap"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.binning import TILES
-from pixelflow.drawing import FAR, REACH, SAMPLES, DepthTest, State
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import FAR, REACH, SAMPLES, DepthTest, State
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["LARGEST", "THREADS", "Cull", "Mesh", "Setting", "checked"]
 

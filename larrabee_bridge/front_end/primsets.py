@@ -18,9 +18,9 @@ from larrabee_bridge.front_end.heap import BLOCK, Heap
 from larrabee_bridge.front_end.inputs import Cull, Mesh, Setting
 from larrabee_bridge.front_end.stages import Stages, program_of
 from larrabee_bridge.isa import LANES
-from pixelflow.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
-from pixelflow.errors import InternalError
-from pixelflow.records import record
+from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.records import record
 
 __all__ = ["Found", "Reason", "carry_out"]
 

@@ -11,8 +11,8 @@ from larrabee_bridge.front_end.inputs import THREADS, Cull, Mesh, Setting, check
 from larrabee_bridge.front_end.primsets import Found, Reason, carry_out
 from larrabee_bridge.front_end.stages import StageCost, Stages
 from larrabee_bridge.isa import Family
-from pixelflow.drawing import FAR, ScreenTriangles, State
-from pixelflow.records import record
+from pixelflow.simd.drawing import FAR, ScreenTriangles, State
+from pixelflow.simd.records import record
 
 __all__ = ["FrontEndResult", "run_front_end"]
 

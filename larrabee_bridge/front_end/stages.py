@@ -12,8 +12,8 @@ from larrabee_bridge.isa import Family
 from larrabee_bridge.program import VectorProgram, shipped
 from larrabee_bridge.threads import Recording, take_turns
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.records import record
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
 
 __all__ = ["StageCost", "Stages", "program_of"]
 

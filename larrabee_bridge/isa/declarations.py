@@ -13,8 +13,8 @@ from typing import Any
 
 from larrabee_bridge.isa.forms import MaskForm, MemoryForm, ScalarForm, ScalarSourceForm, SourceForm, VectorForm
 from larrabee_bridge.isa.operands import Conversion, MaskRegister, Memory, Replication, Scalar, Swizzle, Vector
-from pixelflow.isa.declare import InstructionSet, Kind, OperandSpec, Step
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import InstructionSet, Kind, OperandSpec, Step
+from pixelflow.simd.units import Standing
 
 __all__ = [
     "INSTRUCTIONS",

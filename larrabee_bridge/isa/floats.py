@@ -14,8 +14,8 @@ from larrabee_bridge.isa.declarations import (
     spec,
     write,
 )
-from pixelflow.lanes.numbers import Rounding
-from pixelflow.units import Standing
+from pixelflow.simd.lanes.wide.numbers import Rounding
+from pixelflow.simd.units import Standing
 
 __all__ = ["negated"]
 

@@ -26,7 +26,7 @@ from larrabee_bridge.isa.operands import (
     Vector,
 )
 from microcode.values import Imm, Mem, Modified, Range, shown
-from pixelflow.isa.declare import OperandForm
+from pixelflow.simd.isa.declare import OperandForm
 
 __all__ = ["MaskForm", "MemoryForm", "ScalarForm", "ScalarSourceForm", "SourceForm", "VectorForm"]
 

@@ -16,7 +16,7 @@ from larrabee_bridge.isa.declarations import (
     write,
 )
 from larrabee_bridge.isa.floats import set_mask, set_signs
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 
 def _minus(lanes, a, b):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from larrabee_bridge.isa.declarations import Family, declare, described
 from larrabee_bridge.isa.scalar import CARRY, LESS, ZERO
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 
 def _bits(lanes, operand):

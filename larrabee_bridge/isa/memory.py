@@ -15,7 +15,7 @@ from larrabee_bridge.isa.declarations import (
     spec,
     write,
 )
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 _LINES = "Seiler et al. 2008, 3.3: usually one cache line a cycle"
 

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from microcode.values import Mem
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = [
     "BRACES",

@@ -17,7 +17,7 @@ from larrabee_bridge.isa.declarations import (
     plus,
     scalar,
 )
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 __all__ = ["CARRY", "FLAGS", "LESS", "NEXT", "STOPPED", "ZERO"]
 

@@ -10,9 +10,9 @@ from larrabee_bridge.isa import LANES
 from larrabee_bridge.kernels.timing import THREADS, Timed, shared_out, timed
 from larrabee_bridge.program import LINE_BYTES, shipped
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.errors import Fault, InputError
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
 
 __all__ = ["Density", "Pieces", "densities", "piecewise", "taken_share"]
 

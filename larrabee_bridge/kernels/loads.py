@@ -12,8 +12,8 @@ from larrabee_bridge.isa.operands import Conversion, Replication
 from larrabee_bridge.kernels.timing import timed
 from larrabee_bridge.program import LINE_BYTES, assemble_vector
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Load", "loads"]
 

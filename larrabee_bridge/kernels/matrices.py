@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.isa import LANES
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Matrix", "banded", "five_point", "lines_of_uniform", "uniform"]
 

@@ -6,8 +6,8 @@ from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.timing import THREADS, Timed, timed
 from larrabee_bridge.program import shipped
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["RayTest", "time_rays"]
 

@@ -10,8 +10,8 @@ from larrabee_bridge.isa import Family
 from larrabee_bridge.program import VectorProgram
 from larrabee_bridge.threads import Recording, take_turns
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["THREADS", "Timed", "shared_out", "timed"]
 

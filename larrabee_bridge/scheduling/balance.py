@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Balance", "balance_of"]
 

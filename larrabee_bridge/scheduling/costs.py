@@ -15,10 +15,10 @@ from larrabee_bridge.binning import Bins
 from larrabee_bridge.quads import Quads
 from larrabee_bridge.ranges import check_ranges
 from larrabee_bridge.scheduling.work import FrameWork
-from pixelflow.config.param import param
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import param
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Standing
 
 __all__ = ["FormulaCosts", "PairCosts", "bins_of", "entry_quads", "formula_costs", "frame_work", "primset_numbers"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from larrabee_bridge.scheduling.work import FrameWork
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Dependencies", "dependencies_of"]
 

@@ -19,7 +19,7 @@ from larrabee_bridge.isa import LANES
 from larrabee_bridge.rasterizer import Rasterized
 from larrabee_bridge.scheduling.costs import primset_numbers
 from larrabee_bridge.scheduling.work import FrameWork
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["measured_work"]
 

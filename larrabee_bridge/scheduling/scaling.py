@@ -8,7 +8,7 @@ from dataclasses import replace
 from larrabee_bridge.scheduling.scheduler import ScheduleConfig, schedule
 from larrabee_bridge.scheduling.timeline import Schedule
 from larrabee_bridge.scheduling.work import FrameWork
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["CORES", "Scaling", "scaling_of"]
 

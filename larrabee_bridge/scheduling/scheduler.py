@@ -15,9 +15,9 @@ from larrabee_bridge.ranges import check_ranges
 from larrabee_bridge.scheduling.graph import Dependencies, dependencies_of
 from larrabee_bridge.scheduling.timeline import Kind, Schedule
 from larrabee_bridge.scheduling.work import FrameWork, check_works
-from pixelflow.config.param import param
-from pixelflow.errors import InternalError
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import param
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.units import Standing
 
 __all__ = ["ScheduleConfig", "schedule"]
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Kind", "Schedule", "Span"]
 

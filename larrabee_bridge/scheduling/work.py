@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["FrameWork", "check_works"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from larrabee_bridge.quads import QUAD, Quads, quads_of
 from larrabee_bridge.traffic.settings import BLOCK
-from pixelflow.drawing import (
+from pixelflow.simd.drawing import (
     CENTRE,
     FAR,
     SAMPLES,
@@ -30,9 +30,9 @@ from pixelflow.drawing import (
     planes_of,
     texture_planes_of,
 )
-from pixelflow.drawing.frame_reference import filtered
-from pixelflow.drawing.triangles import TEXEL
-from pixelflow.records import record
+from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.records import record
 
 __all__ = ["Accesses", "accesses_of"]
 

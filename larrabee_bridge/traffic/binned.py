@@ -15,9 +15,9 @@ from larrabee_bridge.traffic.accesses import Accesses
 from larrabee_bridge.traffic.lines import LineCache
 from larrabee_bridge.traffic.settings import LINE_BYTES, SAMPLE_BYTES, TrafficConfig
 from larrabee_bridge.traffic.sums import Traffic
-from pixelflow.drawing import Frame
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import Frame
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 
 __all__ = ["BinContents", "Target", "TileSizes", "bin_contents", "binned_traffic", "corners_of", "default_targets"]
 

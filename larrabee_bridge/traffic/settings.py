@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from larrabee_bridge.ranges import check_ranges
-from pixelflow.config.param import param
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import param
+from pixelflow.simd.units import Standing
 
 __all__ = ["BLOCK", "LINE_BYTES", "SAMPLE_BYTES", "TrafficConfig"]
 

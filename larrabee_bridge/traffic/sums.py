@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Traffic"]
 

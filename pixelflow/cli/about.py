@@ -12,7 +12,7 @@ from pixelflow.cli.model_rules import NOT_MODELLED, RULES
 from pixelflow.cli.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 _MEANINGS = {
     Standing.DERIVED: "computed from printed numbers",

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from pixelflow.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
 __all__ = [
     "Parser",
@@ -120,7 +120,7 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that chooses the lane engine."""
     from pixelflow.kernels import ENGINES
-    from pixelflow.lanes import AUTO
+    from pixelflow.simd.lanes import AUTO
 
     text = "lane engine (default: auto, which is compiled where the extra `fast` is installed, else rows)"
     parser.add_argument("--engine", choices=(AUTO, *ENGINES), default=AUTO, help=text)

@@ -9,8 +9,8 @@ from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object, refuse_overwrite
 from pixelflow.cli.screen import Screen, counted
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
+from pixelflow.simd.errors import Fault, InputError, Place
 
 EXAMPLES = (
     "pixelflow asm microcode/examples/vector_add.mc --listing",

@@ -17,9 +17,9 @@ from pixelflow.cli.bench_mix import MIX_NAME, mix_program
 from pixelflow.cli.screen import Column, Screen, counted, number
 from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS, Instruction, Unit
-from pixelflow.lanes import choose
-from pixelflow.lanes.engine import Action, Engine
 from pixelflow.node.array.pe_array import PeArray
+from pixelflow.simd.lanes import choose
+from pixelflow.simd.lanes.engine import Action, Engine
 
 __all__ = ["engines", "instructions", "markdown", "peak_megabytes", "show_engines", "spread"]
 
@@ -84,8 +84,8 @@ def _runners(note: Callable[[str], None]) -> list[_Runner]:
     if choice.note is not None:
         note(f"note: {choice.note}")
         return found
-    from pixelflow.lanes.compiled import CompiledEngine
-    from pixelflow.lanes.compiled.team import usable_threads
+    from pixelflow.simd.lanes.compiled import CompiledEngine
+    from pixelflow.simd.lanes.compiled.threads.team import usable_threads
 
     shape = found[0].engine.shape
     found.append(_runner("compiled", "interpreted", 1, CompiledEngine(shape, threads=1), _chained))

@@ -59,7 +59,7 @@ def _triangles() -> Any:
     """Return equilateral triangles of one size, turned and placed at random."""
     import numpy as np
 
-    from pixelflow.drawing import snap
+    from pixelflow.simd.drawing import snap
 
     rng = np.random.default_rng(_SEED)
     angles = rng.uniform(0, 2 * np.pi, (_TRIANGLES, 1)) + np.arange(3) * 2 * np.pi / 3

@@ -16,10 +16,10 @@ from pixelflow.cli.bench_engines import instructions, peak_megabytes, spread
 from pixelflow.cli.bench_mix import MIX_NAME
 from pixelflow.cli.screen import Column, Screen, counted, number
 from pixelflow.config import THESIS
-from pixelflow.errors import InputError
-from pixelflow.lanes import choose
-from pixelflow.lanes.engine import Action, Engine
 from pixelflow.node.array.pe_array import PeArray
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import choose
+from pixelflow.simd.lanes.engine import Action, Engine
 
 __all__ = ["nodes", "show_nodes"]
 
@@ -36,8 +36,8 @@ def nodes(rounds: int, count: int, note: Callable[[str], None]) -> dict[str, Any
     choice = choose("compiled")
     if choice.note is not None:
         raise InputError(f"this measures the compiled engine: {choice.note.partition(';')[0]}")
-    from pixelflow.lanes.compiled import CompiledEngine
-    from pixelflow.lanes.compiled.team import usable_threads
+    from pixelflow.simd.lanes.compiled import CompiledEngine
+    from pixelflow.simd.lanes.compiled.threads.team import usable_threads
 
     start = PeArray(THESIS, "rows").engine
     state = start.snapshot()

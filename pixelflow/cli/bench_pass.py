@@ -40,7 +40,7 @@ def passes(rounds: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
     command takes unless it is told another.
     """
     from pixelflow.config import THESIS
-    from pixelflow.lanes import AUTO, choose
+    from pixelflow.simd.lanes import AUTO, choose
     from tessellation import Method, Patch
     from tessellation.libraries import library_named
     from tessellation.session import Session

@@ -27,7 +27,7 @@ import sys
 from time import perf_counter
 from pixelflow.cli.bench_engines import instructions
 from pixelflow.config import THESIS
-from pixelflow.lanes import make_engine
+from pixelflow.simd.lanes import make_engine
 from pixelflow.node.array.pe_array import PeArray
 mix, rows = instructions(), PeArray(THESIS, "rows").engine
 """
@@ -110,8 +110,8 @@ def startup(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     Raises InputError where the compiled engine does not work.
     """
     import pixelflow
-    from pixelflow.errors import InputError
-    from pixelflow.lanes import choose
+    from pixelflow.simd.errors import InputError
+    from pixelflow.simd.lanes import choose
     from tessellation import Patch
     from tessellation.bpt import format_bpt
 

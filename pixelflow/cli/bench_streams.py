@@ -99,8 +99,8 @@ def timing(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     """
     from microcode import assemble
     from pixelflow.config import THESIS
-    from pixelflow.lanes import AUTO
     from pixelflow.node import Node
+    from pixelflow.simd.lanes import AUTO
 
     program = assemble(PASS)
     node = Node(THESIS, AUTO)
@@ -124,8 +124,8 @@ def transfers(rounds: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
     """Return the wall time of a transfer of each kind, to or from all PEs, against what it takes on the machine."""
     from microcode import assemble
     from pixelflow.config import THESIS
-    from pixelflow.lanes import AUTO
     from pixelflow.node import Node
+    from pixelflow.simd.lanes import AUTO
 
     node = Node(THESIS, AUTO)
     found = []

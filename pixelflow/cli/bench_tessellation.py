@@ -104,8 +104,8 @@ def _runners(schedule: str, engines: tuple[str, ...]) -> list[_Runner]:
 
 def tessellation(rounds: int, note: Callable[[str], None]) -> list[dict[str, Any]]:
     """Return what every engine took for a pass of each schedule; raises InternalError where their cycles differ."""
-    from pixelflow.errors import InternalError
     from pixelflow.kernels import choose
+    from pixelflow.simd.errors import InternalError
 
     engines: list[str] = []
     for wanted in ("rows", "compiled", "macro"):

@@ -22,8 +22,9 @@ def traces(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     from pixelflow.cli.trace_files import known_of
     from pixelflow.config import THESIS
     from pixelflow.node import Node
-    from pixelflow.observe.trace import Clock, Trace, Tracer
-    from pixelflow.observe.trace.formats import FORMATS
+    from pixelflow.observe.tracer import Tracer
+    from pixelflow.simd.trace import Clock, Trace
+    from pixelflow.simd.trace.formats import FORMATS
 
     program = assemble(PASS)
     node = Node(THESIS)

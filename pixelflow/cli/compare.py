@@ -19,7 +19,7 @@ from pixelflow.cli.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.progress import Progress
 from pixelflow.cli.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.screen import Screen
-from pixelflow.errors import ExpectationError
+from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from larrabee_bridge.compare import BezierComparison, Comparison
@@ -92,7 +92,7 @@ def _compare(
     args: argparse.Namespace, screen: Screen, effective: Effective, progress: Progress
 ) -> tuple[Comparison, BezierComparison | None]:
     from larrabee_bridge.compare import Comparison, draw_on_larrabee, draw_on_pixelflow, tessellate_on_both
-    from pixelflow.drawing import draw_frame
+    from pixelflow.simd.drawing import draw_frame
     from tessellation import load
     from tessellation.rendering import require_region
     from tessellation.scenes import load_scene

@@ -12,7 +12,7 @@ from pixelflow.cli.arguments import add_common_options, add_config_options
 from pixelflow.cli.machine import unread_keys
 from pixelflow.cli.screen import Column, Screen, counted
 from pixelflow.config import Effective, json_schema, leaves, load_effective
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError
 
 CHECK_SCHEMA = "pixelflow.config-check/1"
 

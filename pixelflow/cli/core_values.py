@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.config import leaves
-from pixelflow.config.param import leaf_faults
-from pixelflow.errors import Fault, InputError, nearest
+from pixelflow.simd.config.param import leaf_faults
+from pixelflow.simd.errors import Fault, InputError, nearest
 
 if TYPE_CHECKING:
     from larrabee_bridge.core import CoreConfig

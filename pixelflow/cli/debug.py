@@ -20,7 +20,7 @@ from pixelflow.cli.machine import configuration, engine_of
 from pixelflow.cli.output import STANDARD_STREAM
 from pixelflow.cli.programs import add_parameter_option, read_program
 from pixelflow.cli.screen import Screen
-from pixelflow.errors import Fault, InputError, PixelflowError, Place, format_error
+from pixelflow.simd.errors import Fault, InputError, PixelflowError, Place, format_error
 
 if TYPE_CHECKING:
     from pixelflow.cli.debug_commands import Debugger

@@ -21,9 +21,9 @@ from pixelflow.cli.pe_tables import (
 )
 from pixelflow.cli.screen import Screen
 from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Session, find_code
-from pixelflow.errors import Fault, InputError, nearest
 from pixelflow.isa import MemoryRange
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.node import SavedRun

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.arguments import add_engine_option
 from pixelflow.cli.screen import Column, Screen, counted
-from pixelflow.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
     from pixelflow.cli.diff_files import Report, State

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.cli.pe_files import STATE_FLAGS, STATE_REGISTERS
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.node import SavedRun
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.records import record
 
 __all__ = ["Kind", "Report", "State", "read"]
 

@@ -8,7 +8,7 @@ from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import read_program
 from pixelflow.cli.screen import Screen
-from pixelflow.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
 
 EXAMPLES = (
     "pixelflow asm microcode/examples/vector_add.mc -o vector_add.mco",

@@ -11,8 +11,8 @@ from pixelflow.config import Effective, NodeConfig, leaves
 from pixelflow.isa import Declaration, Transfers, Unit
 from pixelflow.isa.control import HALT, MARK
 from pixelflow.node import Run
-from pixelflow.records import record
-from pixelflow.units import Standing
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Standing
 
 if TYPE_CHECKING:
     from pixelflow.node import UntimedRun

@@ -7,8 +7,8 @@ import argparse
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, output_file
 from pixelflow.cli.screen import Column, Screen, counted
-from pixelflow.errors import InputError
 from pixelflow.isa import INSTRUCTIONS, Declaration
+from pixelflow.simd.errors import InputError
 
 EXAMPLES = (
     "pixelflow isa",

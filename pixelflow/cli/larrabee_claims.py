@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.screen import Column, Screen, counted
-from pixelflow.errors import ExpectationError, nearest
+from pixelflow.simd.errors import ExpectationError, nearest
 
 if TYPE_CHECKING:
     from larrabee_bridge.claims import Claim, Kind, Row
-    from pixelflow.drawing import Frame
+    from pixelflow.simd.drawing import Frame
 
 _LETTERS = "RMPN"
 _MESH_SIZE = (800, 600)
@@ -85,7 +85,7 @@ def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
 
 
 def _volumes() -> Frame:
-    from pixelflow.drawing import Frame
+    from pixelflow.simd.drawing import Frame
     from tessellation.scenes import volumes
 
     return Frame(*_SMALL_SIZE, (0, 0, 0), tuple(volumes(*_SMALL_SIZE, count=20, size=60)))

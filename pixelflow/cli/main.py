@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pixelflow import __version__
 from pixelflow.cli.arguments import Parser, add_common_options
 from pixelflow.cli.registry import COMMANDS, Command
-from pixelflow.errors import PixelflowError, format_error, nearest
+from pixelflow.simd.errors import PixelflowError, format_error, nearest
 
 __all__ = ["main", "process"]
 

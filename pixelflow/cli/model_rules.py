@@ -7,10 +7,10 @@ guess in one place.
 from __future__ import annotations
 
 from pixelflow.isa import PARAMETERS, SEMAPHORES
-from pixelflow.isa.operands import COEFFICIENT_BITS
 from pixelflow.isa.registers import COMPOSITION_START, ENABLE_STACK, INPUT_PORT, LATCH_STACK, MAIN_BYTES, OUTPUT_PORT
-from pixelflow.records import record
-from pixelflow.units import Standing
+from pixelflow.simd.isa.operands import COEFFICIENT_BITS
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Standing
 
 __all__ = ["NOT_MODELLED", "RULES", "Rule"]
 

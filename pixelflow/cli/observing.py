@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pixelflow.cli.arguments import UsageError, count
 from pixelflow.cli.output import refuse_clashes
 from pixelflow.cli.programs import refuse_overwrite
-from pixelflow.errors import PixelflowError, format_error
+from pixelflow.simd.errors import PixelflowError, format_error
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from pixelflow.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["STANDARD_STREAM", "check_writable", "output_file", "refuse_clashes", "write_stdout"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import output_file
-from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
 __all__ = ["STATE_FLAGS", "STATE_REGISTERS", "check_state_name", "read_memory_file", "write_state"]
 

@@ -13,10 +13,10 @@ from pixelflow.cli.pe_files import STATE_FLAGS, STATE_REGISTERS
 from pixelflow.cli.pe_map import SHADES, flag_map, grid, pes_of_character, value_map
 from pixelflow.cli.pe_selection import position
 from pixelflow.cli.screen import Column, Screen
-from pixelflow.errors import nearest
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
-from pixelflow.records import record
+from pixelflow.simd.errors import nearest
+from pixelflow.simd.records import record
 
 __all__ = [
     "Form",

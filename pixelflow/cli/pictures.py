@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import UsageError, count
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
-    from pixelflow.drawing import Picture
+    from pixelflow.simd.drawing import Picture
 
 __all__ = ["check_picture", "nodes_of", "picture_size", "write_picture"]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
+from pixelflow.simd.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
     from microcode.target import Target

@@ -2,8 +2,8 @@
 
 A command's file is imported when the command is used, never to show ``pixelflow --help``. It offers
 ``add_arguments(parser: argparse.ArgumentParser) -> None`` and ``run(args: argparse.Namespace) -> int`` (the exit
-code; errors are raised, see :mod:`pixelflow.errors`), and ``EXAMPLES``: command lines for the end of its help, which
-the tests execute in order, in a folder that holds the repository's ``microcode/``.
+code; errors are raised, see :mod:`pixelflow.simd.errors`), and ``EXAMPLES``: command lines for the end of its help,
+which the tests execute in order, in a folder that holds the repository's ``microcode/``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["COMMANDS", "Command"]
 

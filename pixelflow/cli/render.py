@@ -20,7 +20,7 @@ from pixelflow.cli.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.progress import Progress
 from pixelflow.cli.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.screen import Screen
-from pixelflow.errors import ExpectationError
+from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from pixelflow.cli.render_report import Drawn
@@ -98,7 +98,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective) -> bool:
     from pixelflow.cli.render_report import note_network_in_vain, show_object, show_report
-    from pixelflow.drawing import draw
+    from pixelflow.simd.drawing import draw
 
     with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
         with Watching(args, screen, effective, args.scene) as watching:

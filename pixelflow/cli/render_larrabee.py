@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from larrabee_bridge.core import CoreConfig
     from larrabee_bridge.kernels.bezier import Tessellated
     from pixelflow.config import Effective
-    from pixelflow.drawing import Frame
+    from pixelflow.simd.drawing import Frame
     from tessellation import Mesh, Patch
     from tessellation.scenes import Scene
 
@@ -61,7 +61,7 @@ class _Drawn:
 def draw_and_show(args: argparse.Namespace, screen: Screen, effective: Effective) -> bool:
     """Draw, write the picture, report; return whether every pixel is the one of 64-bit integers."""
     from larrabee_bridge.compare import draw_on_larrabee
-    from pixelflow.drawing import draw_frame
+    from pixelflow.simd.drawing import draw_frame
 
     with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
         core = core_of(args)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from pixelflow.cli.machine import config_object
 from pixelflow.cli.screen import Column, Screen, counted, number
 from pixelflow.config import leaves
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
-    from pixelflow.drawing import Picture, ScreenTriangles
+    from pixelflow.simd.drawing import Picture, ScreenTriangles
     from tessellation import Tessellation
     from tessellation.rendering import CompositionTime, Projected, Rendering
 

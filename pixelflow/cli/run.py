@@ -12,7 +12,7 @@ from pixelflow.cli.observing import Watching, add_observer_options
 from pixelflow.cli.output import STANDARD_STREAM, check_writable
 from pixelflow.cli.programs import add_parameter_option, read_program, refuse_overwrite
 from pixelflow.cli.screen import Screen
-from pixelflow.errors import ExpectationError
+from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     from pixelflow.cli.untimed_report import refuse_timed_options
-    from pixelflow.lanes import AUTO
+    from pixelflow.simd.lanes import AUTO
 
     refuse_timed_options(args)
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):

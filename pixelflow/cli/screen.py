@@ -18,7 +18,7 @@ from typing import Any
 
 from pixelflow import __version__
 from pixelflow.cli.output import write_stdout
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Column", "Screen", "counted", "number"]
 

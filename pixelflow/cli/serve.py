@@ -19,7 +19,7 @@ from pixelflow.cli.screen import Screen
 from pixelflow.cli.serve_report import Served, serve_object, show_served
 from pixelflow.cli.tessellate import add_sampling_options, sample_counts
 from pixelflow.cli.tessellate_method import add_method_options, method_of
-from pixelflow.errors import ExpectationError
+from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from tessellation import PatchServer

@@ -15,7 +15,7 @@ from itertools import islice
 from pixelflow import __version__
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.sweep_points import Point, Row, library_sha256, measure
-from pixelflow.errors import PixelflowError
+from pixelflow.simd.errors import PixelflowError
 
 __all__ = ["WorkerLost", "measured"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.config import THESIS, Value, leaves
-from pixelflow.errors import nearest
-from pixelflow.records import record
+from pixelflow.simd.errors import nearest
+from pixelflow.simd.records import record
 
 __all__ = ["Axis", "Grid", "axis_of", "option_name"]
 

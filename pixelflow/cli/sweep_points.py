@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from pixelflow import __version__
 from pixelflow.config import NodeConfig
-from pixelflow.errors import PixelflowError, format_error
-from pixelflow.records import record
+from pixelflow.simd.errors import PixelflowError, format_error
+from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.isa import Program

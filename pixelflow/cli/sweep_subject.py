@@ -10,7 +10,7 @@ from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.sweep_grid import Axis, Grid, axis_of, option_name
 from pixelflow.cli.sweep_points import Point, Refused, RunPoint, TessellatePoint
 from pixelflow.config import NodeConfig, load_config, override_faults
-from pixelflow.errors import PixelflowError
+from pixelflow.simd.errors import PixelflowError
 
 __all__ = ["SWEPT", "Subject"]
 

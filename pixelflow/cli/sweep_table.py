@@ -20,7 +20,7 @@ from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.file_lock import locked
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file, write_stdout
 from pixelflow.cli.sweep_points import Cell, Row
-from pixelflow.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["POINT", "Table", "check_table_name", "shown"]
 

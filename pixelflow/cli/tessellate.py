@@ -18,7 +18,7 @@ from pixelflow.cli.tessellate_files import check_outputs, write_outputs
 from pixelflow.cli.tessellate_method import add_method_options, add_result_options, method_of
 from pixelflow.cli.tessellate_object import outcome_object
 from pixelflow.cli.tessellate_report import Outcome, show_outcome
-from pixelflow.errors import ExpectationError
+from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from tessellation.session import PassBegins

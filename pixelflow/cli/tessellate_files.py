@@ -9,7 +9,7 @@ from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import refuse_overwrite
 from pixelflow.cli.screen import Screen
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 if TYPE_CHECKING:
     from tessellation import Mesh

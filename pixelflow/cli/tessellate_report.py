@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.screen import Column, Screen, counted, number
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective

@@ -13,10 +13,10 @@ from pixelflow.cli.arguments import UsageError, add_common_options
 from pixelflow.cli.output import STANDARD_STREAM, output_file
 from pixelflow.cli.programs import refuse_overwrite
 from pixelflow.cli.screen import Column, Screen, counted, number
-from pixelflow.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
-    from pixelflow.observe.trace import Checked
+    from pixelflow.simd.trace import Checked
 
 EXAMPLES = (
     "pixelflow run microcode/examples/triangle.mc --trace perfetto",
@@ -28,7 +28,7 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``check``, ``convert`` and ``opcodes``."""
-    from pixelflow.observe.trace.formats import FORMATS
+    from pixelflow.simd.trace.formats import FORMATS
 
     actions = parser.add_subparsers(dest="action", required=True, metavar="check|convert|opcodes")
     check = actions.add_parser(
@@ -108,8 +108,8 @@ def _share(checked: Checked, cycles: int) -> str:
 
 def _convert(screen: Screen, args: argparse.Namespace) -> None:
     from pixelflow.cli.trace_files import reading, require_package, write_trace
-    from pixelflow.observe.trace.formats import FORMATS
-    from pixelflow.observe.trace.perfetto_reader import read_perfetto
+    from pixelflow.simd.trace.formats import FORMATS
+    from pixelflow.simd.trace.read.perfetto import read_perfetto
 
     if args.output == STANDARD_STREAM:
         raise UsageError("-o -", "a trace does not go to standard output", "name a file")
@@ -130,7 +130,7 @@ def _convert(screen: Screen, args: argparse.Namespace) -> None:
 
 def _opcodes(output: str) -> None:
     from pixelflow.isa import INSTRUCTIONS
-    from pixelflow.observe.trace.vcd import OPCODE_BITS
+    from pixelflow.simd.trace.vcd import OPCODE_BITS
 
     digits = OPCODE_BITS // 4
     with output_file(output) as stream:

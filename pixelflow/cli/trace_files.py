@@ -14,13 +14,14 @@ from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.programs import refuse_overwrite
 from pixelflow.config import Effective, NodeConfig
-from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.observe import Bus
-from pixelflow.observe.trace import Clock, Selection, Trace, Tracer, Track, known_tracks, unknown_track
-from pixelflow.observe.trace.formats import FORMATS, Format, format_of
-from pixelflow.observe.trace.model import STREAMS
-from pixelflow.records import record
+from pixelflow.observe.tracer import Tracer
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
+from pixelflow.simd.trace import Clock, Selection, Trace, Track, known_tracks, unknown_track
+from pixelflow.simd.trace.formats import FORMATS, Format, format_of
+from pixelflow.simd.trace.model import STREAMS
 
 __all__ = ["TraceFiles", "known_of", "open_traces", "reading", "require_package", "write_trace"]
 

@@ -17,7 +17,7 @@ from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.observing import Watching, add_observer_options
 from pixelflow.cli.output import STANDARD_STREAM, check_writable
 from pixelflow.cli.screen import Screen, counted
-from pixelflow.errors import ExpectationError
+from pixelflow.simd.errors import ExpectationError
 
 if TYPE_CHECKING:
     from pixelflow.cli.verify_rows import Verified

@@ -12,7 +12,7 @@ from typing import Any
 
 from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.output import output_file
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError
 from tessellation.reproduction import Bench, Reproduction
 from tessellation.reproduction.passes import SCHEDULES
 from tessellation.rows import Row

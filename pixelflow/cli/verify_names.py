@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from pixelflow.cli.arguments import UsageError
-from pixelflow.errors import nearest
+from pixelflow.simd.errors import nearest
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Reproduction
 
 __all__ = ["chosen"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.notes import NOTES, Note, Reason
 from tessellation.reproduction import Reproduction
 from tessellation.rows import Number, Outcome, Row

@@ -7,10 +7,7 @@
 2048
 """
 
-from pixelflow.config.load import Effective, load_config, load_effective, override_faults
-from pixelflow.config.param import Param, Value, leaves, param, section
 from pixelflow.config.presets import PRESETS, THESIS, TINY
-from pixelflow.config.schema import json_schema
 from pixelflow.config.tree import (
     ArrayConfig,
     CompositionConfig,
@@ -21,6 +18,9 @@ from pixelflow.config.tree import (
     SdramConfig,
     TasicConfig,
 )
+from pixelflow.simd.config.load import Effective, load_config, load_effective, override_faults
+from pixelflow.simd.config.param import Param, Value, leaves, param, section
+from pixelflow.simd.config.schema import json_schema
 
 __all__ = [
     "PRESETS",

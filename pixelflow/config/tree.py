@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pixelflow.config.param import Value, leaf_faults, leaves, param, section
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
-from pixelflow.units import Standing
+from pixelflow.simd.config.param import Value, leaf_faults, leaves, param, section
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Standing
 
 __all__ = [
     "ArrayConfig",

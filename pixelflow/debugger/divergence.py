@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.debugger.changes import byte_name
-from pixelflow.errors import InputError
 from pixelflow.isa import Program
 from pixelflow.node import Replay
 from pixelflow.observe import Executed
+from pixelflow.simd.errors import InputError
 
 __all__ = ["Difference", "Divergence", "compare_arrays", "compare_memory", "first_divergence"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pixelflow.errors import Fault, InputError, nearest
 from pixelflow.isa import Program
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.records import record
 
 __all__ = ["Code", "find_code"]
 

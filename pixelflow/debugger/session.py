@@ -15,12 +15,12 @@ import numpy as np
 from pixelflow.debugger.event_collector import CycleEvents, EventCollector
 from pixelflow.debugger.places import Code
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
-from pixelflow.errors import InputError
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL
 from pixelflow.node import Node, Replay
 from pixelflow.observe import Executed
-from pixelflow.records import record
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.records import record
 
 __all__ = ["Outcome", "Session"]
 

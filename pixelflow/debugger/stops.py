@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pixelflow.debugger.places import Code
 from pixelflow.observe import Blocked, Executed, Signalled, Taken
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Bytes", "Changed", "Cycle", "Hit", "Semaphore", "Stop", "Touched"]
 

@@ -5,13 +5,13 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 
 from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
 from pixelflow.isa.control import BEFORE, END, SEMAPHORES
-from pixelflow.isa.declare import Declaration, Family, Instruction, InstructionSet, Step, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.encoding import EncodingError
-from pixelflow.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
-from pixelflow.isa.program import DataBlock, MemoryRange, Program, Routine, SourceLine
 from pixelflow.isa.registers import INPUT_PORT, MAIN_BYTES, MEMORY_BYTES, OUTPUT_PORT, PANEL_PES, PORT_BYTES
 from pixelflow.isa.tas import Addressing
+from pixelflow.simd.isa.declare import Declaration, Family, Instruction, InstructionSet, Step, Transfers, Unit
+from pixelflow.simd.isa.encoding import EncodingError
+from pixelflow.simd.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
+from pixelflow.simd.isa.program import DataBlock, MemoryRange, Program, Routine, SourceLine
 
 __all__ = [
     "BEFORE",

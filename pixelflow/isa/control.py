@@ -6,9 +6,9 @@ room for any). A meaning acts on the stream that executes it (:class:`pixelflow.
 
 from __future__ import annotations
 
-from pixelflow.isa.declare import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import PARAMETERS, Kind, OperandSpec
+from pixelflow.simd.isa.declare import Family, Unit
+from pixelflow.simd.isa.operands import PARAMETERS, Kind, OperandSpec
 
 __all__ = [
     "BEFORE",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from pixelflow.isa.declare import Family, InstructionSet, Step
-from pixelflow.isa.operands import Imm, Kind, Mem, OperandSpec, Register
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
-from pixelflow.lanes.algebra import Algebra, Bit, Word
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import Family, InstructionSet, Step
+from pixelflow.simd.isa.operands import Imm, Kind, Mem, OperandSpec, Register
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
+from pixelflow.simd.units import Standing
 
 __all__ = ["INSTRUCTIONS", "unlatch"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pixelflow.isa.declare import Family, Step
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import Kind, Mem, OperandSpec
 from pixelflow.isa.registers import PANEL_PES
-from pixelflow.lanes.algebra import Algebra
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import Family, Step
+from pixelflow.simd.isa.operands import Kind, Mem, OperandSpec
+from pixelflow.simd.lanes.algebra import Algebra
+from pixelflow.simd.units import Standing
 
 _operands = (
     OperandSpec("dst", Kind.MEMORY, sized_by="bytes"),

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from pixelflow.isa.declare import Family, Step, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import Kind, OperandSpec
 from pixelflow.isa.registers import PORT_BYTES
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import Family, Step, Transfers, Unit
+from pixelflow.simd.isa.operands import Kind, OperandSpec
+from pixelflow.simd.units import Standing
 
 __all__ = ["ADDRESS_BITS", "COUNTER_BITS", "MODULES", "Addressing"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pixelflow.isa.declare import Family, Step, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.isa.operands import Kind, Mem, OperandSpec
-from pixelflow.lanes.algebra import Algebra, Bit, Word
-from pixelflow.units import Standing
+from pixelflow.simd.isa.declare import Family, Step, Unit
+from pixelflow.simd.isa.operands import Kind, Mem, OperandSpec
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
+from pixelflow.simd.units import Standing
 
 __all__ = ["LEE_REGISTERS"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pixelflow import lanes
-from pixelflow.errors import InputError
-from pixelflow.lanes import AUTO, Choice, Shape
+from pixelflow.simd import lanes
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import AUTO, Choice, Shape
 
 if TYPE_CHECKING:
-    from pixelflow.lanes.engine import Engine
+    from pixelflow.simd.lanes.engine import Engine
 
 __all__ = ["ENGINES", "MACRO", "MACRO_CHECKED", "choose", "make_engine"]
 

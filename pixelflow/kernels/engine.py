@@ -14,18 +14,18 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.errors import InternalError
 from pixelflow.kernels.folding import folded
 from pixelflow.kernels.fusing import Item, fused, pieces
 from pixelflow.kernels.kernel import Call
 from pixelflow.kernels.moving import Kept, Motion, Tiles, comparing, keep_all, keep_folded, keep_shared, keep_some
 from pixelflow.kernels.repeats import MacroRepeats
-from pixelflow.lanes import Shape
-from pixelflow.lanes.compiled import CompiledEngine
-from pixelflow.lanes.compiled.enables import masks_read
-from pixelflow.lanes.compiled.engine import CompiledAction
-from pixelflow.lanes.compiled.native import ELSEWHERE, GO, GUARD, Foreign
-from pixelflow.lanes.compiled.trace import COORDINATES, Part, block_of
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.compiled import CompiledEngine
+from pixelflow.simd.lanes.compiled.enables import masks_read
+from pixelflow.simd.lanes.compiled.engine import CompiledAction
+from pixelflow.simd.lanes.compiled.native import ELSEWHERE, GO, GUARD, Foreign
+from pixelflow.simd.lanes.compiled.trace import COORDINATES, Part, block_of
 
 __all__ = ["FILLING", "MacroEngine"]
 

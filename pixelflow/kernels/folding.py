@@ -12,10 +12,10 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.lanes.compiled.enables import masks_read
-from pixelflow.lanes.compiled.plain import value_of
-from pixelflow.lanes.compiled.trace import ARGUMENTS, OPERANDS, Part, Step
-from pixelflow.records import record
+from pixelflow.simd.lanes.compiled.enables import masks_read
+from pixelflow.simd.lanes.compiled.plain import value_of
+from pixelflow.simd.lanes.compiled.trace import ARGUMENTS, OPERANDS, Part, Step
+from pixelflow.simd.records import record
 
 __all__ = ["Folded", "FoldedRow", "Following", "folded"]
 

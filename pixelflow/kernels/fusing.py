@@ -16,12 +16,12 @@ from pixelflow.kernels.floats import quick
 from pixelflow.kernels.floats.planes import LANES, gathered, spread
 from pixelflow.kernels.floats.vector import Text, Vector
 from pixelflow.kernels.kernel import Call, Kernel
-from pixelflow.lanes.compiled.enables import full_after
-from pixelflow.lanes.compiled.lower import Body
-from pixelflow.lanes.compiled.native import WALK, Foreign
-from pixelflow.lanes.compiled.operations import FULL, Bit, Product, Value, Vectors
-from pixelflow.lanes.compiled.trace import Part, Steps, rows_of
-from pixelflow.records import record
+from pixelflow.simd.lanes.compiled.enables import full_after
+from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Product, Value, Vectors
+from pixelflow.simd.lanes.compiled.lower import Body
+from pixelflow.simd.lanes.compiled.native import WALK, Foreign
+from pixelflow.simd.lanes.compiled.trace import Part, Steps, rows_of
+from pixelflow.simd.records import record
 
 __all__ = ["Item", "fused", "pieces"]
 

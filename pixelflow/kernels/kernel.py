@@ -11,8 +11,8 @@ from pixelflow.kernels.floats import arithmetic, order, quick
 from pixelflow.kernels.floats.formats import Format
 from pixelflow.kernels.floats.planes import LANES, gathered, spread
 from pixelflow.kernels.floats.vector import Text, Vector
-from pixelflow.lanes.compiled.native import Foreign
-from pixelflow.records import record
+from pixelflow.simd.lanes.compiled.native import Foreign
+from pixelflow.simd.records import record
 
 __all__ = ["Call", "Kernel", "Operation"]
 

@@ -14,8 +14,8 @@ from functools import cache
 
 from pixelflow.isa import EncodingError, Program, Routine, Unit
 from pixelflow.isa.control import RET, START
-from pixelflow.isa.operands import Mem
 from pixelflow.kernels.kernel import Kernel, Operation
+from pixelflow.simd.isa.operands import Mem
 
 __all__ = ["digest", "kernel_of", "known"]
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from pixelflow.kernels.floats.planes import LANES
 from pixelflow.kernels.folding import FoldedRow
-from pixelflow.lanes.compiled.engine import CompiledAction
-from pixelflow.lanes.compiled.native import Foreign
-from pixelflow.records import record
+from pixelflow.simd.lanes.compiled.engine import CompiledAction
+from pixelflow.simd.lanes.compiled.native import Foreign
+from pixelflow.simd.records import record
 
 __all__ = ["Kept", "Motion", "Tiles", "comparing", "keep_all", "keep_folded", "keep_shared", "keep_some", "placing"]
 

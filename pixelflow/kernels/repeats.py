@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pixelflow.kernels.folding import Following
 from pixelflow.kernels.fusing import Item
 from pixelflow.kernels.moving import Motion
-from pixelflow.lanes import Shape
-from pixelflow.lanes.compiled.engine import CompiledAction
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.compiled.engine import CompiledAction
 
 __all__ = ["MacroRepeats"]
 

@@ -10,17 +10,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.isa import Program
-from pixelflow.lanes import AUTO
 from pixelflow.node.account.run import Run
 from pixelflow.node.node import Node
 from pixelflow.node.order.clocked import Clocked
 from pixelflow.node.order.netlist import NodeBoxes, connect_network
 from pixelflow.node.streams.deadlock import deadlock
 from pixelflow.node.texture.gp_memory import GpMemory
-from pixelflow.sim import Clock, Netlist
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Clock, Netlist
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.units import Cycle
 
 __all__ = ["Machine", "MachineRun"]
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, overload
 
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node.account.accounts import account, unfinished_account, untimed_account, with_program
 from pixelflow.node.account.run import Run
@@ -24,7 +23,8 @@ from pixelflow.node.state import NodeState
 from pixelflow.node.streams.analysis import analysis_of
 from pixelflow.node.streams.stream import Stream
 from pixelflow.observe import Bus, RunBegan, RunEnded
-from pixelflow.records import record
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.node.account.untimed_run import UntimedRun

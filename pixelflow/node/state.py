@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.errors import InputError
 from pixelflow.isa import Program
-from pixelflow.lanes import AUTO
 from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.node.texture.memory import TextureMemory
 from pixelflow.node.texture.unit import TextureUnit
 from pixelflow.observe import Bus
 from pixelflow.shown import Sheet, Shown
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import AUTO
 
 __all__ = ["NodeState"]
 

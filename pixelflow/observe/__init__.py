@@ -1,7 +1,7 @@
 """Watching a run: events, the bus that hands them on, and those who listen."""
 
-from pixelflow.observe.bus import Bus, Listener
-from pixelflow.observe.events import (
+from pixelflow.simd.observe.bus import Bus, Listener
+from pixelflow.simd.observe.events import (
     Accessed,
     Blocked,
     Carried,
@@ -19,7 +19,7 @@ from pixelflow.observe.events import (
     Taken,
     Waited,
 )
-from pixelflow.observe.views import AccountView, ProgramView, RunView, StreamView
+from pixelflow.simd.observe.views import AccountView, ProgramView, RunView, StreamView
 
 __all__ = [
     "Accessed",

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from pixelflow.errors import InternalError
-from pixelflow.observe.bus import Bus
-from pixelflow.observe.events import (
+from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.observe.bus import Bus
+from pixelflow.simd.observe.events import (
     Accessed,
     Carried,
     EnablesChanged,
@@ -26,9 +27,8 @@ from pixelflow.observe.events import (
     Taken,
     Waited,
 )
-from pixelflow.observe.views import AccountView
-from pixelflow.records import record
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.observe.views import AccountView
+from pixelflow.simd.records import record
 
 __all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pixelflow.drawing import Picture, ScreenTriangles
+from pixelflow.simd.drawing import Picture, ScreenTriangles
 
 __all__ = ["compose", "shares"]
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pixelflow.config import THESIS, CompositionConfig, NodeConfig
-from pixelflow.errors import Fault, InputError
 from pixelflow.node import Run
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
 from tessellation.rendering.renderer import Rendering
 

@@ -7,8 +7,8 @@ memory before anything is stored, with the compare that the LEE offers for that.
 from __future__ import annotations
 
 from microcode import Builder, Imm, Mem, Program, Range, Register
-from pixelflow.drawing import COLOUR_FRACTION, DEPTH_FRACTION, FAR, Edges, Planes
-from pixelflow.records import record
+from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, FAR, Edges, Planes
+from pixelflow.simd.records import record
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region
 
 __all__ = ["CHANNELS", "COPY_STAGE", "SENT_BYTES", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]

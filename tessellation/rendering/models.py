@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError, Place, nearest
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
 

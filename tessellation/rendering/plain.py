@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pixelflow.drawing import Frame, ScreenTriangles, State
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.drawing import Frame, ScreenTriangles, State
+from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["plain_triangles", "require_plain"]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from microcode import Program
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.drawing import REACH, SUBPIXELS
-from pixelflow.errors import Fault, InputError
 from pixelflow.node import Node, Run
-from pixelflow.records import record
+from pixelflow.simd.drawing import REACH, SUBPIXELS
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.camera import View
 from tessellation.passes import Method
 from tessellation.patch import Patch
@@ -72,7 +72,7 @@ class Projected:
     def vertices(self) -> np.ndarray:
         """x and y in pixels, rounded to 1/256 by the PEs, and depth: float64[sample, 3], for `lit_triangles`.
 
-        Where x or y was too large to be rounded it is left as it is, which `pixelflow.drawing.snap` refuses.
+        Where x or y was too large to be rounded it is left as it is, which `pixelflow.simd.drawing.snap` refuses.
         """
         found = self.screen.astype(np.float64)
         place = found[:, :2]

@@ -8,7 +8,7 @@ library's routines,
     x, y    = X / W + middle of the picture           by one division, 1 / W, and two products
     depth   = scale / W + offset                      0 is near, 1 is far
 
-and rounds x and y to 15.8 fixed point, half to even, as `pixelflow.drawing` wants them: 1.5 * 2^15 is added, which
+and rounds x and y to 15.8 fixed point, half to even, as `pixelflow.simd.drawing` wants them: 1.5 * 2^15 is added, which
 leaves a coordinate within 2^14 pixels exactly 8 bits of fraction, and taken off the pattern again as an integer. The
 constants are immediates, the same for all PEs. What is done in which order, and with which operands, is invented.
 """
@@ -21,8 +21,8 @@ from enum import StrEnum
 import numpy as np
 
 from microcode import Builder, Imm, Mem, Program, Register
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.gp_traffic import RESULTS
 from tessellation.libraries import FloatLibrary
 from tessellation.memory_map import AXES, FLOAT_BYTES, MemoryMap

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pixelflow.drawing import SUBPIXELS, ScreenTriangles
-from pixelflow.records import record
+from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles
+from pixelflow.simd.records import record
 
 __all__ = ["REGION_HEIGHT", "REGION_WIDTH", "Region", "regions"]
 

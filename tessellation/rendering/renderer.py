@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.drawing import DEPTH_FRACTION, Picture, ScreenTriangles, edges_of, planes_of
-from pixelflow.errors import Fault, InputError
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.records import record
+from pixelflow.simd.drawing import DEPTH_FRACTION, Picture, ScreenTriangles, edges_of, planes_of
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pixelflow.drawing import ScreenTriangles, snap
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import ScreenTriangles, snap
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.camera import Camera, View, frame, unit
 from tessellation.lighting import CLAY, facets, lit
 

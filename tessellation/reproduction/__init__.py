@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.reproduction import arithmetic, loads, memory, passes, transfers
 from tessellation.reproduction.bench import Bench
 from tessellation.rows import Row

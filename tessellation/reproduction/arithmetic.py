@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pixelflow.config import THESIS
 from pixelflow.node import Run
-from pixelflow.records import record
-from pixelflow.units import Standing
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Standing
 from tessellation.cost_model import (
     THESIS_CYCLES,
     computation_cycles,

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from pixelflow.isa import Program
 from pixelflow.node import Run
-from pixelflow.records import record
+from pixelflow.simd.records import record
 from tessellation.cost_model import Operations
 from tessellation.stages import Stage
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 from tessellation.cost_model import ADDRESS_CYCLES, address_cycles, bernstein_cycles
 from tessellation.reproduction.bench import Bench, spent
 from tessellation.reproduction.figures import figure_row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pixelflow.node import AddressMap, Form, Node
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 from tessellation.cost_model import memory_bytes, surfaces
 from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, memory_map
 from tessellation.reproduction.batches import batches

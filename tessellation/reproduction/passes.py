@@ -8,7 +8,7 @@ import numpy as np
 
 from pixelflow.config import THESIS
 from pixelflow.node import Run
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 from tessellation.cost_model import (
     THESIS_CYCLES,
     address_cycles,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pixelflow.config import THESIS
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 from tessellation.cost_model import (
     access_cycles,
     caching_cycles,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.drawing import (
+from pixelflow.simd.drawing import (
     Blend,
     DepthTest,
     Draw,
@@ -17,7 +17,7 @@ from pixelflow.drawing import (
     StencilTest,
     snap,
 )
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["layers", "sized", "volumes"]
 

@@ -39,9 +39,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from pixelflow.drawing import Blend, DepthTest
-from pixelflow.errors import Fault, InputError, Place, nearest
-from pixelflow.records import record
+from pixelflow.simd.drawing import Blend, DepthTest
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
 from tessellation.bpt import BUILT_IN
 from tessellation.camera import View
 from tessellation.lighting import CLAY

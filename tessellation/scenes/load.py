@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.drawing import Blend, DepthTest, Draw, Frame, State, Texture
-from pixelflow.errors import Fault, InputError, Place, nearest
-from pixelflow.records import record
+from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
 from tessellation.bpt import BUILT_IN, PatchFile, load
 from tessellation.camera import View
 from tessellation.mesh import Mesh

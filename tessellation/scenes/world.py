@@ -7,9 +7,9 @@ from dataclasses import field
 
 import numpy as np
 
-from pixelflow.drawing import REACH, Draw, State
-from pixelflow.errors import Fault, InputError
-from pixelflow.records import record
+from pixelflow.simd.drawing import REACH, Draw, State
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
 from tessellation.camera import View
 from tessellation.lighting import CLAY
 from tessellation.rendering.scene import Standpoint, check_mesh, lit_triangles

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import InputError, MachineFault
 from pixelflow.node.texture.addresses import AddressMap, Form, Physical, Texel
+from pixelflow.simd.errors import InputError, MachineFault
 
 THESIS = SdramConfig()
 FORMS = pytest.mark.parametrize("form", Form, ids=[form.value for form in Form])

@@ -42,7 +42,7 @@ def test_a_file_fits_in_one_reading(path: Path) -> None:
     assert lines <= LINE_LIMIT, f"{shown(path)} has {lines} lines, the limit is {LINE_LIMIT}"
 
 
-@pytest.mark.parametrize("path", sources("pixelflow/lanes"), ids=shown)
+@pytest.mark.parametrize("path", sources("pixelflow/simd/lanes"), ids=shown)
 def test_lanes_know_no_machine(path: Path) -> None:
     """Identifiers, comments and strings of lanes/ name no time, no instruction and no product."""
     wrong = []
@@ -58,7 +58,7 @@ def test_lanes_know_no_machine(path: Path) -> None:
             continue
         if token.type in (tokenize.NAME, tokenize.COMMENT, tokenize.STRING):
             # camelCase and snake_case fall into their words
-            text = token.string.replace("pixelflow.lanes", "")
+            text = token.string.replace("pixelflow.simd.lanes", "")
             words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", text)
             wrong += [f"{shown(path)}:{token.start[0]}: {word!r}" for word in words if word.lower() in FOREIGN_TO_LANES]
         if token.type == tokenize.STRING and token.string[1:-1] in INSTRUCTIONS:
@@ -70,7 +70,7 @@ def is_product_switch(node: ast.AST) -> bool:
     return isinstance(node, ast.Name | ast.Attribute) and "machine" in ast.unparse(node).lower()
 
 
-@pytest.mark.parametrize("path", sources("pixelflow/lanes"), ids=shown)
+@pytest.mark.parametrize("path", sources("pixelflow/simd/lanes"), ids=shown)
 def test_lanes_do_not_ask_for_the_kind_of_machine(path: Path) -> None:
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.If | ast.IfExp | ast.Match):
@@ -134,12 +134,12 @@ def imported_names(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", sources(*TIMING_ROOMS), ids=shown)
 def test_timing_files_touch_no_pe_data(path: Path) -> None:
     names = imported_names(path)
-    assert not any(name == "numpy" or name.startswith(("numpy.", "pixelflow.lanes")) for name in names)
+    assert not any(name == "numpy" or name.startswith(("numpy.", "pixelflow.simd.lanes")) for name in names)
 
 
-@pytest.mark.parametrize("path", sources("pixelflow/lanes", *MEANING_ROOMS), ids=shown)
+@pytest.mark.parametrize("path", sources("pixelflow/simd/lanes", *MEANING_ROOMS), ids=shown)
 def test_functional_files_know_no_time(path: Path) -> None:
-    assert not any(name.startswith("pixelflow.sim") for name in imported_names(path))
+    assert not any(name.startswith("pixelflow.simd.boxes") for name in imported_names(path))
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef):
             names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}

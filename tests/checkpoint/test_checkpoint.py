@@ -12,7 +12,6 @@ import pytest
 
 import microcode
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.errors import DeadlockError, InputError
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint, Node, Run
 from pixelflow.node.saved import checkpoint

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import microcode
-from pixelflow.errors import InputError
 from pixelflow.node import Checkpoint, Node, SavedRun
 from pixelflow.node.saved import archive
 from pixelflow.node.saved.stable_names import NAME_OF
+from pixelflow.simd.errors import InputError
 
 OLD = Path(__file__).parent / "old"
 CYCLES = 1750

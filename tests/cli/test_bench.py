@@ -6,7 +6,7 @@ import pytest
 
 from pixelflow.cli import bench_larrabee
 from pixelflow.cli.main import main
-from pixelflow.lanes import AUTO, choose
+from pixelflow.simd.lanes import AUTO, choose
 
 
 def test_the_cost_of_a_pass_names_its_engine(capsys: pytest.CaptureFixture[str]) -> None:

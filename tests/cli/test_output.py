@@ -8,7 +8,7 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.cli.output import check_writable, output_file, refuse_clashes
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 

@@ -7,7 +7,7 @@ import pytest
 
 from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS, Program
-from pixelflow.units import Standing
+from pixelflow.simd.units import Standing
 
 
 def names(folder: Path) -> list[str]:

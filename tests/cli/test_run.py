@@ -8,7 +8,7 @@ import pytest
 
 from pixelflow.config import TINY, leaves
 from pixelflow.isa import INSTRUCTIONS, Program
-from pixelflow.lanes import AUTO, available, choose
+from pixelflow.simd.lanes import AUTO, available, choose
 
 CYCLES = 9
 """Of the program in conftest.py: LEE load 2, routine 4, LEE compare 3."""

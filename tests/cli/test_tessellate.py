@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError
 
 FLAT = "1\n3 3\n" + "1 1 1\n" * 16
 SMALL = ("--preset", "tiny", "--samples", "2")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.lanes import Shape, choose
-from pixelflow.lanes.engine import Engine
+from pixelflow.simd.lanes import Shape, choose
+from pixelflow.simd.lanes.engine import Engine
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,9 +31,9 @@ class Maker:
         self._native: dict[int | None, object] = {}
 
     def native(self, width: int | None = None):
-        from pixelflow.lanes.compiled.cache import Cache
-        from pixelflow.lanes.compiled.native import Native
-        from pixelflow.lanes.compiled.toolchain import toolchain
+        from pixelflow.simd.lanes.compiled.llvm.cache import Cache
+        from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
+        from pixelflow.simd.lanes.compiled.native import Native
 
         if width not in self._native:
             self._native[width] = Native(toolchain(width), Cache(self._folder))
@@ -44,7 +44,7 @@ class Maker:
         self._native.clear()
 
     def __call__(self, shape: Shape, width: int | None = None, threads: int | None = 1) -> Engine:
-        from pixelflow.lanes.compiled import CompiledEngine
+        from pixelflow.simd.lanes.compiled import CompiledEngine
 
         return CompiledEngine(shape, width, threads)
 
@@ -52,5 +52,5 @@ class Maker:
 @pytest.fixture
 def make(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Maker:
     maker = Maker(folder)
-    monkeypatch.setattr("pixelflow.lanes.compiled.engine.native", maker.native)
+    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", maker.native)
     return maker

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow.lanes.compiled.enables import full_after, masks_read
-from pixelflow.lanes.compiled.trace import record
+from pixelflow.simd.lanes.compiled.enables import full_after, masks_read
+from pixelflow.simd.lanes.compiled.trace import record
 
 PLACES = {"c": 10, "e": 11, "l": 12}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow.lanes import Shape
-from pixelflow.lanes.compiled.limit import vector_operations
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.compiled.llvm.limit import vector_operations
 
 X86 = """
 f:

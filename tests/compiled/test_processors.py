@@ -7,15 +7,15 @@ import platform
 import llvmlite.binding as llvm
 import pytest
 
-from pixelflow.lanes import make_engine
-from pixelflow.lanes.compiled.cache import Cache
-from pixelflow.lanes.compiled.dispatch import FIXED
-from pixelflow.lanes.compiled.lower import function
-from pixelflow.lanes.compiled.native import Native
-from pixelflow.lanes.compiled.operations import DECLARATIONS, Vectors
-from pixelflow.lanes.compiled.sharing import TEXT
-from pixelflow.lanes.compiled.toolchain import Toolchain
-from pixelflow.lanes.compiled.trace import COORDINATES, block_of, record
+from pixelflow.simd.lanes import make_engine
+from pixelflow.simd.lanes.compiled.llvm.cache import Cache
+from pixelflow.simd.lanes.compiled.llvm.dispatch import FIXED
+from pixelflow.simd.lanes.compiled.llvm.operations import DECLARATIONS, Vectors
+from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
+from pixelflow.simd.lanes.compiled.lower import function
+from pixelflow.simd.lanes.compiled.native import Native
+from pixelflow.simd.lanes.compiled.threads.sharing import TEXT
+from pixelflow.simd.lanes.compiled.trace import COORDINATES, block_of, record
 from tests.compiled.test_fused import expected, fused, shape, start
 from tests.differential.random_programs import program
 
@@ -27,7 +27,7 @@ X86 = platform.machine() in ("x86_64", "AMD64")
 def test_lesser_processors(make, folder, monkeypatch, cpu: str, width: int) -> None:
     """SSE2 alone, SSE4.2, AVX2: one by one and fused."""
     native = Native(Toolchain(cpu, "", width), Cache(folder))
-    monkeypatch.setattr("pixelflow.lanes.compiled.engine.native", lambda width=None: native)
+    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", lambda width=None: native)
     rows, engine = make_engine("rows", shape(96)), make(shape(96))
     for each in (rows, engine):
         start(each, 71, full=False).run([each.prepare(one.apply) for one in program(71, 150)])

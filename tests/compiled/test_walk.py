@@ -7,9 +7,9 @@ from array import array
 import numpy as np
 import pytest
 
-from pixelflow.lanes import Shape
-from pixelflow.lanes.compiled.engine import CompiledAction
-from pixelflow.lanes.compiled.native import WALK, Foreign
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.compiled.engine import CompiledAction
+from pixelflow.simd.lanes.compiled.native import WALK, Foreign
 
 BODY = f"""
 entry:

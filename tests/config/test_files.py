@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelflow.config import PRESETS, THESIS, TINY, leaves, load_config, load_effective
-from pixelflow.errors import InputError, format_error
+from pixelflow.simd.errors import InputError, format_error
 
 
 def written(tmp_path: Path, text: str | bytes) -> Path:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from pixelflow.config import PRESETS, NodeConfig, Param, json_schema, leaves, load_config, override_faults
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 VALIDATOR = Draft202012Validator(json_schema())
 LEAVES = {key: (known, default) for key, known, _, default in leaves(PRESETS["thesis"])}

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pixelflow.config import PRESETS, THESIS, TINY, ArrayConfig, GniConfig, LeeConfig, NodeConfig, SdramConfig, leaves
-from pixelflow.errors import InputError
-from pixelflow.lanes import available
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import available
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAVES = list(leaves(THESIS))

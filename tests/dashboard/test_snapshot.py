@@ -9,13 +9,13 @@ from pixelflow.cli.dash import Player
 from pixelflow.cli.dash_state import Looker, facts_of
 from pixelflow.cli.pe_tables import MapView
 from pixelflow.config import THESIS, TINY, load_config
-from pixelflow.errors import CycleLimitError, DeadlockError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.replay.saved_run import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
 from pixelflow.observe.dashboard import State, Watch, snapshot
 from pixelflow.observe.dashboard.state import StreamState
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
 EXAMPLES = Path("microcode/examples")
 ENABLE = MapView("enable", flag="E")

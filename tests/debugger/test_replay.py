@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from microcode import assemble
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.observe import Carried, Executed, RunBegan, RunEnded, Signalled, Waited
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from tests.debugger import programs
 from tests.streams import exchanges
 

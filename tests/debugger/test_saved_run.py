@@ -7,10 +7,10 @@ import random
 import pytest
 
 from microcode import assemble
-from pixelflow.errors import DeadlockError, InputError, InternalError
 from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun
 from pixelflow.node.replay import saved_run
 from pixelflow.observe import Executed
+from pixelflow.simd.errors import DeadlockError, InputError, InternalError
 from tests.debugger import programs
 
 FLIPS = 100

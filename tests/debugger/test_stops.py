@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pixelflow.debugger import Bytes, Changed, Cycle, Hit, Semaphore, Session, find_code
-from pixelflow.errors import InputError
 from pixelflow.observe import Blocked, Executed, Signalled, Taken, Waited
+from pixelflow.simd.errors import InputError
 from tests.debugger import programs
 
 LONG = """\

@@ -11,9 +11,9 @@ import pytest
 from microcode import assemble
 from pixelflow.config import load_config
 from pixelflow.debugger import first_divergence
-from pixelflow.errors import InputError
 from pixelflow.isa import Program
 from pixelflow.node import Node, Recorder, Replay, SavedRun
+from pixelflow.simd.errors import InputError
 from tests.debugger import programs
 
 SOURCE = """\

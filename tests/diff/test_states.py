@@ -100,7 +100,7 @@ def test_arrays_of_other_names_or_lengths_are_never_equal() -> None:
     import numpy as np
 
     from pixelflow.debugger import compare_arrays
-    from pixelflow.errors import InputError
+    from pixelflow.simd.errors import InputError
 
     two, three = {"R": np.zeros(2)}, {"R": np.zeros(3)}
     more = two | {"S": np.zeros(2)}

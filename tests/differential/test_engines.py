@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pixelflow.isa.registers import CARRIES, MASKS, MEMORY_BYTES, PANEL_PES, WORDS
-from pixelflow.lanes import Shape, available, make_engine
+from pixelflow.simd.lanes import Shape, available, make_engine
 from tests.differential.random_programs import program
 
 LANES = 2 * PANEL_PES

@@ -10,8 +10,8 @@ import pytest
 
 from microcode import assemble
 from pixelflow.config import THESIS
-from pixelflow.lanes import ENGINES
 from pixelflow.node import Node
+from pixelflow.simd.lanes import ENGINES
 
 EXAMPLES = Path(__file__).parents[2] / "microcode" / "examples"
 PRINTED = {

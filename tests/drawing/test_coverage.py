@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pixelflow.drawing import FAR, REACH, draw, snap
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import FAR, REACH, draw, snap
+from pixelflow.simd.errors import InputError
 
 SIZE = 24
 

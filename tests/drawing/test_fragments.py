@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pixelflow.drawing import (
+from pixelflow.simd.drawing import (
     DEPTH_GUARD,
     FAR,
     TEXEL,
@@ -19,7 +19,7 @@ from pixelflow.drawing import (
     draw_frame,
     snap,
 )
-from pixelflow.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.frame_reference import filtered
 
 # One pixel at (0, 0); its samples lie at x 6, 14, 2, 10 and y 2, 6, 10, 14 sixteenths.
 SHEET = np.array([[[-8, -8], [24, -8], [-8, 24]]], float)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pixelflow.drawing import (
+from pixelflow.simd.drawing import (
     SAMPLES,
     Blend,
     DepthTest,
@@ -24,8 +24,8 @@ from pixelflow.drawing import (
     snap,
     texture_planes_of,
 )
-from pixelflow.drawing.frame_reference import blended, divided, filtered
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing.frame_reference import blended, divided, filtered
+from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 32, 24
 GREY = (100, 100, 100)

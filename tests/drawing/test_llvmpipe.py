@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from pixelflow.drawing import CENTRE, SAMPLES, covered, snap
+from pixelflow.simd.drawing import CENTRE, SAMPLES, covered, snap
 from tessellation import load, tessellate
 from tessellation.camera import View
 from tessellation.rendering import lit_triangles

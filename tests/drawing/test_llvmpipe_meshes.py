@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.spans import spans_of
-from pixelflow.drawing import CENTRE, SAMPLES, ScreenTriangles
+from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from tessellation.camera import View
 from tessellation.rendering import lit_triangles, read_model
 from tessellation.scenes import MESHES

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pixelflow.drawing import DEPTH_GUARD, FAR, REACH, SUBPIXELS, ScreenTriangles, draw, planes_of, snap
+from pixelflow.simd.drawing import DEPTH_GUARD, FAR, REACH, SUBPIXELS, ScreenTriangles, draw, planes_of, snap
 
 
 def made(corners, depths, colours) -> ScreenTriangles:

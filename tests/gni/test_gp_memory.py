@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pixelflow.errors import InputError, MachineFault
 from pixelflow.node import GpMemory
 from pixelflow.node.texture.gp_memory import GP_MEMORY_BYTES
 

@@ -9,8 +9,8 @@ import pytest
 
 import microcode
 from pixelflow.config import THESIS, TINY, GniConfig, NodeConfig, SdramConfig
-from pixelflow.errors import DeadlockError, InputError, InternalError, MachineFault
 from pixelflow.node import Machine, Node
+from pixelflow.simd.errors import DeadlockError, InputError, InternalError, MachineFault
 from tests.texture.bench import EMC, IN_EMC, LANES, boxes_of, prepare, program, run
 
 ALL = LANES >= 0

@@ -10,7 +10,7 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.config import load_config
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, PatchServer
 
 CONFIG = load_config(None, ["array.emcs_per_module=2", "array.modules=4"])

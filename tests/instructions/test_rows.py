@@ -8,8 +8,8 @@ import pytest
 import microcode
 from pixelflow.config import TINY
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.lanes import available
 from pixelflow.node import Node
+from pixelflow.simd.lanes import available
 from tests.instructions import texture_rows
 from tests.instructions.rows import ROWS
 

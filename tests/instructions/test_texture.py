@@ -9,9 +9,7 @@ import pytest
 
 import microcode
 from pixelflow.config import TINY, SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.isa import INPUT_PORT, INSTRUCTIONS, OUTPUT_PORT, Unit
-from pixelflow.lanes import ENGINES
 from pixelflow.node import Node
 from pixelflow.node.texture.addresses import Physical
 from tests.instructions.texture_rows import ROWS, TextureRow, block, words

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from pixelflow.errors import InputError, InternalError
 from pixelflow.isa import INSTRUCTIONS, EncodingError, Imm, Kind, Mem, Register, decode, encode
-from pixelflow.isa.declare import Family, InstructionSet
-from pixelflow.isa.encoding import OPCODE_BITS, WORD_BITS
+from pixelflow.simd.errors import InputError, InternalError
+from pixelflow.simd.isa.declare import Family, InstructionSet
+from pixelflow.simd.isa.encoding import OPCODE_BITS, WORD_BITS
 
 DECLARATIONS = INSTRUCTIONS.values()
 

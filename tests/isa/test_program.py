@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pixelflow.errors import InputError
 from pixelflow.isa import INSTRUCTIONS, DataBlock, Imm, MemoryRange, Program, Register, Routine, SourceLine
+from pixelflow.simd.errors import InputError
 
 
 def _program() -> Program:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow.lanes import choose
+from pixelflow.simd.lanes import choose
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pixelflow.isa.registers import CARRIES, WORDS
 from pixelflow.kernels.engine import MacroEngine
 from pixelflow.kernels.kernel import Call, Kernel, Operation
-from pixelflow.lanes.compiled.engine import CompiledAction
-from pixelflow.lanes.engine import Meaning
+from pixelflow.simd.lanes.compiled.engine import CompiledAction
+from pixelflow.simd.lanes.engine import Meaning
 from tests.compiled.test_fused import shape
 from tests.compiled.test_fused import state as random_state
 from tests.differential.random_programs import instruction

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pixelflow.kernels.folding import Folded, folded
-from pixelflow.lanes.compiled.plain import carry_out
-from pixelflow.lanes.compiled.trace import COORDINATES, Part, record
+from pixelflow.simd.lanes.compiled.plain import carry_out
+from pixelflow.simd.lanes.compiled.trace import COORDINATES, Part, record
 
 ROWS, LANES = 12, 8
 FLAGS = ("c", "e", "l", "l0", "l1")

@@ -11,14 +11,13 @@ from functools import cache
 import pytest
 
 from microcode import assemble
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
 from pixelflow.kernels import repeats
-from pixelflow.lanes.compiled.toolchain import Toolchain
 from pixelflow.node import Node
 from pixelflow.node.perform import score
 from pixelflow.node.perform.prepared import prepared
 from pixelflow.node.perform.repeated import Again
+from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program
 
 

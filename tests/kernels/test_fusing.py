@@ -16,10 +16,10 @@ import pytest
 from pixelflow.kernels import fusing
 from pixelflow.kernels.engine import MacroEngine
 from pixelflow.kernels.kernel import Kernel, Operation
-from pixelflow.lanes.compiled.cache import Cache
-from pixelflow.lanes.compiled.engine import CompiledAction
-from pixelflow.lanes.compiled.native import Native
-from pixelflow.lanes.compiled.toolchain import Toolchain
+from pixelflow.simd.lanes.compiled.engine import CompiledAction
+from pixelflow.simd.lanes.compiled.llvm.cache import Cache
+from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
+from pixelflow.simd.lanes.compiled.native import Native
 from tests.kernels.stretches import EXTREME, FINITE, Maker, call, machine, mixed, part, start, tame
 
 STATES = ({"full": True}, {"full": True, "wild": False}, {"full": "mostly"}, {"full": False})
@@ -294,6 +294,6 @@ def test_lesser_processors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cpu:
     makers = [*known_beginning(), *mixed(16, 4), *tame(16, 1)]
     expected = [unfused(makers, 2048, 16, **state) for state in STATES]
     lesser = Native(Toolchain(cpu, "", width), Cache(tmp_path))
-    monkeypatch.setattr("pixelflow.lanes.compiled.engine.native", lambda width=None: lesser)
+    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine.native", lambda width=None: lesser)
     assert [unfused(makers, 2048, 16, **state) for state in STATES] == expected
     assert [fused(makers, 2048, 16, **state) for state in STATES] == expected

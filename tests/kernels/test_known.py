@@ -10,7 +10,6 @@ import pytest
 from microcode import assemble
 from microcode.catalogue import FLOATS, ORDERS, Library, Operation, find
 from pixelflow.config import TINY
-from pixelflow.errors import InputError
 from pixelflow.isa import EncodingError, Program
 from pixelflow.kernels.engine import KernelAction
 from pixelflow.kernels.kernel import Kernel

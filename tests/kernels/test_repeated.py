@@ -10,12 +10,12 @@ import pytest
 
 from microcode import assemble
 from pixelflow.config import TINY
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.perform.prepared import prepared
 from pixelflow.node.texture.addresses import Physical
 from pixelflow.observe import Executed
+from pixelflow.simd.errors import MachineFault
 
 MARKED_BY_MEMORY = """
 ; Every PE whose byte 0 is not 0 reads 4 bytes of texture memory, from where byte 4 on says.

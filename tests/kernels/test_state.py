@@ -11,13 +11,13 @@ import pytest
 from microcode import assemble
 from microcode.catalogue import Entry
 from pixelflow.config import TINY
-from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.kernels import kernel as kernels
 from pixelflow.kernels.engine import FILLING
 from pixelflow.kernels.floats import order
 from pixelflow.node import Node, Replay
 from pixelflow.observe import RoutineEntered, RoutineLeft
+from pixelflow.simd.errors import InternalError, MachineFault
 from tests.kernels.operands import ENTRIES, label, random_pairs, rows
 
 SEED = 20261122

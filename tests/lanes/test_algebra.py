@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pixelflow.lanes import Shape, available, make_engine
+from pixelflow.simd.lanes import Shape, available, make_engine
 
 ENGINES = available()
 SHAPE = Shape(lanes=64, group=32, rows=6, words=("R", "S"), carries=("C",), masks=("E", "L"))

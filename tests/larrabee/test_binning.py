@@ -5,8 +5,8 @@ import pytest
 
 from larrabee_bridge.binning import TILES, Rule, bin_triangles, in_order, sub_bins
 from larrabee_bridge.spans import spans_of
-from pixelflow.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap
+from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 300, 200
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.lanes.numbers import Rounding
-from pixelflow.lanes.shape import Shape
-from pixelflow.lanes.words import WordsEngine
+from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.numbers import Rounding
+from pixelflow.simd.lanes.wide.words import WordsEngine
 from tests.larrabee import golden
 
 CASES, RESULTS = golden.load()

@@ -9,8 +9,8 @@ from larrabee_bridge.isa import FLAGS, INSTRUCTIONS, LANES, NEXT
 from larrabee_bridge.program import assemble_vector
 from larrabee_bridge.vector_unit import VectorUnit
 from microcode import assemble
-from pixelflow.errors import InputError
-from pixelflow.isa.declare import Instruction
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.isa.declare import Instruction
 from tests.larrabee.rows import ROWS, words
 
 THREADS = 3

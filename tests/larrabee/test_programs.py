@@ -12,7 +12,7 @@ from larrabee_bridge.program import assemble_vector
 from larrabee_bridge.threads import Recording, take_turns
 from larrabee_bridge.vector_unit import VectorUnit
 from pixelflow.cli.main import main
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 RAY = resources.files("larrabee_bridge").joinpath("programs", "ray.mc")
 BLOCKS = resources.files("larrabee_bridge").joinpath("programs", "blocks.mc")

@@ -6,7 +6,7 @@ import pytest
 from larrabee_bridge.isa import Family
 from larrabee_bridge.program import assemble_vector
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from tests.larrabee.rows import ROWS
 from tests.larrabee.test_instructions import instruction
 

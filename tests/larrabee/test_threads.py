@@ -8,7 +8,7 @@ from larrabee_bridge.core import Core, CoreConfig
 from larrabee_bridge.program import assemble_vector
 from larrabee_bridge.threads import Recording, take_turns
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 CHAIN = "vaddps v1, v2, v3\n" + "vaddps v1, v1, v3\n" * 7
 """Eight sums, each waiting for the one before."""

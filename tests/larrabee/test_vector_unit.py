@@ -10,8 +10,8 @@ from larrabee_bridge.dependences import dependences
 from larrabee_bridge.isa import INSTRUCTIONS, Family
 from larrabee_bridge.program import VectorProgram, assemble_vector
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.errors import MachineFault
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 COLLATZ = """
 ; r2 = steps until r1 is 1

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pixelflow.lanes import float32
-from pixelflow.lanes.bytememory import ByteMemory
-from pixelflow.lanes.numbers import Rounding
-from pixelflow.lanes.shape import Shape
-from pixelflow.lanes.words import WordsEngine
+from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.lanes.wide import float32
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.numbers import Rounding
+from pixelflow.simd.lanes.wide.words import WordsEngine
 
 
 def engine(groups: int = 2, memory: ByteMemory | None = None) -> WordsEngine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.drawing import ScreenTriangles, Texture, snap
+from pixelflow.simd.drawing import ScreenTriangles, Texture, snap
 
 WIDTH, HEIGHT = 40, 21
 

@@ -14,7 +14,7 @@ from larrabee_bridge.isa import Family
 from larrabee_bridge.quads import quads_of
 from larrabee_bridge.threads import Recording, take_turns
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
+from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture
 
 ONE = snap(np.array([[(0, 0), (8, 0), (0, 8)]], float), np.zeros((1, 3)), np.array([[(0, 0, 0), (8, 8, 8), (9, 9, 9)]]))

@@ -6,7 +6,7 @@ import pytest
 from larrabee_bridge.backend import render_back_end
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.quads import quads_of
-from pixelflow.drawing import (
+from pixelflow.simd.drawing import (
     Blend,
     DepthTest,
     Draw,
@@ -19,7 +19,7 @@ from pixelflow.drawing import (
     draw_frame,
     snap,
 )
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, texture
 
 KEEP, ZERO, REPLACE, UP, DOWN = StencilStep

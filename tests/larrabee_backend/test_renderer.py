@@ -8,8 +8,8 @@ from larrabee_bridge.isa import Family
 from larrabee_bridge.program import shipped
 from larrabee_bridge.quads import quads_of
 from larrabee_bridge.renderer import merged, render_on_larrabee
-from pixelflow.drawing import Blend, DepthTest, Draw, Frame, State, draw_frame, snap
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, draw_frame, snap
+from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup
 
 OVER = State(blend=Blend.OVER, alpha=120, depth_test=DepthTest.ALWAYS)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.backend import Stage, render_back_end
-from pixelflow.drawing import Blend, Draw, Frame, State, draw_frame
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame
+from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import square
 
 CLEAR = State(blend=Blend.SORTED, alpha=128, depth_write=False)

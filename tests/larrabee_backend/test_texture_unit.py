@@ -5,9 +5,9 @@ import pytest
 
 from larrabee_bridge.backend import Stage, TextureConfig, TextureUnit, render_back_end
 from larrabee_bridge.fibers import run_fibers
-from pixelflow.drawing import Draw, Frame, State, Texture, snap
-from pixelflow.drawing.frame_reference import filtered
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import Draw, Frame, State, Texture, snap
+from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import square, texture
 
 TEXEL = 1 << 16

@@ -11,8 +11,8 @@ from larrabee_bridge.claims import CLAIMS, Bench, Claim, Kind, Measured, Row, by
 from larrabee_bridge.claims.bench import MEASURES
 from larrabee_bridge.claims.meshes import equilateral, even_mesh
 from larrabee_bridge.ring import Delivery, RingNetwork
-from pixelflow.drawing import Frame, covered
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import Frame, covered
+from pixelflow.simd.errors import InputError
 
 ROOM = Path(__file__).resolve().parents[2] / "larrabee_bridge"
 

@@ -15,7 +15,7 @@ from larrabee_bridge.claims.meshes import equilateral, even_mesh
 from larrabee_bridge.claims.scene_costs import _fitted, _sample, costs_of
 from larrabee_bridge.rasterizer import rasterize
 from larrabee_bridge.scheduling import CORES
-from pixelflow.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
+from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
 
 WIDTH, HEIGHT = 128, 128
 SCENES, MESHES = ("herd", "fleet"), ("nut",)

@@ -7,9 +7,9 @@ import pytest
 
 from larrabee_bridge.compare import draw_on_larrabee, draw_on_pixelflow, side_of, tessellate_on_both, work_of
 from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
-from pixelflow.drawing import Blend, Draw, Frame, State, draw_frame, snap
-from pixelflow.errors import InputError
-from pixelflow.lanes import AUTO, choose
+from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import AUTO, choose
 from tessellation import load
 from tessellation.scenes import layers, sized
 from tessellation.stages import Stage

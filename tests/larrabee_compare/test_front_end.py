@@ -17,8 +17,8 @@ from larrabee_bridge.compare import (
 from larrabee_bridge.front_end import Reason
 from larrabee_bridge.rasterizer import sampled_bins
 from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
-from pixelflow.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
+from pixelflow.simd.errors import InputError
 from tessellation import Patch, check, evaluate, load
 from tessellation.camera import View
 from tessellation.rendering import Standpoint, lit_triangles

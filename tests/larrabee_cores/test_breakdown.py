@@ -9,7 +9,7 @@ import pytest
 
 from larrabee_bridge.breakdown import Breakdown, breakdown_of
 from larrabee_bridge.rasterizer import rasterize
-from pixelflow.drawing import Draw, Frame, snap
+from pixelflow.simd.drawing import Draw, Frame, snap
 from tessellation.scenes import layers, volumes
 
 SIDE = 128

@@ -27,8 +27,8 @@ from larrabee_bridge.scheduling import (
     scaling_of,
     violations,
 )
-from pixelflow.drawing import Frame, snap
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import Frame, snap
+from pixelflow.simd.errors import InputError
 from tessellation.scenes import layers, sized
 
 

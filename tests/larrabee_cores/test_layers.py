@@ -22,7 +22,7 @@ from larrabee_bridge.traffic import (
     random_layers,
 )
 from larrabee_bridge.traffic.settings import SAMPLE_BYTES
-from pixelflow.drawing import Draw, Frame, snap
+from pixelflow.simd.drawing import Draw, Frame, snap
 
 SCREEN = (320, 240)
 BLOCKS = SCREEN[0] * SCREEN[1] // 16

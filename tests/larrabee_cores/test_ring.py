@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.ring import Direction, Leg, Message, RingConfig, RingNetwork
-from pixelflow.errors import InputError
-from pixelflow.sim import Transfer
+from pixelflow.simd.boxes import Transfer
+from pixelflow.simd.errors import InputError
 
 
 def traffic(agents: int, count: int, clocks: int, seed: int = 1) -> list[Message]:

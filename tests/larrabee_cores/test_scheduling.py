@@ -18,7 +18,7 @@ from larrabee_bridge.scheduling import (
     schedule,
     violations,
 )
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 ALONE = ScheduleConfig(frames_in_flight=1, lock_cycles=0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from larrabee_bridge.stages import QuadCost, StageCycles, raster_share, shader_length_at, shares
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 
 def test_shares_by_hand() -> None:

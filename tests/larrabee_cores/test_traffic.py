@@ -21,7 +21,7 @@ from larrabee_bridge.traffic import (
     default_targets,
     immediate_traffic,
 )
-from pixelflow.drawing import (
+from pixelflow.simd.drawing import (
     Blend,
     DepthTest,
     Draw,
@@ -35,7 +35,7 @@ from pixelflow.drawing import (
     draw_frame,
     snap,
 )
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 100, 70
 

@@ -5,7 +5,7 @@ import pytest
 
 from larrabee_bridge.binning import TILES, Rule, bin_triangles
 from larrabee_bridge.front_end import Cull, Reason, run_front_end
-from pixelflow.drawing import covered, snap
+from pixelflow.simd.drawing import covered, snap
 from tests.larrabee_front.meshes import camera, colours, has_the_bins_of_boxes, in_pixels, soup, sphere
 
 WIDTH, HEIGHT = 256, 128

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.front_end import Cull, Reason, perspective, run_front_end
-from pixelflow.drawing import DEPTH_GUARD, FAR, covered, draw
+from pixelflow.simd.drawing import DEPTH_GUARD, FAR, covered, draw
 from tests.larrabee_front.meshes import colours, grid, has_the_bins_of_boxes, in_pixels, same_triangles, soup
 
 WIDTH, HEIGHT = 160, 120

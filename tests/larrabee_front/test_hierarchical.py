@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.front_end import FrontEndResult, run_front_end
-from pixelflow.drawing import DEPTH_GUARD, FAR, Picture, State, draw
+from pixelflow.simd.drawing import DEPTH_GUARD, FAR, Picture, State, draw
 from tests.larrabee_front.meshes import colours, in_pixels, soup
 
 WIDTH, HEIGHT, TILE = 100, 90, 32

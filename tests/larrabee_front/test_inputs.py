@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.front_end import perspective, run_front_end
-from pixelflow.drawing import DepthTest, State, Stencil
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import DepthTest, State, Stencil
+from pixelflow.simd.errors import InputError
 from tests.larrabee_front.meshes import colours, sphere
 
 POINTS, CORNERS = sphere(6, 4)

@@ -5,8 +5,8 @@ import pytest
 
 from larrabee_bridge.front_end import Reason, run_front_end
 from larrabee_bridge.rasterizer import sampled_bins
-from pixelflow.drawing import CENTRE, SAMPLES, snap
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import CENTRE, SAMPLES, snap
+from pixelflow.simd.errors import InputError
 from tests.larrabee_front.meshes import colours, in_pixels, soup
 
 WIDTH, HEIGHT = 200, 100

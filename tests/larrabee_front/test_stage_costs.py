@@ -8,7 +8,7 @@ import pytest
 from larrabee_bridge.front_end.stages import Stages
 from larrabee_bridge.isa import Family
 from larrabee_bridge.program import assemble_vector
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 PROGRAM = assemble_vector("""
     vloadpi v0, [r0]

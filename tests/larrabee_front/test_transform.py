@@ -9,8 +9,8 @@ from larrabee_bridge.core import Core
 from larrabee_bridge.front_end import run_front_end
 from larrabee_bridge.front_end.stages import program_of
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.drawing import DEPTH_GUARD, FAR, SUBPIXELS, snap
-from pixelflow.lanes.bytememory import ByteMemory
+from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, snap
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from tessellation import evaluate, load
 from tests.larrabee_front.meshes import camera, colours, grid, sphere
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.kernels.bezier import bernstein, tessellate_on_vpu
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import load
 from tessellation.bernstein import bernstein_bits
 from tessellation.reference import LIMIT, evaluate

@@ -5,7 +5,7 @@ import pytest
 
 from larrabee_bridge.kernels.clauses import densities, piecewise, taken_share
 from larrabee_bridge.kernels.timing import Timed
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 DEGREE = 8
 BELOW, ABOVE = np.random.default_rng(1).normal(size=(2, DEGREE + 1)).astype(np.float32)

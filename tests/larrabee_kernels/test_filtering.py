@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.kernels.filtering import aligned_coordinates, filter_bilinear, scattered_coordinates
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 64, 32
 TEXTURE = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 4)).astype(np.uint8)

@@ -9,7 +9,7 @@ from larrabee_bridge.kernels import loads, time_rays
 from larrabee_bridge.kernels.timing import timed
 from larrabee_bridge.program import assemble_vector
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 HELD = np.random.default_rng(1).integers(0, 60, 64).astype(np.uint8)  # every format's exponents stay small
 WIDENED = {

@@ -5,7 +5,7 @@ import pytest
 
 from larrabee_bridge.quads import Quads, quads_of
 from larrabee_bridge.span_quads import quads_of_spans
-from pixelflow.drawing import snap
+from pixelflow.simd.drawing import snap
 
 
 @pytest.mark.parametrize("size", [0.7, 6, 50, 400])

@@ -9,7 +9,7 @@ import pytest
 
 from larrabee_bridge.kernels.matrices import Matrix, banded, five_point, lines_of_uniform, uniform
 from larrabee_bridge.kernels.spmv import multiply, products
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 
 MATRICES = {
     "stencil": five_point(16, 12),

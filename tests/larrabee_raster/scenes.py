@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pixelflow.drawing import ScreenTriangles, snap
+from pixelflow.simd.drawing import ScreenTriangles, snap
 
 WIDTH, HEIGHT = 150, 101
 """Neither a multiple of a tile nor of a block of 4x4 pixels."""

@@ -6,7 +6,7 @@ import pytest
 from larrabee_bridge.binning import Rule, bin_triangles
 from larrabee_bridge.quads import Quads, quads_of
 from larrabee_bridge.rasterizer import rasterize
-from pixelflow.drawing import SAMPLES, covered
+from pixelflow.simd.drawing import SAMPLES, covered
 from tests.larrabee_raster.scenes import FAMILIES, HEIGHT, WIDTH, equilateral, family, joined, triangles_of
 
 

@@ -7,8 +7,8 @@ from larrabee_bridge.program import assemble_vector, shipped
 from larrabee_bridge.rasterizer import rasterize
 from larrabee_bridge.rasterizer_timing import together
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.drawing import edges_of
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import edges_of
+from pixelflow.simd.errors import InputError
 from tests.larrabee_raster.scenes import equilateral, family, triangles_of
 
 

@@ -1,10 +1,10 @@
-"""The fields that set-up writes, against the integers of `pixelflow.drawing`."""
+"""The fields that set-up writes, against the integers of `pixelflow.simd.drawing`."""
 
 import numpy as np
 import pytest
 
 from larrabee_bridge.rasterizer_runs import Fields, SetUp
-from pixelflow.drawing import SAMPLES, edges_of
+from pixelflow.simd.drawing import SAMPLES, edges_of
 from tests.larrabee_raster.scenes import FAMILIES, family
 
 

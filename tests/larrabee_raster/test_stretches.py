@@ -8,7 +8,7 @@ import pytest
 from larrabee_bridge.core import Core, CoreConfig, Costs
 from larrabee_bridge.program import VectorProgram, assemble_vector, shipped
 from larrabee_bridge.vector_unit import VectorUnit
-from pixelflow.errors import MachineFault
+from pixelflow.simd.errors import MachineFault
 
 LOOP = """
     mov r5, 0

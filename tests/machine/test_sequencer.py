@@ -7,10 +7,10 @@ import pytest
 
 import microcode
 from pixelflow.config import THESIS, TINY
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.isa import INSTRUCTIONS, Family, Imm, Mem, Program, Register
-from pixelflow.lanes import ENGINES
 from pixelflow.node import Node
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.simd.lanes import ENGINES
 
 ADDER = """\
 range x[4] at 0

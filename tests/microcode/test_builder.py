@@ -7,8 +7,8 @@ import time
 import pytest
 
 from microcode import Builder, DataKind, Imm, Mem, R, S, assemble
-from pixelflow.errors import InputError, format_error
 from pixelflow.isa import INSTRUCTIONS
+from pixelflow.simd.errors import InputError, format_error
 
 
 def message(call, *arguments, **keywords) -> str:

@@ -6,8 +6,8 @@ import pytest
 
 from microcode import assemble, check
 from microcode.footprint import footprint
-from pixelflow.errors import InputError
 from pixelflow.isa import INSTRUCTIONS, Mem, Register
+from pixelflow.simd.errors import InputError
 from tests.microcode.sources import EXAMPLES, LIBRARIES
 
 FOUND = {

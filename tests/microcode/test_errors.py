@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microcode import assemble
-from pixelflow.errors import InputError, format_error
+from pixelflow.simd.errors import InputError, format_error
 
 
 def message(text: str, **parameters: int) -> str:

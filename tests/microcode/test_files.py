@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from microcode import Builder, assemble
-from pixelflow.errors import InputError, format_error
+from pixelflow.simd.errors import InputError, format_error
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from microcode import LIBRARY, assemble, check, disassemble, listing, symbols
-from pixelflow.errors import InputError, format_error
 from pixelflow.isa import INSTRUCTIONS
+from pixelflow.simd.errors import InputError, format_error
 
 INPUTS = 400
 KEYWORDS = (

@@ -7,11 +7,12 @@ import pytest
 
 import microcode
 from pixelflow.config import TINY, load_config
-from pixelflow.errors import CycleLimitError, DeadlockError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.observe import Bus, Event, events
-from pixelflow.observe.events import (
+from pixelflow.observe import Bus, Event
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
+from pixelflow.simd.observe import events
+from pixelflow.simd.observe.events import (
     Accessed,
     Blocked,
     Carried,

@@ -10,9 +10,9 @@ import pytest
 import microcode
 from pixelflow.cli.main import main
 from pixelflow.config import TINY
-from pixelflow.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.node import Node
 from pixelflow.observe.stats import STATISTICS, Collector
+from pixelflow.simd.errors import CycleLimitError, InternalError, MachineFault
 
 HALVES = """\
 STI [0], #1

@@ -10,7 +10,7 @@ from typing import get_type_hints
 
 import pytest
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 
 def _classes(decorate):

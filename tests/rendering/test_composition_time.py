@@ -8,8 +8,8 @@ import pytest
 
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS, TINY, CompositionConfig, NodeConfig
-from pixelflow.drawing import FAR, Picture, draw, snap
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import FAR, Picture, draw, snap
+from pixelflow.simd.errors import InputError
 from tessellation.rendering import RegionWork, compose, composition_time, render, shares, works_of
 from tessellation.rendering.composition_time import region_cycles
 

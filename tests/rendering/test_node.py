@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pixelflow.config import TINY
-from pixelflow.drawing import ScreenTriangles, draw, snap
-from pixelflow.errors import InputError
-from pixelflow.lanes import available
+from pixelflow.simd.drawing import ScreenTriangles, draw, snap
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import available
 from tessellation.camera import View
 from tessellation.rendering import compose, lit_triangles, regions, render, shares
 from tessellation.rendering.instructions import signed_bytes

@@ -10,9 +10,9 @@ import pytest
 from microcode import Builder
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS, TINY
-from pixelflow.drawing import REACH, draw, snap
-from pixelflow.errors import InputError
 from pixelflow.node import Node
+from pixelflow.simd.drawing import REACH, draw, snap
+from pixelflow.simd.errors import InputError
 from tessellation import LIBRARIES, Method, Patch, load
 from tessellation.camera import View
 from tessellation.memory_map import memory_map

@@ -18,8 +18,9 @@ from pixelflow.config import THESIS, TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.observe.trace import Clock, Selection, Trace, Tracer, known_tracks
+from pixelflow.observe.tracer import Tracer
 from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.trace import Clock, Selection, Trace, known_tracks
 
 HOSTILE = "<script>alert(1)</script> [bold]x[/bold] mem[p] &amp; \x1b[2J"
 SOURCE = f"""\

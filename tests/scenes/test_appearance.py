@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.drawing import TEXEL, Blend, DepthTest, Frame, State, Texture, draw_frame
-from pixelflow.errors import InputError
+from pixelflow.simd.drawing import TEXEL, Blend, DepthTest, Frame, State, Texture, draw_frame
+from pixelflow.simd.errors import InputError
 from tessellation.camera import View
 from tessellation.scenes import BACKGROUND, SIZE, Body, SceneSource, draws_of, load_scene, parse_scene
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation.camera import Camera, View, frame
 
 CORNERS = np.array(list(itertools.product((0.0, 1.0), repeat=3)))

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.drawing import Blend, State, covered, draw_frame, snap
-from pixelflow.errors import InputError
-from pixelflow.lanes import AUTO, choose
+from pixelflow.simd.drawing import Blend, State, covered, draw_frame, snap
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import AUTO, choose
 from tessellation.camera import View
 from tessellation.scenes import (
     MESHES,
@@ -97,7 +97,7 @@ def test_the_depths_of_layers_are_a_permutation_in_every_cell() -> None:
 
 
 def test_shadow_volumes_darken_what_lies_within_them_and_only_that() -> None:
-    from pixelflow.drawing import Draw, Frame
+    from pixelflow.simd.drawing import Draw, Frame
 
     width, height = 64, 48
     corners = np.array([[[0, 0], [width, 0], [width, height]], [[0, 0], [width, height], [0, height]]], float)

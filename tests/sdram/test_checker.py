@@ -8,9 +8,9 @@ import pytest
 
 import pixelflow.node.sdram.checker
 from pixelflow.config import SdramConfig
-from pixelflow.errors import InputError
 from pixelflow.node.sdram.checker import SdramChecker, Verdict
 from pixelflow.node.sdram.trace import read_traces
+from pixelflow.simd.errors import InputError
 from tests.sdram.timeline import commands
 
 THESIS = SdramConfig()

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.node.sdram.checker import SdramChecker
 from pixelflow.node.sdram.commands import Command, CommandKind
 from pixelflow.node.sdram.rules import BURSTS, Sdram
+from pixelflow.simd.errors import MachineFault
 from tests.sdram.timeline import commands
 
 THESIS = SdramConfig()

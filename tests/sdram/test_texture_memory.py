@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.node.texture.addresses import AddressMap, Form, Physical
 from pixelflow.node.texture.memory import TextureMemory
+from pixelflow.simd.errors import MachineFault
 
 THESIS = SdramConfig()
 SMALL = SdramConfig(rows=8, columns=16)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pixelflow.errors import InputError
 from pixelflow.node.sdram.trace import HEADER, read_traces, write_traces
+from pixelflow.simd.errors import InputError
 from tests.sdram.timeline import commands
 
 HEAD = ",".join(HEADER) + "\n"

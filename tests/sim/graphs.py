@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from pixelflow.sim import Netlist
+from pixelflow.simd.boxes import Netlist
 from tests.sim.parts import Semaphore, Worker
 
 Step = tuple[str, int | str]

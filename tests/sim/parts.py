@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pixelflow.sim import Box
+from pixelflow.simd.boxes import Box
 
 
 @dataclass(frozen=True)

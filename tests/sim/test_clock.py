@@ -5,8 +5,8 @@ from time import perf_counter
 
 import pytest
 
-from pixelflow.errors import CycleLimitError, InternalError
-from pixelflow.sim import Clock, Netlist, Transfer, WireError
+from pixelflow.simd.boxes import Clock, Netlist, Transfer, WireError
+from pixelflow.simd.errors import CycleLimitError, InternalError
 from tests.sim import graphs
 from tests.sim.parts import Metronome, Worker
 

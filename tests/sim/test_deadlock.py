@@ -5,8 +5,8 @@ from time import perf_counter
 
 import pytest
 
-from pixelflow.errors import DeadlockError
-from pixelflow.sim import Clock, Netlist
+from pixelflow.simd.boxes import Clock, Netlist
+from pixelflow.simd.errors import DeadlockError
 from tests.sim import graphs
 from tests.sim.parts import Metronome, Worker
 

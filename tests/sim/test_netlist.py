@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from pixelflow.errors import InternalError
-from pixelflow.sim import Netlist, NetlistError
+from pixelflow.simd.boxes import Netlist, NetlistError
+from pixelflow.simd.errors import InternalError
 from tests.sim.parts import Metronome, Worker
 
 

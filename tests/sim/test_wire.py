@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pixelflow.sim import Wire, WireError
+from pixelflow.simd.boxes import Wire, WireError
 
 
 @pytest.mark.parametrize("latency", [1, 2, 7])

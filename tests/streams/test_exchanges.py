@@ -9,7 +9,6 @@ import pytest
 
 import microcode
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.errors import InputError, InternalError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.node.account.ledger import Flow

@@ -9,8 +9,8 @@ import pytest
 
 import microcode
 from pixelflow.config import TINY
-from pixelflow.errors import CycleLimitError, DeadlockError, MachineFault
 from pixelflow.node import Node
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 from tests.streams import graphs
 
 GRAPHS = 500

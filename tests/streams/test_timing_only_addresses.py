@@ -10,9 +10,9 @@ import pytest
 
 import microcode
 from pixelflow.config import load_config
-from pixelflow.errors import InputError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Node
+from pixelflow.simd.errors import InputError, MachineFault
 from tests.streams.test_exchanges import SIZES, SMALL, account
 
 ADDRESSED = """\

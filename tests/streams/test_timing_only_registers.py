@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import microcode
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
 from pixelflow.node import Machine, Node, Run
 from tests.streams.test_exchanges import SMALL

@@ -10,7 +10,7 @@ from pixelflow.cli.arguments import UsageError
 from pixelflow.cli.registry import COMMANDS
 from pixelflow.cli.sweep_grid import Grid, axis_of, option_name
 from pixelflow.cli.sweep_subject import SWEPT
-from pixelflow.errors import format_error
+from pixelflow.simd.errors import format_error
 
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument("--engine")

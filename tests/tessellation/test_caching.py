@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pixelflow.config import THESIS, load_config
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager
 
 SMALL = load_config(None, ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=4"])

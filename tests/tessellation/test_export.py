@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import build_mesh
 from tessellation.export import encode, npz, obj, ply, ply_ascii, suffix_of
 from tests.tessellation.models import ideal_samples

@@ -11,7 +11,7 @@ import pytest
 from microcode import check
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, load, tessellate
 from tessellation.gp_traffic import RESULT_BYTES, Returned
 from tessellation.libraries import library_named

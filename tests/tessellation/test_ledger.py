@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.config import TINY, ArrayConfig
-from pixelflow.errors import InternalError
 from pixelflow.node.account.ledger import Ledger
+from pixelflow.simd.errors import InternalError
 from tessellation import Method, PatchManager, tessellate
 from tessellation.gp_traffic import RESULT_BYTES
 from tessellation.ledger import Amounts, balance

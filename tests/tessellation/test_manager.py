@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pixelflow.config import ArrayConfig, NodeConfig
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, tessellate
 from tessellation.stages import Stage
 

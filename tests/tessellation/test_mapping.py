@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelflow.config import THESIS, TINY, ArrayConfig
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation.lee_setup import coordinates, figure9, lee_writes
 from tessellation.mapping import Placement, allocate, load_order
 

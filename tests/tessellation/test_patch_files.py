@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import Convention, Patch, format_bpt, load, parse_bpt, read_bpt
 from tessellation.bpt import MAX_FAULTS
 

@@ -10,8 +10,8 @@ import pytest
 
 from microcode import Builder
 from pixelflow.config import TINY, ArrayConfig, NodeConfig
-from pixelflow.errors import InputError
 from pixelflow.node import Node
+from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, tessellate
 from tessellation.bernstein import float_bits
 from tessellation.precision import StoredFormat, emit_conversions, float_patterns, stored_patterns

@@ -7,7 +7,7 @@ import builtins
 import numpy as np
 import pytest
 
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation import Patch, build_mesh
 from tessellation.preview import View, picture, png
 from tessellation.raster import rasterize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tessellation.cost_model import (
     Operations,
     address_cycles,

@@ -10,9 +10,9 @@ import pytest
 
 import microcode
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
-from pixelflow.errors import InputError
-from pixelflow.lanes import available
 from pixelflow.node import Node
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import available
 from tessellation import LIMIT, Method, Patch, Tessellation, check, evaluate, load, tessellate
 from tessellation.bernstein import bernstein_bits
 from tessellation.cost_model import address_cycles, bernstein_cycles, total_operations

@@ -10,8 +10,6 @@ import pytest
 
 from microcode import Builder, check
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
-from pixelflow.errors import InputError
-from pixelflow.lanes import available
 from pixelflow.node import Node
 from pixelflow.node.texture.addresses import AddressMap
 from tessellation import Method, Patch, Tessellation, load, tessellate

@@ -9,7 +9,6 @@ import pytest
 
 import microcode
 from pixelflow.config import THESIS, TINY, NodeConfig, SdramConfig, TasicConfig
-from pixelflow.errors import InternalError, MachineFault
 from pixelflow.node import Node
 from pixelflow.node.sdram.slots import Pattern
 from pixelflow.node.sdram.use import SdramUse, settle_cycles

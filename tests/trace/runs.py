@@ -12,9 +12,10 @@ from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus
-from pixelflow.observe.trace import EVERYTHING, Checked, Clock, Selection, Trace, Tracer, Track, known_tracks
-from pixelflow.observe.trace.formats import FORMATS
-from pixelflow.observe.trace.model import STREAMS
+from pixelflow.observe.tracer import Tracer
+from pixelflow.simd.trace import EVERYTHING, Checked, Clock, Selection, Trace, Track, known_tracks
+from pixelflow.simd.trace.formats import FORMATS
+from pixelflow.simd.trace.model import STREAMS
 from tests.streams.exchanges import program as exchange
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microcode" / "examples"

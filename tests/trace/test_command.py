@@ -9,7 +9,7 @@ import pytest
 
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.node.perform.on_lanes import OnLanes
-from pixelflow.observe.trace.formats import FORMATS
+from pixelflow.simd.trace.formats import FORMATS
 from tests.trace.runs import EXAMPLES, PING_PONG, checked
 from tests.trace.test_tracer import DEADLOCK
 

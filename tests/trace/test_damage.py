@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from pixelflow.errors import InputError
-from pixelflow.observe.trace.formats import FORMATS
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.trace.formats import FORMATS
 from tests.trace.runs import PING_PONG, checked, traced, written
 
 ROUNDS = 300

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pixelflow.observe.trace import Category, Clock, Label, Trace
-from pixelflow.observe.trace.model import STREAMS
+from pixelflow.simd.trace import Category, Clock, Label, Trace
+from pixelflow.simd.trace.model import STREAMS
 from tests.trace.engine import Engine, why_not
 from tests.trace.runs import EIGC, Traced, account, exchanges, traced, written
 from tests.trace.test_text import HOSTILE

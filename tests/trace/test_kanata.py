@@ -2,7 +2,7 @@
 
 import pytest
 
-from pixelflow.errors import InputError
+from pixelflow.simd.errors import InputError
 from tests.trace.runs import PING_PONG, checked, exchanges, traced, written
 
 HEAD = ["Kanata\t0004", "C=\t0"]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixelflow.observe.trace import Clock, Selection, Track, TrackKind, unknown_track
-from pixelflow.observe.trace.model import Counter
+from pixelflow.simd.trace import Clock, Selection, Track, TrackKind, unknown_track
+from pixelflow.simd.trace.model import Counter
 from tests.trace.runs import KNOWN
 
 

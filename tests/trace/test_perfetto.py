@@ -7,9 +7,9 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace as Message
 
 from microcode import assemble
 from pixelflow.config import TINY
-from pixelflow.errors import InputError
 from pixelflow.node import Node
-from pixelflow.observe.trace.perfetto_reader import read_perfetto
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.trace.read.perfetto import read_perfetto
 from tests.trace.runs import PING_PONG, account, checked, exchanges, listen, traced, written
 
 

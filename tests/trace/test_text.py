@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelflow.observe import Bus, Executed, RunBegan, RunEnded, StageBegan
-from pixelflow.observe.trace import Label, Trace, Track
-from pixelflow.observe.trace.perfetto_reader import read_perfetto
-from pixelflow.observe.trace.text import ascii_text, line_text, unescape
+from pixelflow.simd.trace import Label, Trace, Track
+from pixelflow.simd.trace.read.perfetto import read_perfetto
+from pixelflow.simd.trace.text import ascii_text, line_text, unescape
 from tests.trace.runs import EIGC, checked, listen, written
 
 pywellen = pytest.importorskip("pywellen", reason="pywellen, a reader of dumps, is not installed")

@@ -9,8 +9,8 @@ from microcode import assemble
 from pixelflow.config import THESIS, TINY, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus, Event
-from pixelflow.observe.trace.formats import FORMATS
-from pixelflow.observe.trace.model import STREAMS, Track, TrackKind
+from pixelflow.simd.trace.formats import FORMATS
+from pixelflow.simd.trace.model import STREAMS, Track, TrackKind
 from tests.trace.runs import EXAMPLES, PING_PONG, account, checked, exchanges, listen, nonzero, traced, written
 
 
@@ -140,7 +140,7 @@ def test_a_run_that_nobody_watches_builds_no_event(monkeypatch: pytest.MonkeyPat
 
 def test_a_trace_of_the_tasics_alone_does_not_ask_for_the_single_instructions() -> None:
     from pixelflow.observe import Executed
-    from pixelflow.observe.trace import Selection
+    from pixelflow.simd.trace import Selection
 
     bus = Bus()
     listen(bus, Selection(only=("tasic*",)))

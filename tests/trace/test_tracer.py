@@ -6,11 +6,11 @@ import pytest
 
 from microcode import assemble
 from pixelflow.config import TINY
-from pixelflow.errors import CycleLimitError, DeadlockError
 from pixelflow.node import Node
 from pixelflow.observe import Bus, Carried, Executed, RunBegan, RunEnded, Signalled, Taken
-from pixelflow.observe.trace import Category, Selection, Trace, Track, TrackKind
-from pixelflow.observe.trace.formats import FORMATS
+from pixelflow.simd.errors import CycleLimitError, DeadlockError
+from pixelflow.simd.trace import Category, Selection, Trace, Track, TrackKind
+from pixelflow.simd.trace.formats import FORMATS
 from tests.trace.runs import EIGC, PING_PONG, TIGC, checked, exchanges, listen, nonzero, traced, written
 
 PROGRAM = assemble("LD R, #1\nSIGNAL 2\nWAIT 2\n")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from vcd.reader import TokenKind, tokenize
 
-from pixelflow.errors import InputError
-from pixelflow.observe.trace import Clock
-from pixelflow.observe.trace.vcd import time_unit
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.trace import Clock
+from pixelflow.simd.trace.vcd import time_unit
 from tests.trace.runs import PING_PONG, Traced, account, checked, exchanges, nonzero, traced, written
 
 pywellen = pytest.importorskip("pywellen", reason="pywellen, a reader of dumps, is not installed")

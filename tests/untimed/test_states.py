@@ -9,8 +9,8 @@ import pytest
 
 import microcode
 from pixelflow.config import TINY, load_config
-from pixelflow.lanes import choose
 from pixelflow.node import Node
+from pixelflow.simd.lanes import choose
 from tessellation import Method, load
 from tessellation.libraries import library_named
 from tessellation.session import Session

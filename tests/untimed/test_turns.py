@@ -13,9 +13,7 @@ import pytest
 
 import microcode
 from pixelflow.config import TINY
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.kernels import choose
-from pixelflow.lanes import AUTO
 from pixelflow.node import Node, UntimedRun
 from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
 from pixelflow.node.perform.effects import AtOnce
@@ -23,6 +21,8 @@ from pixelflow.node.perform.on_lanes import OnLanes
 from pixelflow.node.perform.score import Noting, Score
 from pixelflow.node.streams.analysis import analysis_of
 from pixelflow.observe import Executed
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.simd.lanes import AUTO
 from tests.streams import graphs
 from tests.untimed.states import SMALL, run_both
 

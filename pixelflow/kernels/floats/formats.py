@@ -8,7 +8,7 @@ one, and a mantissa with its leading bit and eight bits below it, the lowest of 
 from __future__ import annotations
 
 from pixelflow.kernels.floats.vector import Choice, Vector
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Format"]
 

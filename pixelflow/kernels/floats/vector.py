@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Choice", "Text", "Vector"]
 

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from pixelflow.errors import InternalError
 from pixelflow.isa.control import SIGNAL
 from pixelflow.node.order.clocked import Clocked
 from pixelflow.node.streams.stream import Stream
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Flow", "Ledger", "SignalFlow", "ledger_of", "signal_flows"]
 

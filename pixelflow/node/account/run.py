@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
-from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.records import record
 
 __all__ = ["RoutineUse", "Run"]
 

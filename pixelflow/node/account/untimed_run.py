@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from pixelflow.isa import Program
-from pixelflow.records import record
 from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.records import record
 
 __all__ = ["UntimedRun"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pixelflow.isa import Instruction
-from pixelflow.lanes.engine import Meaning
+from pixelflow.simd.lanes.engine import Meaning
 
 __all__ = ["MEMORY", "influences", "influences_of"]
 
@@ -20,7 +20,7 @@ _NOTHING: Names = frozenset()
 
 
 class _Influence:
-    """The algebra; see :class:`pixelflow.lanes.algebra.Algebra` for what the operations mean."""
+    """The algebra; see :class:`pixelflow.simd.lanes.algebra.Algebra` for what the operations mean."""
 
     def __init__(self) -> None:
         self.written: dict[str, Names] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import MachineFault
+from pixelflow.simd.errors import MachineFault
 
 __all__ = ["LinearExpressionEvaluator"]
 

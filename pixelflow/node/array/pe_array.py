@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.kernels import make_engine
-from pixelflow.lanes import Shape
-from pixelflow.lanes.engine import Action, Engine, Repeats
 from pixelflow.node.array.lee import LinearExpressionEvaluator
 from pixelflow.shown import Sheet, Shown
+from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.engine import Action, Engine, Repeats
 
 __all__ = ["PeArray"]
 

@@ -16,7 +16,7 @@ Bit = NDArray[np.bool_]
 
 
 class KnownLanes:
-    """The algebra over known flags; see :class:`pixelflow.lanes.algebra.Algebra` for what the operations mean.
+    """The algebra over known flags; see :class:`pixelflow.simd.lanes.algebra.Algebra` for what the operations mean.
 
     Registers and memory read as 0: what is made from them must not be used. ``written`` holds the flags that a meaning
     has set.

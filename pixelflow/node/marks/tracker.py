@@ -14,15 +14,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.errors import Fault, InputError, MachineFault, Place
 from pixelflow.isa import Family, Program, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import MASKS
-from pixelflow.lanes.engine import Meaning
 from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.marks.values import FlagValues, State
 from pixelflow.node.marks.writes import FLAG, UNLATCHED, FlagWrites, Writes
 from pixelflow.node.streams.straight_code import StraightCode
+from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
+from pixelflow.simd.lanes.engine import Meaning
 
 __all__ = ["MarkTracker"]
 

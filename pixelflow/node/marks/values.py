@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.isa.registers import MASKS
-from pixelflow.lanes.engine import Meaning
 from pixelflow.node.array.lee import LinearExpressionEvaluator
 from pixelflow.node.marks.known_lanes import KnownLanes
-from pixelflow.records import record
+from pixelflow.simd.lanes.engine import Meaning
+from pixelflow.simd.records import record
 
 __all__ = ["FlagValues", "State"]
 

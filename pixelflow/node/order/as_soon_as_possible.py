@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import CycleLimitError, DeadlockError, MachineFault
 from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.perform.performance import Performance
@@ -25,6 +24,7 @@ from pixelflow.node.streams.issue import Issue, IssueKind
 from pixelflow.node.streams.semaphore_use import STREAMS
 from pixelflow.node.streams.semaphores import Semaphores
 from pixelflow.node.streams.stream import Stream
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
 __all__ = ["AsSoonAsPossible"]
 

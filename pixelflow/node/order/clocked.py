@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import DeadlockError
 from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.order.emc_ports_box import PortTimes
@@ -26,8 +25,9 @@ from pixelflow.node.streams.semaphore_use import STREAMS
 from pixelflow.node.streams.semaphores import Semaphores
 from pixelflow.node.streams.stream import Stream
 from pixelflow.observe import Bus, Carried
-from pixelflow.sim import Clock, Netlist
-from pixelflow.sim import Transfer as Sent
+from pixelflow.simd.boxes import Clock, Netlist
+from pixelflow.simd.boxes import Transfer as Sent
+from pixelflow.simd.errors import DeadlockError
 
 __all__ = ["Clocked"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program
 from pixelflow.node.streams.ports import PortUse, sharing
 from pixelflow.node.texture.transfer import Transfer
-from pixelflow.records import record
-from pixelflow.sim import Box
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["Collect", "EmcPortsBox", "EmcPortsSpec", "Fetch", "PortTimes"]
 

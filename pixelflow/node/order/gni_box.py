@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pixelflow.config import NodeConfig
 from pixelflow.node.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.observe import PathUsed
-from pixelflow.records import record
-from pixelflow.sim import Box
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["GniBox", "GniSpec", "bytes_per_cycle"]
 

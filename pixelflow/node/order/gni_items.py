@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.node.texture.transfer import Load
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Grant", "LoadPart", "LoadRequest", "Parcel"]
 

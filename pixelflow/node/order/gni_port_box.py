@@ -12,9 +12,9 @@ from pixelflow.config import NodeConfig
 from pixelflow.node.order.emc_ports_box import Collect
 from pixelflow.node.order.gni_items import Grant, Parcel
 from pixelflow.node.texture.transfer import Command
-from pixelflow.records import record
-from pixelflow.sim import Box
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["GniPortBox", "GniPortSpec"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pixelflow.node.order.gni_items import LoadPart
-from pixelflow.records import record
-from pixelflow.sim import Box
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["GpBox", "GpSpec"]
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pixelflow.errors import CycleLimitError, MachineFault, PixelflowError
 from pixelflow.node.order.emc_ports_box import PortTimes
 from pixelflow.node.perform.performance import Performance
 from pixelflow.node.streams.issue import Issue, IssueKind
 from pixelflow.node.streams.stream import Stream
 from pixelflow.node.texture.transfer import Transfer
 from pixelflow.observe import Progressed
-from pixelflow.records import record
-from pixelflow.sim import Box
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.errors import CycleLimitError, MachineFault, PixelflowError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["EigcBox", "IgcBox", "IgcSpec", "TigcBox"]
 

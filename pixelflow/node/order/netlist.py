@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import InternalError
 from pixelflow.node.order.emc_ports_box import EmcPortsBox, EmcPortsSpec
 from pixelflow.node.order.gni_box import GniBox, GniSpec
 from pixelflow.node.order.gni_port_box import GniPortBox, GniPortSpec
@@ -16,7 +15,8 @@ from pixelflow.node.order.gp_box import GpBox, GpSpec
 from pixelflow.node.order.igc_box import EigcBox, TigcBox
 from pixelflow.node.order.network_box import NetworkBox, NetworkSpec
 from pixelflow.node.order.tasic_box import TasicBox, TasicSpec
-from pixelflow.sim import Box, Netlist, Transfer
+from pixelflow.simd.boxes import Box, Netlist, Transfer
+from pixelflow.simd.errors import InternalError
 
 __all__ = ["NodeBoxes", "WireCounts", "connect_network"]
 

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pixelflow.config import NodeConfig, SdramConfig
-from pixelflow.errors import InternalError
 from pixelflow.node.order.emc_ports_box import Fetch
 from pixelflow.node.order.gni_items import LoadPart, LoadRequest
 from pixelflow.node.sdram.slots import equal_slot
 from pixelflow.node.sdram.use import SdramUse, access_pattern, needs_schedule, settle_cycles
 from pixelflow.node.texture.transfer import Command, Direction, RoundAddresses, Transfer
 from pixelflow.observe import Accessed
-from pixelflow.records import record
-from pixelflow.sim import Box
-from pixelflow.units import Cycle
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["TasicBox", "TasicSpec", "access_cycles", "run_cycles"]
 

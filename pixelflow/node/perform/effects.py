@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction, Program
-from pixelflow.lanes.engine import Action
 from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.texture.transfer import Command, Transfer
 from pixelflow.node.texture.unit import TextureUnit
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["AtOnce", "Direct", "Effects"]
 

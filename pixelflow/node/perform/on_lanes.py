@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction, Unit
 from pixelflow.isa.emc import unlatch
-from pixelflow.lanes.engine import Action
 from pixelflow.node.array.influence import influences, influences_of
 from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.perform.effects import Direct, Effects
@@ -21,6 +19,8 @@ from pixelflow.node.streams.stream import Stream
 from pixelflow.node.texture.transfer import Command, Transfer
 from pixelflow.node.texture.unit import TextureUnit
 from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["OnLanes"]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction, Program, Unit
 from pixelflow.node.streams.analysis import Analysis
 from pixelflow.node.streams.issue import Issue
 from pixelflow.node.streams.stream import Stream
 from pixelflow.node.texture.transfer import WAYS, Command, Transfer
 from pixelflow.observe import Executed
+from pixelflow.simd.errors import MachineFault
 
 __all__ = ["OnNothing", "Performance", "texture_instruction"]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program, Unit
-from pixelflow.lanes.engine import Action
 from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.perform.repeated import Repeated
 from pixelflow.node.streams.calls import WholeCall
 from pixelflow.node.streams.straight_code import StraightCode
+from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["Key", "Prepared", "prepared"]
 

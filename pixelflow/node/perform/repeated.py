@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT
-from pixelflow.lanes.engine import Action, OnePiece, RepeatedRows, Repeats
 from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.perform.effects import Direct
 from pixelflow.node.perform.score import Begin, End, Lanes, Score, Settings, play
@@ -23,6 +21,8 @@ from pixelflow.node.texture.rereading import Rereading
 from pixelflow.node.texture.state import TextureState
 from pixelflow.node.texture.transfer import Command, Transfer
 from pixelflow.node.texture.unit import TextureUnit
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action, OnePiece, RepeatedRows, Repeats
 
 __all__ = ["Again", "InOnePiece", "Repeated"]
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Instruction
-from pixelflow.lanes.engine import Action
 from pixelflow.node.perform.effects import Effects
 from pixelflow.node.texture.transfer import Command, Transfer
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["Begin", "End", "From", "Lanes", "Noting", "Score", "Settings", "Step", "Told", "play"]
 

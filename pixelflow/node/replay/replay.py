@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pixelflow.errors import CycleLimitError, DeadlockError, InputError, MachineFault, PixelflowError
 from pixelflow.isa import Program
 from pixelflow.node.account.accounts import account, unfinished_account
 from pixelflow.node.account.run import Run
@@ -22,6 +21,7 @@ from pixelflow.node.saved.values import pack
 from pixelflow.node.streams.stream import Stream
 from pixelflow.node.streams.upcoming import Upcoming, ends_at, upcoming
 from pixelflow.observe import Bus, Executed, Listener, RunBegan, RunEnded
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, PixelflowError
 
 __all__ = ["Replay"]
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from pixelflow.config import NodeConfig, load_config
-from pixelflow.errors import Fault, InputError, InternalError, Place
 from pixelflow.isa import Program
-from pixelflow.lanes import AUTO
 from pixelflow.node.node import Node
 from pixelflow.node.replay.replay import Replay
 from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, write_archive
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.records import record
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
 

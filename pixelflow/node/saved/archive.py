@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.node.saved.first_form import CLASS_OF_FIRST, first_form, renewed
 from pixelflow.node.saved.values import pack, unpack
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["DAMAGED", "read_archive", "read_bytes", "write_archive"]
 

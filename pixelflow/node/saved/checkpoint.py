@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import Fault, InputError, Place
 from pixelflow.isa import Program
 from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, write_archive
 

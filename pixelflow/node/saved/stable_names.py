@@ -10,7 +10,7 @@ from pixelflow.node.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.node.streams.issue import Issue, IssueKind
 from pixelflow.node.texture.state import AddressGenerator, Moving, TextureState
 from pixelflow.node.texture.transfer import Command, Destination, Direction, Load, Return, Transfer
-from pixelflow.sim import Transfer as Sent
+from pixelflow.simd.boxes import Transfer as Sent
 
 __all__ = ["CLASS_OF", "NAME_OF"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.errors import InternalError
 from pixelflow.node.saved.stable_names import CLASS_OF, NAME_OF
+from pixelflow.simd.errors import InternalError
 
 __all__ = ["pack", "unpack"]
 

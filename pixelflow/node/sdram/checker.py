@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import Any
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import InputError
 from pixelflow.node.sdram.commands import Command, CommandKind, commands_of_rows, rows_of_commands
-from pixelflow.records import record
-from pixelflow.units import Cycle
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["Breach", "SdramChecker", "Verdict"]
 

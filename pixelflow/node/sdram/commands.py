@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from pixelflow.units import Cycle
+from pixelflow.simd.units import Cycle
 
 __all__ = ["Access", "Command", "CommandKind", "commands_of_rows", "rows_of_commands"]
 

@@ -13,10 +13,10 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.node.sdram.commands import Command, CommandKind
-from pixelflow.records import record
-from pixelflow.units import Cycle
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["BURSTS", "RULES", "Rule", "Scope", "Sdram"]
 

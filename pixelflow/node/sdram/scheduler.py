@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.node.sdram.commands import Access, Command, CommandKind, commands_of_rows, rows_of_commands
 from pixelflow.node.sdram.rules import BURSTS, Sdram
 from pixelflow.node.sdram.slots import Pattern, Slot, access_commands, change_cycles, equal_slot
-from pixelflow.units import Cycle
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.units import Cycle
 
 __all__ = ["EqualSlots", "Greedy", "Placement", "Scheduler"]
 

@@ -12,11 +12,11 @@ from enum import Enum
 from functools import lru_cache
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.node.sdram.commands import Command, CommandKind
 from pixelflow.node.sdram.rules import Sdram
-from pixelflow.records import record
-from pixelflow.units import Cycle
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.records import record
+from pixelflow.simd.units import Cycle
 
 __all__ = ["Pattern", "Slot", "access_commands", "change_cycles", "equal_slot"]
 

@@ -6,9 +6,9 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 
-from pixelflow.errors import Fault, InputError, Place, nearest
 from pixelflow.node.sdram.commands import Command, CommandKind
-from pixelflow.units import Cycle
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.units import Cycle
 
 __all__ = ["read_traces", "write_traces"]
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import InternalError
 from pixelflow.node.sdram.checker import SdramChecker
 from pixelflow.node.sdram.commands import Access, Command
 from pixelflow.node.sdram.scheduler import EqualSlots, Greedy, Scheduler
 from pixelflow.node.sdram.slots import Pattern, equal_slot
 from pixelflow.node.texture.addresses import AddressMap, Cell, needs_addresses
 from pixelflow.node.texture.transfer import RoundAddresses
-from pixelflow.units import Cycle
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.units import Cycle
 
 __all__ = ["SdramUse", "access_pattern", "needs_schedule", "settle_cycles"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pixelflow.errors import DeadlockError
 from pixelflow.isa import Program
 from pixelflow.node.streams.semaphore_use import use_of
 from pixelflow.node.streams.stream import Stream
-from pixelflow.records import record
+from pixelflow.simd.errors import DeadlockError
+from pixelflow.simd.records import record
 
 __all__ = ["OpenWait", "deadlock"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from pixelflow.node.streams.straight_code import StraightCode
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Issue", "IssueKind"]
 

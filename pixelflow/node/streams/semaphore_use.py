@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
-from pixelflow.records import record
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.records import record
 
 __all__ = ["STREAMS", "StreamUse", "remote_semaphores", "use_of"]
 

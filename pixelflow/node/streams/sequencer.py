@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pixelflow.config import IgcConfig
-from pixelflow.errors import MachineFault
 from pixelflow.isa import Family, Program, Unit
 from pixelflow.isa.control import ENDL, LOOP, SIGNAL, WAIT
+from pixelflow.simd.errors import MachineFault
 
 __all__ = ["Sequencer"]
 

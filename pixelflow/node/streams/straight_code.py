@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pixelflow.isa import Family, Instruction, Unit
 from pixelflow.isa.control import CALL
 from pixelflow.node.streams.ports import PortUse, meets_ports
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["Body", "Frame", "StraightCode", "StraightCodes"]
 

@@ -14,7 +14,6 @@ from dataclasses import astuple
 from operator import mul
 from typing import Any
 
-from pixelflow.errors import CycleLimitError, InternalError, MachineFault
 from pixelflow.isa import Mem
 from pixelflow.isa.control import WAIT
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
@@ -23,6 +22,7 @@ from pixelflow.node.streams.semaphores import Semaphores
 from pixelflow.node.streams.sequencer import Sequencer
 from pixelflow.node.streams.straight_code import Frame, StraightCode, StraightCodes
 from pixelflow.observe import Blocked, Bus, Executed, RoutineEntered, RoutineLeft, Signalled, StageBegan, Taken, Waited
+from pixelflow.simd.errors import CycleLimitError, InternalError, MachineFault
 
 __all__ = ["Stream"]
 

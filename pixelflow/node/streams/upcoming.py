@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pixelflow.errors import PixelflowError
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.streams.issue import Issue, IssueKind
 from pixelflow.node.streams.semaphores import Semaphores
 from pixelflow.node.streams.straight_code import Frame
 from pixelflow.node.streams.stream import Stream
 from pixelflow.observe import Bus, Executed, RoutineLeft
-from pixelflow.records import record
+from pixelflow.simd.errors import PixelflowError
+from pixelflow.simd.records import record
 
 __all__ = ["Upcoming", "ends_at", "upcoming"]
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import MachineFault
 from pixelflow.isa.tas import ADDRESS_BITS
 from pixelflow.node.texture.addresses import AddressMap, Physical
 from pixelflow.node.texture.memory import TextureMemory

@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import Fault, InputError, MachineFault
-from pixelflow.records import record
+from pixelflow.simd.errors import Fault, InputError, MachineFault
+from pixelflow.simd.records import record
 
 __all__ = ["WORD_BYTES", "AddressMap", "Cell", "Form", "Physical", "Texel", "needs_addresses"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.errors import InputError, MachineFault
+from pixelflow.simd.errors import InputError, MachineFault
 
 __all__ = ["GP_MEMORY_BYTES", "GpMemory"]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import SdramConfig
-from pixelflow.errors import MachineFault
 from pixelflow.node.texture.addresses import Physical
+from pixelflow.simd.errors import MachineFault
 
 __all__ = ["FixedWords", "TextureMemory"]
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.isa.tas import Addressing
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = ["WAYS", "Command", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer"]
 

@@ -16,11 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
-from pixelflow.errors import InternalError, MachineFault
 from pixelflow.isa import Instruction
 from pixelflow.isa.registers import INPUT_PORT, OUTPUT_PORT, PORT_BYTES
 from pixelflow.isa.tas import Addressing
-from pixelflow.lanes.engine import Engine
 from pixelflow.node.texture.access import TextureAccess
 from pixelflow.node.texture.addresses import needs_addresses
 from pixelflow.node.texture.gp_memory import GpMemory
@@ -39,6 +37,8 @@ from pixelflow.node.texture.transfer import (
     RoundAddresses,
     Transfer,
 )
+from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.lanes.engine import Engine
 
 __all__ = ["DEVICES", "WAYS", "TextureUnit"]
 

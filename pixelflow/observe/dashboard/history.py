@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelflow.errors import InternalError
+from pixelflow.simd.errors import InternalError
 
 __all__ = ["History"]
 

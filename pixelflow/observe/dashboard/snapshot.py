@@ -17,8 +17,8 @@ from pixelflow.observe.dashboard.state import (
     Utilisation,
 )
 from pixelflow.observe.dashboard.watch import ENABLED, Watch, module_track
-from pixelflow.observe.views import ProgramView, StreamView
-from pixelflow.records import record
+from pixelflow.simd.observe.views import ProgramView, StreamView
+from pixelflow.simd.records import record
 
 __all__ = ["Facts", "Look", "SemaphoreUse", "snapshot"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelflow.records import record
+from pixelflow.simd.records import record
 
 __all__ = [
     "MapState",

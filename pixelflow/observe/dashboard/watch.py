@@ -7,9 +7,9 @@ instruction. Only a frame of the past needs to hear of those too (`instructions`
 
 from __future__ import annotations
 
-from pixelflow.observe.bus import Bus
 from pixelflow.observe.dashboard.history import History
-from pixelflow.observe.events import (
+from pixelflow.simd.observe.bus import Bus
+from pixelflow.simd.observe.events import (
     Accessed,
     EnablesChanged,
     Event,
@@ -20,7 +20,7 @@ from pixelflow.observe.events import (
     RunEnded,
     Waited,
 )
-from pixelflow.observe.views import AccountView, ProgramView, RunView
+from pixelflow.simd.observe.views import AccountView, ProgramView, RunView
 
 __all__ = ["ENABLED", "Watch", "module_track"]
 

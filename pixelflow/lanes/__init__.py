@@ -1,9 +1,0 @@
-"""Lanes: one algebra, several engines, all giving the same bits.
-
-Nothing here knows what machine it serves, what an instruction is called, or what time is.
-"""
-
-from pixelflow.lanes.choice import AUTO, ENGINES, Choice, available, choose, make_engine
-from pixelflow.lanes.shape import Shape
-
-__all__ = ["AUTO", "ENGINES", "Choice", "Shape", "available", "choose", "make_engine"]

@@ -1,0 +1,1 @@
+"""The core: what every machine stands on, and nothing that names one."""

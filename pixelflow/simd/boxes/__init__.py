@@ -1,0 +1,11 @@
+"""Boxes and wires: how timed parts of a machine are put together and run.
+
+Knows no machine: a node's boxes live with the node. Nothing here touches data of processing elements.
+"""
+
+from pixelflow.simd.boxes.box import Box
+from pixelflow.simd.boxes.clock import Clock
+from pixelflow.simd.boxes.netlist import Netlist, NetlistError
+from pixelflow.simd.boxes.wire import Transfer, Wire, WireError
+
+__all__ = ["Box", "Clock", "Netlist", "NetlistError", "Transfer", "Wire", "WireError"]

@@ -1,0 +1,189 @@
+"""The clock: ticks boxes where something happens and skips the cycles in which nothing does.
+
+It stops when every box is done and nothing is on its way. A standstill before that is a deadlock, and it is found
+exactly: nothing is scheduled, nothing is in flight on any wire, and at least one box says what it waits for.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Callable
+from typing import Any
+
+from pixelflow.simd.boxes.netlist import Netlist
+from pixelflow.simd.boxes.wire import Transfer, WireError
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError
+from pixelflow.simd.units import Cycle
+
+__all__ = ["Clock"]
+
+Watcher = Callable[[Transfer], None]
+
+
+class Clock:
+    """Runs one netlist from cycle 0.
+
+    ``watchers`` are called for every transfer, by cycle and within a cycle in the order of the netlist's wires.
+    ``shuffle_seed`` ticks the boxes of each cycle in a random order; results do not depend on it, and a test says so.
+    """
+
+    def __init__(
+        self, netlist: Netlist, *, watchers: tuple[Watcher, ...] = (), shuffle_seed: int | None = None
+    ) -> None:
+        netlist.check()
+        self.netlist = netlist
+        self.watchers = watchers
+        self.cycle = Cycle(-1)
+        """The last cycle in which a box was ticked; -1 before the first."""
+        self._random = None if shuffle_seed is None else random.Random(shuffle_seed)
+        self._boxes = netlist.boxes
+        index_of = {box.name: index for index, box in enumerate(self._boxes)}
+        self._outputs = [[box.wires[port] for port in box.outputs] for box in self._boxes]
+        self._sink = {wire.name: index_of[netlist.sink_of(wire).name] for wire in netlist.wires}
+        self._rank = {wire.name: rank for rank, wire in enumerate(netlist.wires)}
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Build the agenda from the state of boxes and wires."""
+        # An entry is (cycle, box, whether an arrival); a box's own entry counts only while `_wanted` agrees.
+        self._agenda: list[tuple[Cycle, int, bool]] = []
+        self._wanted: list[Cycle | None] = [None] * len(self._boxes)
+        self._done = [False] * len(self._boxes)
+        self._not_done = len(self._boxes)
+        self._driving = [False] * len(self._boxes)
+        self._drivers = 0
+        self._in_flight = 0
+        for index in range(len(self._boxes)):
+            self._look_at(index)
+        for wire in self.netlist.wires:
+            for transfer in wire.unread:
+                if transfer.arrives > self.cycle:
+                    self._expect(transfer)
+
+    def run(self, max_cycles: int | None = None) -> Cycle:
+        """Run until all boxes are done; return the last cycle in which something happened.
+
+        Raises DeadlockError; CycleLimitError where an event lies at or beyond ``max_cycles``; WireError where an
+        arrived item was never read.
+        """
+        while (cycle := self.next_cycle()) is not None:
+            if max_cycles is not None and cycle >= max_cycles:
+                waiting = ", ".join(box.name for index, box in enumerate(self._boxes) if not self._done[index])
+                raise CycleLimitError(
+                    f"cycle limit {max_cycles} reached: the next event is at cycle {cycle} (not done: {waiting})"
+                )
+            self._step(cycle)
+        self._check_end()
+        return self.cycle
+
+    def run_until(self, cycle: int) -> None:
+        """Do everything that happens before ``cycle``; a standstill before that is left for :meth:`run` to report."""
+        while (event := self.next_cycle()) is not None and event < cycle:
+            self._step(event)
+
+    def next_cycle(self) -> Cycle | None:
+        """Return the next cycle in which a box will be ticked, or None where the run has come to its end."""
+        agenda = self._agenda
+        while agenda:
+            cycle, index, arrival = agenda[0]
+            if arrival or self._wanted[index] == cycle:
+                # What finished boxes have scheduled for themselves holds up neither the end nor a deadlock.
+                return cycle if self._in_flight or self._drivers else None
+            heapq.heappop(agenda)
+        return None
+
+    def _step(self, cycle: Cycle) -> None:
+        """Tick every box that has something to do in ``cycle``."""
+        agenda, due = self._agenda, set()
+        while agenda and agenda[0][0] == cycle:
+            _, index, arrival = heapq.heappop(agenda)
+            if arrival:
+                self._in_flight -= 1
+                due.add(index)
+            elif self._wanted[index] == cycle:
+                due.add(index)
+        order = sorted(due)
+        if self._random is not None:
+            self._random.shuffle(order)
+        self.cycle = cycle
+        sent: list[Transfer] = []
+        for index in order:
+            self._boxes[index].tick(cycle)
+            for wire in self._outputs[index]:
+                if wire.fresh:
+                    sent += wire.fresh
+                    wire.fresh.clear()
+            self._look_at(index)
+        for transfer in sent:
+            if transfer.sent != cycle:
+                raise WireError(f"cycle {cycle}, wire {transfer.wire}: sent for cycle {transfer.sent}: {transfer.item}")
+            self._expect(transfer)
+        if self.watchers and sent:
+            sent.sort(key=lambda transfer: self._rank[transfer.wire])
+            for transfer in sent:
+                for watch in self.watchers:
+                    watch(transfer)
+
+    def _expect(self, transfer: Transfer) -> None:
+        heapq.heappush(self._agenda, (transfer.arrives, self._sink[transfer.wire], True))
+        self._in_flight += 1
+
+    def _look_at(self, index: int) -> None:
+        """Note what a box wants next; raises InternalError where that lies in the past."""
+        box = self._boxes[index]
+        wanted = box.next_event()
+        if wanted is not None and wanted <= self.cycle:
+            raise InternalError(f"cycle {self.cycle}, box {box.name}: its next event is cycle {wanted}, which has gone")
+        if wanted is not None and wanted != self._wanted[index]:
+            heapq.heappush(self._agenda, (wanted, index, False))
+        self._wanted[index] = wanted
+        done = box.done
+        driving = wanted is not None and not done
+        self._not_done += self._done[index] - done
+        self._drivers += driving - self._driving[index]
+        self._done[index], self._driving[index] = done, driving
+
+    # --- the end -------------------------------------------------------------------------------------------------
+
+    def _check_end(self) -> None:
+        if self._not_done:
+            self._standstill()
+        left = [(wire, transfer) for wire in self.netlist.wires for transfer in wire.unread]
+        if left:
+            lines = [f"  wire {wire.name}: {each.item}, arrived in cycle {each.arrives}" for wire, each in left]
+            raise WireError(f"cycle {self.cycle}: {len(left)} items were never read\n" + "\n".join(lines))
+
+    def _standstill(self) -> None:
+        """Raise DeadlockError with the reason of every blocked box and what lies unread."""
+        reasons = [(box.name, box.why_blocked()) for box in self._boxes]
+        blocked = [(name, reason) for name, reason in reasons if reason is not None]
+        if not blocked:
+            lost = ", ".join(box.name for index, box in enumerate(self._boxes) if not self._done[index])
+            raise InternalError(f"cycle {self.cycle}: not done, not blocked, and nothing scheduled: {lost}")
+        width = max(len(name) for name, _ in blocked)
+        lines = [f"deadlock at cycle {self.cycle}: no box can advance"]
+        lines += [f"  {name:<{width}}  {reason}" for name, reason in blocked]
+        for wire in self.netlist.wires:
+            if wire.unread:
+                lines.append(f"  unread on wire {wire.name}: {'; '.join(str(each.item) for each in wire.unread)}")
+        raise DeadlockError("\n".join(lines))
+
+    # --- state ---------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state of the clock, every box and every wire."""
+        return {
+            "cycle": self.cycle,
+            "boxes": {box.name: box.snapshot() for box in self._boxes},
+            "wires": {wire.name: wire.snapshot() for wire in self.netlist.wires},
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Continue from a snapshot of the same netlist."""
+        self.cycle = snapshot["cycle"]
+        for box in self._boxes:
+            box.restore(snapshot["boxes"][box.name])
+        for wire in self.netlist.wires:
+            wire.restore(snapshot["wires"][wire.name])
+        self._schedule()

@@ -1,0 +1,269 @@
+"""Strict TOML: a configuration file and ``-D key=value`` become a NodeConfig, or one error that lists every fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pixelflow.config.presets import PRESETS
+from pixelflow.config.tree import NodeConfig
+from pixelflow.simd.config.locate import KeyIndex
+from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
+
+__all__ = ["Effective", "load_config", "load_effective", "override_faults"]
+
+FILE_LIMIT_BYTES = 1 << 20
+"""A larger configuration file is refused: it is another kind of file."""
+
+
+@record
+class Effective:
+    """A configuration and where each of its values was set."""
+
+    config: NodeConfig
+    preset: str
+    set_by: Mapping[str, str]
+    """By dotted key: ``preset thesis``, ``file.toml:3`` or ``-D``."""
+
+
+@record
+class _Setting:
+    """One value that a user wrote, and where."""
+
+    key: str
+    value: Any
+    place: Place
+    origin: str
+
+
+def load_config(path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None) -> NodeConfig:
+    """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
+
+    ``preset`` wins over the one that the file names; without either it is ``thesis``. Raises InputError with every
+    fault of the file and the overrides.
+    """
+    return load_effective(path, overrides, preset).config
+
+
+def load_effective(
+    path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None
+) -> Effective:
+    """Return the configuration together with where each value was set; see :func:`load_config`."""
+    faults: list[Fault] = []
+    settings: list[_Setting] = []
+    named = None if path is None else _read_file(Path(path), settings, faults)
+    preset = preset or named or "thesis"
+    known = _known()
+    for text in overrides:
+        _read_override(text, known, settings, faults)
+    base = PRESETS.get(preset)
+    if base is None:
+        faults.append(Fault(f"no preset has the name {shorten(preset)}", hint=_suggest(preset, PRESETS)))
+        raise InputError(faults)
+    chosen = _check(settings, known, faults)
+    if not faults:
+        faults = _combined_faults(base, chosen)
+    if faults:
+        raise InputError(faults)
+    config = _changed(base, {key: setting.value for key, setting in chosen.items()})
+    set_by = {key: chosen[key].origin if key in chosen else f"preset {preset}" for key in config.values}
+    return Effective(config, preset, set_by)
+
+
+def override_faults(text: str) -> list[Fault]:
+    """Return what is wrong with one ``"key=value"`` by itself: unknown key, wrong type, out of range."""
+    faults: list[Fault] = []
+    settings: list[_Setting] = []
+    _read_override(text, _known(), settings, faults)
+    _check(settings, _known(), faults)
+    return faults
+
+
+def _known() -> dict[str, tuple[Param, Value]]:
+    """Return what is declared of every key, and its default."""
+    return {key: (about, default) for key, about, _, default in leaves(PRESETS["thesis"])}
+
+
+def _read_file(path: Path, settings: list[_Setting], faults: list[Fault]) -> str | None:
+    """Append the values of ``path``; return the preset that the file names, if it names one."""
+    import tomllib
+
+    text = _text_of(path)
+    try:
+        tables = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError covers TOMLDecodeError and integers of 5000 digits
+        raise InputError(_syntax_fault(path, text, error)) from None
+    index = KeyIndex(str(path), text)
+    named = tables.pop("preset", None)
+    if named is not None and (not isinstance(named, str) or named not in PRESETS):
+        place = index.place("preset")
+        word = named if isinstance(named, str) else ""
+        faults.append(Fault(f"preset: no preset has the name {shorten(named)}", place, _suggest(word, PRESETS)))
+        named = None
+    _flatten(tables, "", NodeConfig, index, settings, faults)
+    return named
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file that may be anything at all."""
+    place = Place(str(path))
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(FILE_LIMIT_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(Fault("no such file", place)) from None
+    except IsADirectoryError:
+        raise InputError(Fault("is a folder, not a configuration file", place)) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(Fault(f"cannot be read: {reason}", place)) from None
+    if len(data) > FILE_LIMIT_BYTES:
+        raise InputError(Fault(f"is larger than {FILE_LIMIT_BYTES} bytes, so not a configuration file", place))
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        where = f"byte {error.start} is 0x{data[error.start]:02x}"
+        raise InputError(Fault(f"is not UTF-8 text: {where}", place, "save the file as UTF-8")) from None
+
+
+def _syntax_fault(path: Path, text: str, error: Exception) -> Fault:
+    if isinstance(error, RecursionError):
+        return Fault("is nested too deeply to be a configuration file", Place(str(path)))
+    found = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
+    if found is None:
+        return Fault(f"is not valid TOML: {str(error)[:200]}", Place(str(path)))
+    message, line, column = found[1], int(found[2]), int(found[3])
+    lines = text.splitlines()
+    source = lines[line - 1] if line <= len(lines) else None
+    return Fault(f"is not valid TOML: {message}", Place(str(path), line, column, source))
+
+
+def _flatten(
+    table: dict[str, Any], prefix: str, kind: type, index: KeyIndex, settings: list[_Setting], faults: list[Fault]
+) -> None:
+    """Turn nested tables into dotted keys; a section where a value belongs, and the reverse, are faults."""
+    sections = _sections(kind)
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        place = index.place(key)
+        below = sections.get(name)
+        if below is not None and isinstance(value, dict):
+            _flatten(value, f"{key}.", below, index, settings, faults)
+        elif below is not None:
+            hint = f"write [{key}] and its values below it"
+            faults.append(Fault(f"{key} is a section, found {shorten(value)}", place, hint))
+        else:
+            settings.append(_Setting(key, value, place, f"{place.file}:{place.line}" if place.line else place.file))
+
+
+def _sections(kind: type) -> dict[str, type]:
+    """Return the sections of a configuration class by name."""
+    found = {}
+    for each in fields(kind):
+        factory = each.default_factory
+        if isinstance(factory, type) and is_dataclass(factory):
+            found[each.name] = factory
+    return found
+
+
+def _read_override(
+    text: str, known: Mapping[str, tuple[Param, Value]], settings: list[_Setting], faults: list[Fault]
+) -> None:
+    import tomllib
+
+    place = Place(f"-D {text if len(text) <= 60 else text[:57] + '...'}")
+    key, equals, written = (part.strip() for part in text.partition("="))
+    if not equals or not key or not written:
+        faults.append(Fault("expected key=value", place, "example: -D array.modules=1"))
+        return
+    try:
+        tables = tomllib.loads(f"value = {written}")
+        value: Any = tables["value"] if len(tables) == 1 else written
+    except (ValueError, RecursionError):
+        value = written  # a shell takes the quotes away: -D lee.arrangement=zero
+    if key in known and isinstance(known[key][1], str) and not isinstance(value, str):
+        value = written
+    settings.append(_Setting(key, value, place, "-D"))
+
+
+def _check(
+    settings: list[_Setting], known: Mapping[str, tuple[Param, Value]], faults: list[Fault]
+) -> dict[str, _Setting]:
+    """Return the settings by key, the later one winning; append a fault for each unknown key and wrong value."""
+    chosen = {}
+    for setting in settings:
+        if setting.key not in known:
+            kind = "section" if isinstance(setting.value, dict) else "key"
+            message = f"unknown {kind} {_shown_key(setting.key)}"
+            faults.append(Fault(message, setting.place, _nearest_key(setting, known)))
+            continue
+        about, default = known[setting.key]
+        found = leaf_faults(setting.key, about, setting.value, default, setting.place)
+        faults.extend(found)
+        if not found:
+            chosen[setting.key] = setting
+    return chosen
+
+
+def _shown_key(key: str) -> str:
+    """Return a key as a message shows it, at most 60 characters and without control characters."""
+    clean = "".join(c if c.isprintable() else "?" for c in key)
+    return clean if len(clean) <= 60 else clean[:57] + "..."
+
+
+def _nearest_key(setting: _Setting, known: Iterable[str]) -> str:
+    section_name, _, leaf = setting.key.rpartition(".")
+    if isinstance(setting.value, dict):
+        return _suggest(setting.key, _sections(NodeConfig))
+    same_leaf = [key for key in known if key.rpartition(".")[2] == leaf]
+    if len(same_leaf) == 1:
+        return f"did you mean {same_leaf[0]}?"
+    inside = [key for key in known if key.rpartition(".")[0] == section_name]
+    return _suggest(setting.key, inside) if nearest(setting.key, inside) else _suggest(setting.key, known)
+
+
+def _suggest(word: str, allowed: Iterable[str]) -> str:
+    allowed = list(allowed)
+    found = nearest(word, allowed)
+    if found:
+        return f"did you mean {found}?"
+    return f"known: {', '.join(allowed)}" if len(allowed) <= 8 else "see: pixelflow config show"
+
+
+def _combined_faults(base: NodeConfig, chosen: Mapping[str, _Setting]) -> list[Fault]:
+    """Check the combinations before the tree is built, so that each fault has the place of what the user wrote."""
+    try:
+        _changed(base, {key: setting.value for key, setting in chosen.items()})
+    except InputError as error:
+        return [_with_place(fault, chosen) for fault in error.faults]
+    return []
+
+
+def _with_place(fault: Fault, chosen: Mapping[str, _Setting]) -> Fault:
+    """Give a combination fault the place of the setting that it names, or of another in that section."""
+    named = [key for key in chosen if re.search(rf"\b{re.escape(key)}\b", fault.message)]
+    section_name = fault.message.partition(".")[0]
+    related = [key for key in chosen if key.partition(".")[0] == section_name]
+    for key in named + related:
+        return replace(fault, place=chosen[key].place)
+    return fault
+
+
+def _changed(base: NodeConfig, values: Mapping[str, Value]) -> NodeConfig:
+    """Return ``base`` with some values replaced; checked once, as a whole."""
+    groups: dict[str, dict[str, Value]] = {}
+    top: dict[str, Any] = {}
+    for key, value in values.items():
+        group, _, leaf = key.rpartition(".")
+        if group:
+            groups.setdefault(group, {})[leaf] = value
+        else:
+            top[leaf] = value
+    for group, changes in groups.items():
+        top[group] = replace(getattr(base, group), **changes)
+    return replace(base, **top)

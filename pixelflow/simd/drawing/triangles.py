@@ -1,0 +1,138 @@
+"""Triangles on the screen as integers: corners in 15.8 fixed point, depths of 24 bits, colours of 8.
+
+x grows to the right and y downwards; pixel (i, j) has its centre at (i + 1/2, j + 1/2). Corners are rounded to 1/256
+pixel, half to even. Depth 0 is nearest. Depths keep clear of both ends of their range, so that what rounding does to
+a plane never wraps round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+
+__all__ = ["DEPTH_GUARD", "FAR", "REACH", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
+
+SUBPIXELS = 256
+"""Steps of a coordinate within a pixel."""
+
+TEXEL = 1 << 16
+"""Steps of a texture coordinate within a texel."""
+
+REACH = 1 << 14
+"""Coordinates lie within -REACH to REACH pixels, REACH excluded (Larrabee's 15.8 format)."""
+
+FAR = (1 << 24) - 1
+"""The depth of an empty pixel."""
+
+DEPTH_GUARD = 128
+"""Depths of corners lie within DEPTH_GUARD to FAR - DEPTH_GUARD. A plane is off by at most 1/512 of a step for each
+pixel of a triangle's width and height, at most 2 REACH each: by 128 steps."""
+
+_MOST_REPORTED = 20
+
+
+@record(eq=False)
+class ScreenTriangles:
+    """Triangles with an area, in the order of drawing, corners clockwise as seen on the screen (y downwards).
+
+    ``corners`` is int64[triangle, corner, xy] in 1/256 pixel, ``depths`` int64[triangle, corner], ``colours``
+    int64[triangle, corner, rgb]. ``coordinates`` is int64[triangle, corner, uv] in 1/65536 texel, or None where there
+    is no texture. ``dropped`` triangles had no area after rounding.
+    """
+
+    corners: np.ndarray
+    depths: np.ndarray
+    colours: np.ndarray
+    dropped: int = 0
+    coordinates: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.corners)
+
+    def part(self, which: np.ndarray) -> ScreenTriangles:
+        """Return some of the triangles, by index or mask, in their order."""
+        coordinates = None if self.coordinates is None else self.coordinates[which]
+        return ScreenTriangles(self.corners[which], self.depths[which], self.colours[which], coordinates=coordinates)
+
+    @classmethod
+    def joined(cls, parts: Sequence[ScreenTriangles]) -> ScreenTriangles:
+        """Return the triangles of several parts, in their order, without texture coordinates."""
+        if not parts:
+            return cls(np.zeros((0, 3, 2), np.int64), np.zeros((0, 3), np.int64), np.zeros((0, 3, 3), np.int64))
+        corners, depths, colours = zip(*((part.corners, part.depths, part.colours) for part in parts), strict=True)
+        dropped = sum(part.dropped for part in parts)
+        return cls(np.concatenate(corners), np.concatenate(depths), np.concatenate(colours), dropped)
+
+    @property
+    def doubled_areas(self) -> np.ndarray:
+        """Twice the area of each triangle in 1/256 x 1/256 pixel: int64, all positive."""
+        return _doubled_areas(self.corners)
+
+    @property
+    def flat(self) -> np.ndarray:
+        """Whether the three corners of a triangle have one colour: bool[triangle]."""
+        return (self.colours == self.colours[:, :1]).all(axis=(1, 2))
+
+
+def snap(
+    points: np.ndarray, depths: np.ndarray, colours: np.ndarray, coordinates: np.ndarray | None = None
+) -> ScreenTriangles:
+    """Round triangles to the machines' integers; both windings are drawn.
+
+    ``points`` is float[triangle, corner, xy] in pixels, ``depths`` float[triangle, corner] from 0 (near) to 1 (far),
+    ``colours`` uint8[triangle, corner, rgb] or other whole numbers from 0 to 255, ``coordinates`` float[triangle,
+    corner, uv] in texels, within -REACH to REACH. Raises InputError for what is not finite or out of range, for up to
+    20 triangles by number.
+    """
+    points, depths = np.asarray(points, np.float64), np.asarray(depths, np.float64)
+    snapped = np.rint(points * SUBPIXELS)
+    inside = (snapped >= -REACH * SUBPIXELS) & (snapped < REACH * SUBPIXELS)  # false for what is not a number
+    bad_point = ~inside.all(axis=(1, 2))
+    bad_depth = ~(np.isfinite(depths) & (depths >= 0) & (depths <= 1)).all(axis=1)
+    bad_texel = np.zeros(len(points), bool)
+    texels = None
+    if coordinates is not None:
+        texels = np.rint(np.asarray(coordinates, np.float64) * TEXEL)
+        bad_texel = ~(np.abs(texels) < REACH * TEXEL).all(axis=(1, 2))
+    colours = np.asarray(colours)
+    bad_colour = ~((colours >= 0) & (colours <= 255) & (colours == np.rint(colours))).all(axis=(1, 2))
+    bad = {"corner": bad_point, "depth": bad_depth, "colour": bad_colour, "texture coordinate": bad_texel}
+    if any(each.any() for each in bad.values()):
+        raise InputError(_faults(bad))
+    corners = snapped.astype(np.int64)
+    steps = DEPTH_GUARD + np.rint(depths * (FAR - 2 * DEPTH_GUARD)).astype(np.int64)
+    found = colours.astype(np.int64)
+    texels = None if texels is None else texels.astype(np.int64)
+    area = _doubled_areas(corners)
+    turned = area < 0
+    for values in (corners, steps, found, texels):
+        if values is not None:
+            values[turned, 1:] = values[turned, :0:-1]
+    kept = area != 0
+    dropped = int(np.count_nonzero(~kept))
+    return ScreenTriangles(corners[kept], steps[kept], found[kept], dropped, None if texels is None else texels[kept])
+
+
+def _doubled_areas(corners: np.ndarray) -> np.ndarray:
+    (x0, y0), (x1, y1), (x2, y2) = (corners[:, corner].T for corner in range(3))
+    return (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+
+
+def _faults(bad: dict[str, np.ndarray]) -> list[Fault]:
+    hints = {
+        "corner": f"coordinates are finite and from {-REACH} to below {REACH} pixels",
+        "depth": "depths are from 0 to 1",
+        "colour": "colours are whole numbers from 0 to 255",
+        "texture coordinate": f"texture coordinates lie within {REACH} texels of 0",
+    }
+    found = []
+    for what, where in bad.items():
+        found += [
+            Fault(f"triangle {index + 1}: a {what} is out of range or not a number", hint=hints[what])
+            for index in np.flatnonzero(where)[:_MOST_REPORTED]
+        ]
+    return found[:_MOST_REPORTED]

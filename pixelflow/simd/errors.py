@@ -1,0 +1,152 @@
+"""The exception tree, and the one place that formats what / where / hint.
+
+Every error that a user can cause carries its own exit code, so that the command line never guesses:
+
+====  =================================================================
+code  meaning
+====  =================================================================
+0     done, all expectations met
+1     the simulation finished, an expectation failed
+2     usage error (argparse)
+3     input error: source, configuration or data file
+4     deadlock
+5     cycle limit reached
+6     machine fault in the program
+70    internal invariant broken
+130   interrupted
+====  =================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pixelflow.simd.records import record
+
+__all__ = [
+    "CycleLimitError",
+    "DeadlockError",
+    "ExpectationError",
+    "Fault",
+    "InputError",
+    "InternalError",
+    "MachineFault",
+    "PixelflowError",
+    "Place",
+    "format_error",
+    "nearest",
+]
+
+
+@record
+class Place:
+    """Where a fault is: a file, and as much of line, column, key and source text as is known.
+
+    ``line`` and ``column`` count from 1; ``length`` is the number of characters that the caret underlines.
+    """
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    text: str | None = None
+    length: int = 1
+
+    def __str__(self) -> str:
+        parts = [self.file]
+        if self.line is not None:
+            parts.append(str(self.line))
+            if self.column is not None:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+
+@record
+class Fault:
+    """One thing that is wrong: what, where, and what would be right."""
+
+    message: str
+    place: Place | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        head = f"{self.place}: error: {self.message}" if self.place else f"error: {self.message}"
+        lines = [head]
+        if self.place is not None and self.place.text is not None and self.place.line is not None:
+            lines.append(f"{self.place.line:>5} | {self.place.text}")
+            if self.place.column is not None:
+                # Tabs are kept so that the caret stays under the token however wide the terminal shows them.
+                before = self.place.text[: self.place.column - 1]
+                pad = "".join("\t" if c == "\t" else " " for c in before)
+                lines.append(f"      | {pad}{'^' * max(1, self.place.length)}")
+        if self.hint:
+            lines.append(f"    {self.hint}")
+        return "\n".join(lines)
+
+
+class PixelflowError(Exception):
+    """Anything that the simulator refuses or reports; ``exit_code`` is what the command line returns."""
+
+    exit_code = 70
+
+
+class InputError(PixelflowError):
+    """A source, configuration or data file that cannot be used: holds every fault that was found."""
+
+    exit_code = 3
+
+    def __init__(self, faults: Fault | str | Iterable[Fault]) -> None:
+        if isinstance(faults, str):
+            faults = (Fault(faults),)
+        elif isinstance(faults, Fault):
+            faults = (faults,)
+        self.faults: tuple[Fault, ...] = tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class ExpectationError(PixelflowError):
+    """The simulation finished, but not with what the user said it must give."""
+
+    exit_code = 1
+
+
+class DeadlockError(PixelflowError):
+    """No instruction stream can advance, and nothing in flight could change that."""
+
+    exit_code = 4
+
+
+class CycleLimitError(PixelflowError):
+    """The program was still running when the cycle limit was reached."""
+
+    exit_code = 5
+
+
+class MachineFault(PixelflowError):
+    """The program did what the machine cannot do: an address outside the PE, a stack overflow."""
+
+    exit_code = 6
+
+
+class InternalError(PixelflowError):
+    """An invariant of the simulator itself is broken; never the user's fault."""
+
+    exit_code = 70
+
+
+def nearest(word: str, allowed: Iterable[str]) -> str | None:
+    """Return the allowed word most like ``word`` (case does not count), or None where none is close."""
+    import difflib
+
+    by_folded = {candidate.lower(): candidate for candidate in allowed}
+    found = difflib.get_close_matches(word.lower(), list(by_folded), n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def format_error(error: PixelflowError) -> str:
+    """Return the text that a user reads: one block per fault, without a traceback."""
+    if isinstance(error, InputError):
+        text = "\n".join(str(fault) for fault in error.faults)
+        if len(error.faults) > 1:
+            text += f"\n{len(error.faults)} errors"
+        return text
+    return f"error: {error}"

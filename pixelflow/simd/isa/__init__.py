@@ -1,0 +1,1 @@
+"""Instructions as data: how they are declared, encoded and kept in a program. Every machine brings its own set."""

@@ -1,0 +1,250 @@
+"""A program: the only thing that crosses from the assembler to the machine.
+
+The machine executes the words. Everything else (labels, routines, source lines) serves people: messages, listings,
+reports. The object file (`.mco`) is JSON; its format is described in this package's README.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.isa.declare import Instruction, InstructionSet
+from pixelflow.simd.records import record
+
+__all__ = ["SCHEMA", "DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
+
+SCHEMA = "pixelflow.program/1"
+
+FIRST_SHOWN = 8
+"""Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
+
+
+@record
+class SourceLine:
+    """A line of source text that an instruction came from."""
+
+    file: str
+    line: int
+    text: str
+
+
+@record
+class MemoryRange:
+    """A named range of PE memory, in bytes."""
+
+    name: str
+    start: int
+    size: int
+
+
+@record
+class Routine:
+    """A routine or procedure: words ``entry`` up to (not including) ``end``; ``scratch`` holds (start, size) pairs."""
+
+    name: str
+    entry: int
+    end: int
+    parameters: tuple[str, ...] = ()
+    scratch: tuple[tuple[int, int], ...] = ()
+    started: bool = True
+    """Whether it begins with START (a routine) or not (a procedure of the sequencer)."""
+
+
+@record
+class DataBlock:
+    """Initial PE memory: ``values`` are bytes from address ``start`` on, the same in every PE; with ``lanes`` set,
+    the bytes hold each PE's own lane number, ``lanes`` bytes long, low byte first."""
+
+    start: int
+    values: tuple[int, ...] = ()
+    lanes: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Program(Shown):
+    """An assembled program: frozen, savable, comparable by :attr:`sha256`."""
+
+    instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
+    """What the words mean."""
+    schema: ClassVar[str] = SCHEMA
+    """The first entry of its object file."""
+
+    words: tuple[int, ...]
+    name: str = ""
+    entries: dict[str, int] = field(default_factory=lambda: {"eigc": 0})
+    labels: dict[str, int] = field(default_factory=dict)
+    routines: tuple[Routine, ...] = ()
+    names: tuple[str, ...] = ()
+    ranges: tuple[MemoryRange, ...] = ()
+    data: tuple[DataBlock, ...] = ()
+    lines: tuple[SourceLine, ...] = ()
+    line_of: tuple[int, ...] = ()
+    """For each instruction in order, its index in ``lines``; empty or -1 where the source is unknown."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed from the fields is computed again where it is sent to.
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def __repr__(self) -> str:
+        return f"Program({self.name!r}, {len(self.words)} words, sha256 {self.sha256[:12]})"
+
+    def sheet(self) -> Sheet:
+        """Return its size, its routines and ranges, and how it begins."""
+        begin = zip(self.addresses, self.cycles, self.instructions, range(FIRST_SHOWN), strict=False)
+        tables = (
+            Table(("routine", "at word", "words"), tuple((r.name, r.entry, r.end - r.entry) for r in self.routines)),
+            Table(("range", "at byte", "bytes"), tuple((r.name, r.start, r.size) for r in self.ranges)),
+            Table(("at word", "cycles", "instruction"), tuple((at, n, each.text()) for at, n, each, _ in begin)),
+        )
+        facts = (
+            ("sha256", self.sha256),
+            ("instructions", f"{len(self.instructions):,} in {len(self.words):,} words"),
+            ("streams", ", ".join(f"{stream} from word {at}" for stream, at in self.entries.items())),
+        )
+        return Sheet(
+            f"program {self.name or '(without a name)'}", facts, tuple(table for table in tables if table.rows)
+        )
+
+    @cached_property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """The instructions that the words mean, in order."""
+        return self.instruction_set.decode_all(self.words)
+
+    @cached_property
+    def cycles(self) -> tuple[int, ...]:
+        """The clock cycles of one execution of each instruction, by its declaration."""
+        # The same words are one object: what it takes is asked once.
+        once = {id(instruction): instruction for instruction in self.instructions}
+        cycles = {number: instruction.cycles for number, instruction in once.items()}
+        return tuple([cycles[id(instruction)] for instruction in self.instructions])
+
+    @cached_property
+    def addresses(self) -> tuple[int, ...]:
+        """The word address of each instruction."""
+        addresses, at = [], 0
+        for instruction in self.instructions:
+            addresses.append(at)
+            at += instruction.words
+        return tuple(addresses)
+
+    @cached_property
+    def index_of(self) -> dict[int, int]:
+        """From the word address of an instruction to its position in ``instructions``."""
+        return {address: index for index, address in enumerate(self.addresses)}
+
+    @cached_property
+    def sha256(self) -> str:
+        """A hash of what the machine sees: words, entries and initial memory."""
+        seen = {"words": self.words, "entries": self.entries, "data": [asdict(block) for block in self.data]}
+        return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def analyses(self) -> dict[Any, Any]:
+        """What others found out about the program, by whatever it depends on: kept with it, and no part of it."""
+        return {}
+
+    @cached_property
+    def _by_entry(self) -> list[Routine]:
+        return sorted(self.routines, key=lambda routine: routine.entry)
+
+    def routine_at(self, address: int) -> Routine | None:
+        """Return the routine that holds a word address, or None for main code."""
+        found = bisect_right(self._by_entry, address, key=lambda routine: routine.entry) - 1
+        if found < 0 or address >= self._by_entry[found].end:
+            return None
+        return self._by_entry[found]
+
+    def line_at(self, index: int) -> SourceLine | None:
+        """Return the source line of instruction number ``index``, if it is known."""
+        if index >= len(self.line_of) or self.line_of[index] < 0:
+            return None
+        return self.lines[self.line_of[index]]
+
+    def where(self, index: int) -> str:
+        """Return where instruction number ``index`` stands, for messages: file and line, or its word address."""
+        line = self.line_at(index)
+        return f"{line.file}:{line.line}" if line else f"word {self.addresses[index]}"
+
+    def range(self, name: str) -> MemoryRange:
+        """Return a named range of PE memory; raises KeyError where the program has none of that name."""
+        for found in self.ranges:
+            if found.name == name:
+                return found
+        raise KeyError(name)
+
+    def routine(self, name: str) -> Routine:
+        """Return a routine by name; raises KeyError where the program has none of that name."""
+        for found in self.routines:
+            if found.name == name:
+                return found
+        raise KeyError(name)
+
+    def to_json(self) -> str:
+        """Return the object file's text; the same program always gives the same text."""
+        body = {"schema": self.schema, "sha256": self.sha256} | asdict(self)
+        body["words"] = [f"{word:08x}" for word in self.words]
+        return json.dumps(body, sort_keys=True, indent=None, separators=(",", ":")) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, file: str = "<program>") -> Program:
+        """Return the program of an object file's text; raises InputError where it is damaged or of another schema."""
+
+        def refuse(message: str) -> InputError:
+            return InputError(Fault(message, Place(file), "assemble the source again: pixelflow asm"))
+
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError):
+            raise refuse("not an object file: this is not JSON") from None
+        if not isinstance(body, dict) or body.get("schema") != cls.schema:
+            found = body.get("schema") if isinstance(body, dict) else None
+            raise refuse(f"not an object file of this version: schema {found!r}, expected {cls.schema!r}")
+        try:
+            program = cls(
+                words=tuple(int(word, 16) for word in body["words"]),
+                name=str(body["name"]),
+                entries={str(stream): int(at) for stream, at in body["entries"].items()},
+                labels={str(label): int(at) for label, at in body["labels"].items()},
+                routines=tuple(_routine(item) for item in body["routines"]),
+                names=tuple(str(name) for name in body["names"]),
+                ranges=tuple(MemoryRange(**item) for item in body["ranges"]),
+                data=tuple(DataBlock(i["start"], tuple(i["values"]), i["lanes"]) for i in body["data"]),
+                lines=tuple(SourceLine(**item) for item in body["lines"]),
+                line_of=tuple(int(index) for index in body["line_of"]),
+            )
+            damaged = program.sha256 != body["sha256"] or not all(0 <= word < 1 << 32 for word in program.words)
+            damaged = damaged or any(not -1 <= index < len(program.lines) for index in program.line_of)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+            raise refuse("damaged object file: a field is missing or of the wrong kind") from None
+        if damaged:
+            raise refuse("damaged object file: the words do not match their checksum")
+        _ = program.instructions  # refuse undecodable words now, not in the middle of a run
+        return program
+
+    def save(self, path: str | Path) -> None:
+        """Write the object file."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Program:
+        """Read an object file; raises InputError where it cannot be read or is not one."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise InputError(Fault(f"cannot read the program: {reason}", Place(str(path)))) from None
+        return cls.from_json(text, str(path))
+
+
+def _routine(item: dict) -> Routine:
+    scratch = tuple((int(start), int(size)) for start, size in item["scratch"])
+    return Routine(item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"]))

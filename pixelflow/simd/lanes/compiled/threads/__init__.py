@@ -1,0 +1,1 @@
+"""Threads that share the tiles of one engine, in native code."""

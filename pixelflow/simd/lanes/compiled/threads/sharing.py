@@ -1,0 +1,242 @@
+"""The IR by which threads share the tiles of a run: each takes the next one as soon as it has done its last.
+
+What is shared lies in a box of 64-bit words, each of these on a line of the cache of its own:
+
+========  ==============================================================================================
+ticket    the number of the run; end and begin of its tiles that nobody has taken yet, 12 bits each
+run       state, bytes of a tile, lanes of a tile, program, table, workers that may take part
+done      of each of the last eight runs (on lines of their own): how many of its tiles are done
+awake     of each worker (on a line of its own): 1 while it looks at the ticket by itself, 0 when it must be woken
+========  ==============================================================================================
+
+Whoever begins a run takes tiles from the begin, workers take them from the end: so most tiles are done where they were
+done the last time, and are in that processor's cache. Taking is exchanging the ticket for one with a tile less. That
+succeeds only if nothing has happened since the ticket was read, so what was read of the run in between belongs to it.
+When all tiles are taken, the next run may begin, though some are not done yet.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import llvmlite.binding as llvm
+
+from pixelflow.simd.lanes.compiled.llvm.dispatch import WALK
+
+__all__ = ["MOST_TILES", "MOST_WORKERS", "NAMES", "RUNS", "TEXT", "Box", "Functions"]
+
+NAMES = ("publish", "help", "wait", "serve")
+
+RUNS = 8
+"""Runs that may be unfinished at the same time; a power of two."""
+
+MOST_WORKERS = 63
+"""As many as there are bits for them in a number."""
+
+_BITS = 12
+MOST_TILES = (1 << _BITS) - 1
+"""As many as their number has bits in a ticket."""
+
+_LINE = 64
+_RUN, _DONE = _LINE, 2 * _LINE
+_AWAKE = _DONE + RUNS * _LINE
+_RUN_NAMES = ("state", "size", "lanes", "program", "table", "workers")
+
+
+def _pause() -> str:
+    """Return what a thread does between two looks at the ticket."""
+    return "call void @llvm.x86.sse2.pause()" if llvm.get_process_triple().startswith("x86_64") else ""
+
+
+def _done(run: str) -> str:
+    """Return the lines that find the place of a run's tiles that are done."""
+    return f"""\
+  %slot = and i64 {run}, {RUNS - 1}
+  %slot.at = mul i64 %slot, {_LINE}
+  %done.from = getelementptr i8, ptr %box, i64 {_DONE}
+  %done.at = getelementptr i8, ptr %done.from, i64 %slot.at"""
+
+
+def _place(name: str) -> str:
+    return f"  %{name}.at = getelementptr i8, ptr %box, i64 {_RUN + 8 * _RUN_NAMES.index(name)}\n"
+
+
+def _get(name: str) -> str:
+    return _place(name) + f"  %{name} = load atomic i64, ptr %{name}.at monotonic, align 8\n"
+
+
+def _put(name: str) -> str:
+    return _place(name) + f"  store atomic i64 %{name}, ptr %{name}.at monotonic, align 8\n"
+
+
+_DECLARED = "declare void @llvm.x86.sse2.pause()\n" if _pause() else ""
+
+_TAKE = f"""
+define internal i1 @take(ptr %box, i64 %number) nounwind {{
+entry:
+  br label %look
+look:
+  %ticket = load atomic i64, ptr %box seq_cst, align 8
+  %begin = and i64 %ticket, {MOST_TILES}
+  %end.first = lshr i64 %ticket, {_BITS}
+  %end = and i64 %end.first, {MOST_TILES}
+  %none = icmp eq i64 %begin, %end
+  br i1 %none, label %nothing, label %read
+read:
+{"".join(_get(name) for name in _RUN_NAMES)}
+  %mine = icmp slt i64 %number, %workers
+  br i1 %mine, label %claim, label %nothing
+claim:
+  %is.worker = icmp sge i64 %number, 0
+  %from.end = sub i64 %ticket, {1 << _BITS}
+  %from.begin = add i64 %ticket, 1
+  %fewer = select i1 %is.worker, i64 %from.end, i64 %from.begin
+  %exchanged = cmpxchg ptr %box, i64 %ticket, i64 %fewer seq_cst seq_cst
+  %taken = extractvalue {{i64, i1}} %exchanged, 1
+  br i1 %taken, label %carry.out, label %look
+carry.out:
+  %last = sub i64 %end, 1
+  %tile.number = select i1 %is.worker, i64 %last, i64 %begin
+  %offset = mul i64 %tile.number, %size
+  %memory = inttoptr i64 %state to ptr
+  %tile = getelementptr i8, ptr %memory, i64 %offset
+  %functions = inttoptr i64 %table to ptr
+  %walk.at = getelementptr ptr, ptr %functions, i64 {WALK}
+  %walk = load ptr, ptr %walk.at
+  %words = inttoptr i64 %program to ptr
+  %behind = call ptr %walk(ptr %tile, i64 %lanes, ptr %words, ptr %functions)
+  %run = lshr i64 %ticket, {2 * _BITS}
+{_done("%run")}
+  %before = atomicrmw add ptr %done.at, i64 1 seq_cst
+  ret i1 true
+nothing:
+  ret i1 false
+}}
+"""
+"""Take a tile as worker ``number``, or -1, and carry the program out on it; false where there is none to take."""
+
+_PUBLISH = f"""
+define i64 @publish(ptr %box, i64 %run, i64 %tiles, {", ".join(f"i64 %{name}" for name in _RUN_NAMES)}) nounwind {{
+entry:
+{"".join(_put(name) for name in _RUN_NAMES)}
+{_done("%run")}
+  store atomic i64 0, ptr %done.at seq_cst, align 8
+  %upper = shl i64 %run, {2 * _BITS}
+  %none.taken = shl i64 %tiles, {_BITS}
+  %ticket = or i64 %upper, %none.taken
+  store atomic i64 %ticket, ptr %box seq_cst, align 8
+  %any = icmp sgt i64 %workers, 0
+  br i1 %any, label %worker, label %end
+worker:
+  %number = phi i64 [0, %entry], [%number.next, %worker]
+  %asleep = phi i64 [0, %entry], [%asleep.next, %worker]
+  %offset = mul i64 %number, {_LINE}
+  %from = getelementptr i8, ptr %box, i64 {_AWAKE}
+  %awake.at = getelementptr i8, ptr %from, i64 %offset
+  %awake = load atomic i64, ptr %awake.at seq_cst, align 8
+  %sleeps = xor i64 %awake, 1
+  %bit = shl i64 %sleeps, %number
+  %asleep.next = or i64 %asleep, %bit
+  %number.next = add i64 %number, 1
+  %more = icmp slt i64 %number.next, %workers
+  br i1 %more, label %worker, label %end
+end:
+  %found = phi i64 [0, %entry], [%asleep.next, %worker]
+  ret i64 %found
+}}
+"""
+"""Begin a run, when all tiles of the last one are taken; return which workers must be woken, a bit each."""
+
+_HELP = """
+define void @help(ptr %box) nounwind {
+entry:
+  br label %work
+work:
+  %took = call i1 @take(ptr %box, i64 -1)
+  br i1 %took, label %work, label %end
+end:
+  ret void
+}
+"""
+"""Take tiles until there are none."""
+
+_WAIT = f"""
+define i64 @wait(ptr %box, i64 %run, i64 %tiles, i64 %looks) nounwind {{
+entry:
+{_done("%run")}
+  br label %wait
+wait:
+  %look = phi i64 [%looks, %entry], [%look.next, %again]
+  %done = load atomic i64, ptr %done.at seq_cst, align 8
+  %all = icmp eq i64 %done, %tiles
+  br i1 %all, label %end, label %again
+again:
+  {_pause()}
+  %look.next = sub i64 %look, 1
+  %more = icmp sgt i64 %look.next, 0
+  br i1 %more, label %wait, label %end
+end:
+  %found = zext i1 %all to i64
+  ret i64 %found
+}}
+"""
+"""Wait until all tiles of a run are done, for ``looks`` looks; return 1 when they are, else 0."""
+
+_SERVE = f"""
+define void @serve(ptr %box, i64 %number, i64 %looks) nounwind {{
+entry:
+  %offset = mul i64 %number, {_LINE}
+  %from = getelementptr i8, ptr %box, i64 {_AWAKE}
+  %awake.at = getelementptr i8, ptr %from, i64 %offset
+  br label %stay
+stay:
+  store atomic i64 1, ptr %awake.at seq_cst, align 8
+  br label %poll
+poll:
+  %look = phi i64 [%looks, %stay], [%looks, %poll], [%look.next, %again]
+  %took = call i1 @take(ptr %box, i64 %number)
+  br i1 %took, label %poll, label %again
+again:
+  {_pause()}
+  %look.next = sub i64 %look, 1
+  %more = icmp sgt i64 %look.next, 0
+  br i1 %more, label %poll, label %leave
+leave:
+  store atomic i64 0, ptr %awake.at seq_cst, align 8
+  %took.last = call i1 @take(ptr %box, i64 %number)
+  br i1 %took.last, label %stay, label %end
+end:
+  ret void
+}}
+"""
+"""Take tiles as worker ``number`` until there have been none for ``looks`` looks. Whoever publishes a run after that
+finds that the worker sleeps; what was published just before is still taken."""
+
+TEXT = _DECLARED + _TAKE + _PUBLISH + _HELP + _WAIT + _SERVE
+
+
+class Functions:
+    """The native functions at their addresses, in the order of `NAMES`."""
+
+    def __init__(self, publish: int, help_: int, wait: int, serve: int) -> None:
+        word, pointer = ctypes.c_int64, ctypes.c_void_p
+        run = (pointer, word, word, ctypes.c_char_p, pointer, word)
+        self.publish = ctypes.CFUNCTYPE(word, pointer, word, word, *run)(publish)
+        self.help = ctypes.CFUNCTYPE(None, pointer)(help_)
+        self.wait = ctypes.CFUNCTYPE(word, pointer, word, word, word)(wait)
+        self.serve = ctypes.CFUNCTYPE(None, pointer, word, word)(serve)
+
+
+class Box:
+    """The words that are shared; ``address`` is that of the ticket."""
+
+    def __init__(self) -> None:
+        self._memory = ctypes.create_string_buffer(_AWAKE + _LINE * MOST_WORKERS + _LINE)
+        address = ctypes.addressof(self._memory)
+        self.address = address + -address % _LINE
+        self._ticket = ctypes.c_uint64.from_address(self.address)
+
+    @property
+    def run(self) -> int:
+        """The number of the last run that was published."""
+        return self._ticket.value >> 2 * _BITS

@@ -1,0 +1,102 @@
+"""The algebra with numbers: what a meaning may do besides, where a word has 32 bits and lanes share a memory of bytes.
+
+A word is then also a signed or unsigned integer, or an IEEE binary32. The seams stay five: `series`, `fetch` and `put`
+belong to **fetch**, `spread`, `collect` and `rank` to **mask**, everything else to **operation**. Lane i of a group
+is bit i of the number that `spread` takes and `collect` gives.
+
+Float results are rounded once, to nearest even, with denormals; a NaN comes out quiet, and is that of the first operand
+that has one, or 0xFFC00000 where none has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Protocol
+
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
+
+__all__ = ["NumberAlgebra", "Rounding"]
+
+
+class Rounding(Enum):
+    """Where a float goes that is no whole number."""
+
+    NEAREST = 0
+    DOWN = 1
+    UP = 2
+    TO_ZERO = 3
+
+
+class NumberAlgebra(Algebra[Word, Bit], Protocol[Word, Bit]):
+    """What a meaning may do to lanes of 32-bit words."""
+
+    # --- fetch ----------------------------------------------------------------------------------------------
+
+    def series(self, values: Sequence[int]) -> Word:
+        """Return a word that is the same in every group: ``values[i]`` in lane i."""
+
+    def fetch(self, address: Word, size: int, where: Bit | None = None) -> Word:
+        """Return ``size`` bytes (1, 2 or 4) from each lane's address on, low byte first; 0 where the bit is clear."""
+
+    def put(self, address: Word, value: Word, size: int, where: Bit | None = None) -> None:
+        """Write the low ``size`` bytes of each lane's word to its address; of equal addresses the last lane wins."""
+
+    # --- mask -----------------------------------------------------------------------------------------------
+
+    def spread(self, number: Word) -> Bit:
+        """Return, in lane i of each group, bit i of that lane's word."""
+
+    def collect(self, bits: Bit) -> Word:
+        """Return, in every lane of a group, the number whose bit i is lane i's bit."""
+
+    def rank(self, bits: Bit) -> Word:
+        """Return, in each lane, how many lanes before it in its group have the bit set."""
+
+    # --- operation on integers ------------------------------------------------------------------------------
+
+    def equal(self, a: Word, b: Word) -> Bit:
+        """Return whether two words are the same."""
+
+    def less(self, a: Word, b: Word, *, signed: bool) -> Bit:
+        """Return whether a < b, as signed or unsigned integers."""
+
+    def multiply(self, a: Word, b: Word, *, signed: bool) -> tuple[Word, Word]:
+        """Return the low and the high word of the product."""
+
+    def shift_up(self, a: Word, by: Word) -> Word:
+        """Return a shifted up, zeros coming in; 0 for 32 and more."""
+
+    def shift_down(self, a: Word, by: Word, *, signed: bool) -> Word:
+        """Return a shifted down, zeros or copies of the sign coming in; 32 and more leave nothing else."""
+
+    # --- operation on floats --------------------------------------------------------------------------------
+
+    def float_add(self, a: Word, b: Word) -> Word:
+        """Return a + b."""
+
+    def float_multiply(self, a: Word, b: Word) -> Word:
+        """Return a * b."""
+
+    def float_divide(self, a: Word, b: Word) -> Word:
+        """Return a / b."""
+
+    def float_fuse(self, a: Word, b: Word, c: Word) -> Word:
+        """Return a * b + c, rounded once."""
+
+    def float_equal(self, a: Word, b: Word) -> Bit:
+        """Return whether a == b; a NaN equals nothing, and 0.0 equals -0.0."""
+
+    def float_less(self, a: Word, b: Word) -> Bit:
+        """Return whether a < b; never for a NaN."""
+
+    # --- operation: conversions -----------------------------------------------------------------------------
+
+    def to_float(self, a: Word, *, signed: bool) -> Word:
+        """Return an integer as the nearest float."""
+
+    def to_integer(self, a: Word, rounding: Rounding) -> Word:
+        """Return a float as a signed integer; 0x80000000 where that is out of range or the float is a NaN."""
+
+    def half_to_float(self, a: Word) -> Word:
+        """Return the IEEE binary16 in the low 16 bits as a float."""

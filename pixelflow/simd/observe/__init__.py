@@ -1,0 +1,1 @@
+"""Watching: the events of a run, and the bus that hands them to subscribers."""

@@ -1,0 +1,79 @@
+"""The formats of traces, each with its file suffix, its writer and its check."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from typing import IO
+
+from pixelflow.simd.records import record
+from pixelflow.simd.trace.faults import Checked
+from pixelflow.simd.trace.kanata import FIRST_LINE, write_kanata
+from pixelflow.simd.trace.model import Trace
+from pixelflow.simd.trace.perfetto import write_perfetto
+from pixelflow.simd.trace.read.kanata import check_kanata
+from pixelflow.simd.trace.read.perfetto import check_perfetto
+from pixelflow.simd.trace.read.vcd import check_vcd
+from pixelflow.simd.trace.vcd import write_vcd
+
+__all__ = ["FORMATS", "Format", "format_of"]
+
+
+@record
+class Format:
+    """One format. ``loses`` says what of a trace it cannot hold, ``package`` what must be installed to write it."""
+
+    name: str
+    suffix: str
+    opening: bytes
+    """What every file of the format begins with."""
+    write: Callable[[Trace, IO[bytes]], None]
+    check: Callable[[IO[bytes], str], Checked]
+    loses: str = ""
+    package: str | None = None
+    """As it is imported."""
+    reading_needs_package: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Whether the package is not installed."""
+        return self.package is not None and importlib.util.find_spec(self.package) is None
+
+
+FORMATS = {
+    each.name: each
+    for each in (
+        Format(
+            "perfetto",
+            ".pftrace",
+            b"\x0a",
+            write_perfetto,
+            check_perfetto,
+            package="perfetto",
+            reading_needs_package=True,
+        ),
+        Format(
+            "vcd",
+            ".vcd",
+            b"$",
+            write_vcd,
+            check_vcd,
+            loses="instructions of no cycle, arrows, source lines, wires",
+            package="vcd",
+        ),
+        Format(
+            "kanata",
+            ".kanata",
+            FIRST_LINE.encode(),
+            write_kanata,
+            check_kanata,
+            loses="stages, routines, TASICs, paths of the GNI, wires, counters",
+        ),
+    )
+}
+"""Every format by name."""
+
+
+def format_of(opening: bytes) -> Format | None:
+    """Return the format of a file that begins with these bytes, None where it is of none."""
+    return next((each for each in FORMATS.values() if opening.startswith(each.opening)), None)

@@ -1,0 +1,286 @@
+"""A trace as data: spans on tracks, counters, and arrows, all in cycles; what every format is written from."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.simd.records import record
+
+__all__ = [
+    "STREAMS",
+    "WAITS",
+    "Category",
+    "Clock",
+    "Counter",
+    "Flow",
+    "Label",
+    "Span",
+    "Spans",
+    "Trace",
+    "Track",
+    "TrackKind",
+]
+
+STREAMS = ("eigc", "tigc")
+"""The instruction streams; the numbers that formats give them are their places here."""
+
+
+class TrackKind(Enum):
+    """What a track is about, in the order in which viewers show them; the value is its name, ``{}`` its number."""
+
+    RUNS = "runs"
+    STREAM = "{}"
+    STAGES = "{} stages"
+    ROUTINES = "{} routines"
+    TASIC = "tasic[{}]"
+    PATH = "gni {}"
+    SEMAPHORE = "sem {}"
+    ENABLED = "enabled[{}]"
+    WIRE = "wire {}"
+
+    def __init__(self, template: str) -> None:
+        before, _, after = template.partition("{}")
+        self.pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}" if "{}" in template else template)
+
+
+@record
+class Track:
+    """One line of a trace: its kind, and of what: the stream's name, the module's number, the path's name."""
+
+    kind: TrackKind
+    of: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name that viewers show and ``--only`` takes: ``eigc``, ``tasic[2]``."""
+        return self.kind.value.format(self.of)
+
+    @property
+    def order(self) -> tuple[int, tuple[tuple[int, str], ...]]:
+        """Where the track stands among the others: a stream's own tracks together, numbers by their value."""
+        kinds = list(TrackKind)
+        rank = kinds.index(self.kind)
+        numbers = tuple((int(digits or -1), text) for digits, text in re.findall(r"(\d+)|(\D+)", self.of))
+        if kinds.index(TrackKind.STREAM) <= rank <= kinds.index(TrackKind.ROUTINES):
+            return kinds.index(TrackKind.STREAM), (*numbers, (rank, ""))
+        return rank, numbers
+
+    @classmethod
+    def named(cls, name: str) -> Track:
+        """Return the track of this name."""
+        special = [kind for kind in TrackKind if kind is not TrackKind.STREAM]
+        for kind in (*special, TrackKind.STREAM):
+            found = kind.pattern.fullmatch(name)
+            if found:
+                return cls(kind, *found.groups())
+        raise ValueError(f"no track has the name {name!r}")
+
+
+class Category(Enum):
+    """What a span says of the cycles it covers."""
+
+    RUN = "run"
+    EXECUTE = "execute"
+    WAIT = "wait"
+    """A stream waits before an instruction can execute: for a semaphore."""
+    STALL = "stall"
+    """A stream has issued an instruction and waits until it is done: for a transfer."""
+    BLOCKED = "blocked"
+    """A stream waited for a semaphore when the run was stopped; the account of the run does not count it."""
+    STAGE = "stage"
+    ROUTINE = "routine"
+    ACCESS = "access"
+    PATH = "path"
+    CARRY = "carry"
+
+
+WAITS = (Category.WAIT, Category.STALL, Category.BLOCKED)
+"""Categories whose spans are named by the reason: ``wait sem 2``, ``wait transfer``, ``blocked sem 0``."""
+
+
+@record
+class Label:
+    """What is known of a span besides its time; spans of the same instruction share one."""
+
+    name: str
+    category: Category
+    args: tuple[tuple[str, int | str], ...] = ()
+
+    def arg(self, name: str) -> int | str | None:
+        """Return an argument, None where there is none of that name."""
+        return dict(self.args).get(name)
+
+    @property
+    def account(self) -> str:
+        """The heading under which an account counts the span's cycles."""
+        return self.name if self.category in WAITS else "busy"
+
+
+class Span(NamedTuple):
+    """Cycles from ``start`` up to ``end`` of a track; no cycle at all where something happened at a point in time."""
+
+    start: int
+    end: int
+    label: Label
+
+
+class Spans:
+    """The spans of one track in the order of their starts, kept as columns: 24 bytes each.
+
+    Spans of a track follow each other, or one lies inside the other.
+    """
+
+    def __init__(self, labels: list[Label]) -> None:
+        self._all_labels = labels
+        self.starts = array("q")
+        self.ends = array("q")
+        self.labels = array("q")
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __iter__(self) -> Iterator[Span]:
+        labels = self._all_labels
+        for start, end, label in zip(self.starts, self.ends, self.labels, strict=True):
+            yield Span(start, end, labels[label])
+
+    def __getitem__(self, row: int) -> Span:
+        return Span(self.starts[row], self.ends[row], self._all_labels[self.labels[row]])
+
+    def label(self, number: int) -> Label:
+        """Return the label of this number."""
+        return self._all_labels[number]
+
+    def add(self, start: int, end: int, label: int) -> int:
+        """Append a span with the label of this number; return its row."""
+        self.starts.append(start)
+        self.ends.append(end)
+        self.labels.append(label)
+        return len(self.starts) - 1
+
+    def drop_last(self) -> None:
+        """Take the last span away."""
+        for column in (self.starts, self.ends, self.labels):
+            column.pop()
+
+
+class Counter:
+    """A number over time: its value from each of ``cycles`` on."""
+
+    def __init__(self, unit: str) -> None:
+        self.unit = unit
+        self.cycles = array("q")
+        self.values = array("q")
+
+    def __len__(self) -> int:
+        return len(self.cycles)
+
+    def set(self, cycle: int, value: int) -> None:
+        """Note the value from a cycle on; the last one of a cycle counts."""
+        if self.cycles and self.cycles[-1] == cycle:
+            self.values[-1] = value
+        elif not self.values or self.values[-1] != value:
+            self.cycles.append(cycle)
+            self.values.append(value)
+
+
+class Flow(NamedTuple):
+    """An arrow from one span to another: tracks and rows."""
+
+    source: Track
+    source_row: int
+    target: Track
+    target_row: int
+
+
+@record
+class Clock:
+    """From cycles to the time units of a format and back; exact, in integers."""
+
+    mhz: int
+
+    def ticks(self, cycle: int, per_second: int) -> int:
+        """Return the time of a cycle in units of which a second has so many; rounded down."""
+        return cycle * per_second // (self.mhz * 10**6)
+
+    def cycle(self, ticks: int, per_second: int) -> int:
+        """Return the cycle of a time that `ticks` gave."""
+        return -(-ticks * self.mhz * 10**6 // per_second)
+
+    def tells_apart(self, per_second: int) -> bool:
+        """Whether every cycle has a time of its own."""
+        return self.mhz * 10**6 <= per_second
+
+
+@dataclass
+class Trace(Shown):
+    """All that was recorded. ``header`` says what of: tool, program, configuration, clock, window."""
+
+    clock: Clock
+    header: dict[str, str] = field(default_factory=dict)
+    begin: int = 0
+    end: int = 0
+    """The last cycle."""
+    labels: list[Label] = field(default_factory=list)
+    spans: dict[Track, Spans] = field(default_factory=dict)
+    counters: dict[Track, Counter] = field(default_factory=dict)
+    flows: list[Flow] = field(default_factory=list)
+    _number_of: dict[Label, int] = field(default_factory=dict)
+
+    def label(self, label: Label) -> int:
+        """Return the number of a label; equal labels have the same."""
+        number = self._number_of.setdefault(label, len(self.labels))
+        if number == len(self.labels):
+            self.labels.append(label)
+        return number
+
+    def track(self, track: Track) -> Spans:
+        """Return the spans of a track, none yet where it is new."""
+        if track not in self.spans:
+            self.spans[track] = Spans(self.labels)
+        return self.spans[track]
+
+    def counter(self, track: Track, unit: str) -> Counter:
+        """Return the counter of a track, without values where it is new."""
+        return self.counters.setdefault(track, Counter(unit))
+
+    @property
+    def tracks(self) -> list[Track]:
+        """All tracks, in the order in which viewers show them."""
+        return sorted([*self.spans, *self.counters], key=lambda track: track.order)
+
+    @property
+    def events(self) -> int:
+        """How many spans and values of counters there are."""
+        return sum(len(each) for each in (*self.spans.values(), *self.counters.values()))
+
+    @property
+    def legend(self) -> dict[str, str]:
+        """What stands at the head of a file: the header, the clock, and the cycles that the trace covers."""
+        return {**self.header, "clock_mhz": str(self.clock.mhz), "begin": str(self.begin), "end": str(self.end)}
+
+    def sheet(self) -> Sheet:
+        """Return what the trace is of, and the spans of each track with the cycles that they account for."""
+        totals = self.totals()
+        rows = tuple(
+            (track.name, len(self.spans.get(track, ())), sum(totals.get(track.name, {}).values()))
+            for track in self.tracks
+        )
+        return Sheet("trace", tuple(self.legend.items()), (Table(("track", "spans", "cycles"), rows),))
+
+    def totals(self) -> dict[str, dict[str, int]]:
+        """Return the cycles of each track that an account has too, by heading: busy, or the reason of a wait."""
+        found: dict[str, dict[str, int]] = {}
+        for track in self.tracks:
+            if track.kind in (TrackKind.STREAM, TrackKind.TASIC, TrackKind.PATH) and track in self.spans:
+                sums = found.setdefault(track.name, {})
+                for span in self.spans[track]:
+                    if span.end > span.start:
+                        sums[span.label.account] = sums.get(span.label.account, 0) + span.end - span.start
+        return found

@@ -1,0 +1,1 @@
+"""Readers of the trace formats: what a viewer would see, for checks and comparisons."""

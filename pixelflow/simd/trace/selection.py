@@ -1,0 +1,100 @@
+"""Which part of a run a trace shows: a window of cycles, and tracks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pixelflow.simd.errors import nearest
+from pixelflow.simd.records import record
+from pixelflow.simd.trace.model import Track, TrackKind
+
+__all__ = ["EVERYTHING", "Selection", "asks_for_wires", "known_tracks", "unknown_track"]
+
+_MOST_CYCLES = 1 << 63
+
+
+@record
+class Selection:
+    """Cycles from ``begin`` up to ``end`` (None: to the last one), of the tracks that ``only`` names (empty: all).
+
+    A name may hold ``*`` and ``?``; brackets stand for themselves, ``tasic[2]``. Wires are shown only where a name
+    asks for them: they carry more items than the rest of the machine has events.
+    """
+
+    begin: int = 0
+    end: int | None = None
+    only: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, window: str | None, only: Iterable[str] = ()) -> Selection:
+        """Return the selection of a window ``A:B``; raises ValueError where it is none, or holds no cycle."""
+        if window is None:
+            return cls(only=tuple(only))
+        found = re.fullmatch(r"\s*(\d+(?:_\d+)*)?\s*:\s*(\d+(?:_\d+)*)?\s*", window, re.ASCII)
+        if found is None:
+            raise ValueError("expected two cycles A:B, of which either may be missing")
+        begin, end = (int(text) if text else None for text in found.groups())
+        if max(begin or 0, end or 0) >= _MOST_CYCLES:
+            raise ValueError("no run has that many cycles")
+        if end is not None and end <= (begin or 0):
+            raise ValueError("the window is empty: it holds the cycles from A up to B, without B")
+        return cls(begin or 0, end, tuple(only))
+
+    def wants(self, track: Track) -> bool:
+        """Whether the trace shows the track."""
+        if track.kind is TrackKind.WIRE:
+            return any(asks_for_wires(pattern) and matches(pattern, track.name) for pattern in self.only)
+        return not self.only or any(matches(pattern, track.name) for pattern in self.only)
+
+    def unmet(self, tracks: Iterable[Track]) -> list[str]:
+        """Return the patterns that name none of these tracks."""
+        names = [track.name for track in tracks]
+        return [pattern for pattern in self.only if not any(matches(pattern, name) for name in names)]
+
+    def clip(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the part of a span that lies in the window, None where no part does."""
+        if start == end:
+            return (start, end) if self.holds(start) else None
+        start, end = max(start, self.begin), end if self.end is None else min(end, self.end)
+        return (start, end) if start < end else None
+
+    def holds(self, cycle: int) -> bool:
+        """Whether a cycle lies in the window."""
+        return self.begin <= cycle and (self.end is None or cycle < self.end)
+
+
+EVERYTHING = Selection()
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a pattern with ``*`` and ``?`` names a track; upper and lower case are the same."""
+    translated = "".join(".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern)
+    return re.fullmatch(translated, name, re.IGNORECASE) is not None
+
+
+def asks_for_wires(pattern: str) -> bool:
+    """Whether a pattern is one for wires."""
+    return matches("wire *", pattern)
+
+
+def known_tracks(streams: Iterable[str], modules: int, paths: Iterable[str], semaphores: int) -> list[Track]:
+    """Return every track that a run of such a machine may have, wires left out."""
+    of_streams = (TrackKind.STREAM, TrackKind.STAGES, TrackKind.ROUTINES)
+    numbers = [str(module) for module in range(modules)]
+    return [
+        Track(TrackKind.RUNS),
+        *(Track(kind, stream) for stream in streams for kind in of_streams),
+        *(Track(kind, number) for kind in (TrackKind.TASIC, TrackKind.ENABLED) for number in numbers),
+        *(Track(TrackKind.PATH, path) for path in paths),
+        *(Track(TrackKind.SEMAPHORE, str(number)) for number in range(semaphores)),
+    ]
+
+
+def unknown_track(pattern: str, known: Iterable[Track]) -> str | None:
+    """Return None where a pattern names a known track or wires, else what is wrong with it, with the nearest name."""
+    names = [track.name for track in known]
+    if any(matches(pattern, name) for name in names) or asks_for_wires(pattern):
+        return None
+    found = nearest(pattern, names)
+    return f"no track has this name{f'; did you mean {found}?' if found else ''}"
