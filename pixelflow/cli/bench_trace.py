@@ -27,7 +27,7 @@ def traces(rounds: int, note: Callable[[str], None]) -> dict[str, Any]:
     from pixelflow.simd.trace.formats import FORMATS
 
     program = assemble(PASS)
-    node = Node(THESIS)
+    node = Node(THESIS, "rows")
     trace = Trace(Clock(THESIS.clock_mhz))
     Tracer(trace).attach(node.bus, known_of(THESIS))
     note(f"building a trace of {_SPANS:,} spans")

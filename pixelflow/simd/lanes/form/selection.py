@@ -42,7 +42,7 @@ class Special(Enum):
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """One symbol. ``row`` is the number of a row of state, ``constant`` a value; the result of an operation has none."""
+    """One symbol. ``row`` is the number of a row of state, ``constant`` a value; results of operations have none."""
 
     lie: Lie
     row: int | None = None
