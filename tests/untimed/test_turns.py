@@ -68,7 +68,7 @@ def test_the_account_counts_and_knows_no_cycles() -> None:
 
 def test_it_shows_itself() -> None:
     run = one(EXCHANGE)
-    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine rows)"
+    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine " + run.engine + ")"
     sheet = run.sheet()
     assert sheet.title == "function-only run of 22 instructions" and ("time", "none was simulated") in sheet.facts
     rows = {row for table in sheet.tables for row in table.rows}
