@@ -19,6 +19,7 @@ from pixelflow.node.streams import deadlock
 from pixelflow.node.two_streams import TwoStreams
 from pixelflow.simd.boxes import Clock, Netlist
 from pixelflow.simd.errors import DeadlockError, InputError, InternalError
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Machine", "MachineRun"]
@@ -45,7 +46,7 @@ class Machine:
     """Nodes of one configuration in a row; node n + 1 is the next one along the geometry network, after the last the
     first."""
 
-    def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = "rows") -> None:
+    def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         if not 2 <= nodes <= 40:
             raise InputError(f"a machine has 2 to 40 nodes, not {nodes}")
         self.config = config

@@ -27,6 +27,7 @@ from pixelflow.node.two_streams import TwoStreams
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.report import Report, Shown
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Node(Shown):
     Memory is indexed ``[byte, lane]`` with lane = ((module * 8 + emc) * 8 + panel) * 32 + pe.
     """
 
-    def __init__(self, config: NodeConfig = THESIS, engine: str = "rows") -> None:
+    def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         self.config = config
         self.array = PeArray(config, engine)
         self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]

@@ -18,6 +18,7 @@ from pixelflow.node.node import Node
 from pixelflow.node.replay import Replay
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.records import record
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
@@ -56,7 +57,7 @@ class SavedRun:
     file: str = field(default="the saved run", compare=False)
     """Where it was read from, for messages."""
 
-    def replay(self, engine: str = "rows", *, watch: Callable[[Bus], None] | None = None, **options: Any) -> Replay:
+    def replay(self, engine: str = AUTO, *, watch: Callable[[Bus], None] | None = None, **options: Any) -> Replay:
         """Return the run at cycle 0, on a node of its own; ``options`` are those of `Replay`.
 
         ``watch`` is called with the node's bus before the run begins.

@@ -69,7 +69,7 @@ def test_the_account_counts_and_knows_no_cycles() -> None:
 
 def test_it_shows_itself() -> None:
     run = one(EXCHANGE)
-    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine rows)"
+    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine " + run.engine + ")"
     report = run.report()
     assert report.title == "function-only run of 22 instructions"
     assert Line("none was simulated", "time") in report.parts
