@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from larrabee_bridge.claims.published.claim import Kind
 from larrabee_bridge.claims.report import Row, by_class, closing
-from pixelflow.report import Column, Json, Line, Part, Report, Table, counted
+from pixelflow.report import Column, Fact, Json, Part, Report, Table, counted
 
 __all__ = ["claims_report"]
 
@@ -77,7 +77,7 @@ def _blocks(rows: Sequence[Row]) -> Iterator[Part]:
             ("measured", row.text),
             ("conditions", claim.conditions),
         ):
-            yield Line(text, f"  {label}", hang=14)
+            yield Fact(text, f"  {label}", hang=14)
         yield ""
 
 

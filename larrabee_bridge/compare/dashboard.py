@@ -8,8 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pixelflow.report import Line, Part, number, percent
-from pixelflow.report.text import drawn
+from pixelflow.report import Fact, Part, drawn, number, percent
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 
 __all__ = ["dashboard_parts"]
@@ -31,10 +30,10 @@ def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[P
         grid.add_column(width=each)
     for row in [panels] if beside else [[panel] for panel in panels]:
         grid.add_row(*row)
-    yield Line("\n".join(drawn(grid, width, color=color)), wrap=False)
+    yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
     yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
     verdict = "every pixel equal on both" if found.identical else "PICTURES DIFFER"
-    yield Line(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
+    yield Fact(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
 
 
 def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:

@@ -32,18 +32,19 @@ class CoreConfig:
 
     caches: bool = param(False,
         "threads that share a core wait for lines that are not in its caches; else every access hits", unit="",
-        source="a switch of the model", standing=Standing.INVENTED)
+        source="a switch of the model", matters="caches", standing=Standing.INVENTED)
     l1_bytes: int = param(32768, "L1 data cache of a core", unit="bytes", source="Seiler et al. 2008, 3.1",
-        standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536))
+        matters="caches", standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536))
     l2_bytes: int = param(262144, "slice of the L2 cache that belongs to a core", unit="bytes",
         source="Seiler et al. 2008, 3.1", standing=Standing.DERIVED, allowed=(131072, 262144, 524288))
     ways: int = param(8, "lines in each set of either cache", unit="lines", source="no source gives it",
-        standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16))
+        matters="caches", standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16))
     l2_cycles: int = param(15, "a thread waits for a line of the L2 slice", unit="cycles",
-        source="Intel, Xeon Phi tuning note: 15 to 30; a descendant", standing=Standing.INVENTED, low=1, high=1000)
+        source="Intel, Xeon Phi tuning note: 15 to 30; a descendant",
+        matters="caches", standing=Standing.INVENTED, low=1, high=1000)
     memory_cycles: int = param(300, "a thread waits for a line of memory", unit="cycles",
         source="no source gives it; Intel, Xeon Phi tuning note: 500 to 1000 on a descendant",
-        standing=Standing.INVENTED, low=1, high=10000)
+        matters="caches", standing=Standing.INVENTED, low=1, high=10000)
     # fmt: on
 
 

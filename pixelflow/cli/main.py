@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import Parser, add_common_options
-from pixelflow.cli.shell.registry import COMMANDS, Command
+from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.errors import ExpectationError, PixelflowError, format_error, nearest
 
@@ -120,7 +120,7 @@ def _top_parser() -> Parser:
 
 
 def _command_table() -> str:
-    def line(command: Command) -> str:
+    def line(command: CommandEntry) -> str:
         return f"  {command.name:<12}{command.summary}"
 
     return "commands:\n" + "\n".join(line(command) for command in COMMANDS.values())

@@ -54,9 +54,8 @@ _TEXTURE = "pixelflow/node/texture_memory.py"
 _COMPOSITION = "tessellation/rendering/composition_time.py"
 
 
-# The tables below stay aligned: one value, then what is known about it. ``matters`` to: runs with transfers of texture
-# memory, reads or writes of it, refresh, paths of the GNI, loads or results over them, sequencer control; a limit that
-# a run stayed below; pictures of several nodes; an option of the model while it is not as delivered.
+# The tables below stay aligned: one value, then what is known about it; the words of ``matters`` are those of
+# `pixelflow/node/run_report.py`.
 # fmt: off
 @record(kw_only=True)
 class ArrayConfig:
@@ -71,8 +70,7 @@ class ArrayConfig:
     pes_per_panel: int = param(32, "PEs of a panel", unit="PEs", allowed=(32,),
         source="thesis 2.2.1", standing=THESIS, state=True, read_by=_ARRAY)
     main_bytes: int = param(256, "main memory of a PE, from address 0", unit="bytes", allowed=(256,),
-        because=_FIXED,
-        source="thesis 3.6", standing=THESIS, state=True, read_by=_ARRAY)
+        because=_FIXED, source="thesis 3.6", standing=THESIS, state=True, read_by=_ARRAY)
     composition_bytes: int = param(64, "image composition memory, behind main memory", unit="bytes", allowed=(64,),
         because=_FIXED,
         source="thesis 3.6; its place in the address map is invented", standing=THESIS, state=True, read_by=_ARRAY)
@@ -138,17 +136,13 @@ class LeeConfig:
     ye_bits: int = param(2, "register ye of an EMC", unit="bits", low=1, high=4,
         source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     xp_bits: int = param(8, "registers xp", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     yp_bits: int = param(7, "registers yp", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     xs_bits: int = param(4, "registers xs", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     ys_bits: int = param(4, "registers ys", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
 
 
 @record(kw_only=True)
@@ -180,8 +174,7 @@ class SdramConfig:
     """Texture memory: size of the synchronous DRAMs and their times, in clocks of 10 ns."""
 
     devices_per_module: int = param(8, "SDRAMs of a module, one for each word of a port", unit="devices", allowed=(8,),
-        because=_FIXED,
-        source="thesis 2.2.1", standing=THESIS, matters="transfers", state=True, read_by=_TEXTURE)
+        because=_FIXED, source="thesis 2.2.1", standing=THESIS, matters="transfers", state=True, read_by=_TEXTURE)
     banks: int = param(2, "banks of an SDRAM", unit="banks", allowed=(2, 4),
         source="thesis 2.2.6", standing=THESIS, matters="transfers", state=True, read_by=_TEXTURE)
     rows: int = param(2048, "rows of a bank", unit="rows", low=1, high=131072,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from pixelflow.debugger import views
 from pixelflow.debugger.divergence import Difference, Divergence
+from pixelflow.debugger.places import place, source_text
 from pixelflow.node import Replay
 from pixelflow.node.pe_report import json_value
-from pixelflow.report import Column, Json, Line, Part, Table, number, verbatim
+from pixelflow.report import Column, Fact, Json, Part, Table, cut, number, verbatim
 
 __all__ = ["differences_object", "differences_parts", "divergence_object", "divergence_parts", "values_table"]
 
@@ -111,11 +111,11 @@ def divergence_parts(width: int, found: Divergence, sides: tuple[Replay, Replay]
         yield f"the runs are equal up to cycle {found.cycle:,} and part in it"
     for name, side, began, end in zip("AB", sides, found.executed, found.ends, strict=True):
         for stream, index in began:
-            where = f"{views.place(side.program, index):<22} {views.source_text(side.program, index)}"
-            yield views.line(f"  {name}  {stream.upper()}  {where}", width)
+            where = f"{place(side.program, index):<22} {source_text(side.program, index)}"
+            yield Fact(cut(f"  {name}  {stream.upper()}  {where}", width), wrap=False)
         if end is not None:
             reason = "halt" if side.account is None else side.account.reason
-            yield Line(f"  {name}  ends at cycle {end:,}: {reason}", wrap=False)
+            yield Fact(f"  {name}  ends at cycle {end:,}: {reason}", wrap=False)
         elif not began and found.cycle >= 0:
             yield f"  {name}  begins no instruction in this cycle"
     if found.differences:

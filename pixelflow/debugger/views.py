@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 import numpy as np
 
 from pixelflow.debugger.changes import FLAGS, Picture, byte_name
-from pixelflow.debugger.places import Code
+from pixelflow.debugger.places import Code, instruction_text, place, source_text
 from pixelflow.debugger.session import Session
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
-from pixelflow.isa import Instruction, Program
+from pixelflow.isa import Program
 from pixelflow.node.pe_report import pe_columns
 from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
-from pixelflow.report import Column, Json, Line, Part, Table, counted, cut, number
-from pixelflow.simd.isa.operands import OperandSpec, Target
+from pixelflow.report import Column, Fact, Json, Part, Table, counted, cut, number
 
 __all__ = [
     "changes",
@@ -23,10 +21,8 @@ __all__ = [
     "flags",
     "line",
     "outcome",
-    "place",
     "position",
     "run",
-    "source_text",
     "stack",
     "stages",
     "stops",
@@ -35,41 +31,12 @@ __all__ = [
 ]
 
 _FEW = 8
-_PYTHON = ".py"
-"""Programs may be put together by calls, whose lines say less than the instructions that they make."""
 _CODE_AROUND = 5
 
 
-def line(text: str, width: int) -> Line:
+def line(text: str, width: int) -> Fact:
     """Return one line that holds program text, cut where the screen ends."""
-    return Line(cut(text, width), wrap=False)
-
-
-def place(program: Program, index: int) -> str:
-    """Return file name and line of an instruction, without folders, or its word address."""
-    source = program.line_at(index)
-    return f"{PurePath(source.file).name}:{source.line}" if source else f"word {program.addresses[index]}"
-
-
-def source_text(program: Program, index: int) -> str:
-    """Return the source line of an instruction, or the instruction where its source is unknown or no microcode."""
-    source = program.line_at(index)
-    if source is None or PurePath(source.file).suffix == _PYTHON:
-        return instruction_text(program, program.instructions[index])
-    return source.text.strip()
-
-
-def instruction_text(program: Program, instruction: Instruction) -> str:
-    """Return an instruction as assembly text, with names for targets and stages."""
-    names = {at: name for name, at in program.labels.items()}
-    names |= {routine.entry: routine.name for routine in program.routines}
-
-    def name(spec: OperandSpec, value: int) -> str:
-        if isinstance(spec.kind, Target):
-            return names.get(value, str(value))
-        return f'"{program.names[value]}"' if value < len(program.names) else str(value)
-
-    return instruction.text(name)
+    return Fact(cut(text, width), wrap=False)
 
 
 def position(width: int, session: Session) -> Iterator[Part]:
@@ -170,7 +137,7 @@ def outcome(width: int, session: Session, hits: tuple[Hit | Changed, ...]) -> It
     if stopped is not None:
         for told in str(stopped).splitlines():
             text = cut(told, len(told) * 4)
-            yield Line(text, wrap=False) if len(text) <= width else text  # tables stay as they are
+            yield Fact(text, wrap=False) if len(text) <= width else text  # tables stay as they are
 
 
 def _met(program: Program, hit: Hit) -> str:

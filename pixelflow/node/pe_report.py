@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import MemoryRange
 from pixelflow.node.node import Node
-from pixelflow.report import Column, Json, Line, Part, Table, verbatim
+from pixelflow.report import Column, Fact, Json, Part, Table, verbatim
 from pixelflow.simd.records import record
 
 __all__ = [
@@ -165,7 +165,7 @@ def memory_lines(node: Node, lanes: list[int]) -> Iterator[Part]:
         for start in range(0, len(memory), _LINE_BYTES):
             line = bytes(memory[start : start + _LINE_BYTES, lane]).hex(" ")
             if line != before:
-                yield Line(f"  {start:3}  {line}", wrap=False)
+                yield Fact(f"  {start:3}  {line}", wrap=False)
             elif not starred:
                 yield "    *"
             starred = line == before
@@ -203,7 +203,7 @@ def map_parts(node: Node, view: MapView, columns: int) -> Iterator[Part]:
         yield f"{heading}, '{_SHADES[0]}' {int(plane.min())} to '{_SHADES[-1]}' {int(plane.max())}"
         yield f"{scale}, their mean"
         lines = _value_map(plane, columns)
-    yield Line("\n".join(lines), wrap=False)
+    yield Fact("\n".join(lines), wrap=False)
 
 
 def grid(values: NDArray, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray | None:

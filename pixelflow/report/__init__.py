@@ -14,24 +14,30 @@ from pixelflow.report.forms import (
     printable,
     share,
     shares,
+    six_digits,
     spread,
     verbatim,
 )
-from pixelflow.report.model import Column, Json, Line, Part, Report, Table
+from pixelflow.report.json import json_text, report_object, table_object
+from pixelflow.report.model import Column, Fact, Json, Part, Report, Table
 from pixelflow.report.notebook import Shown
+from pixelflow.report.text import as_text, drawn
 
 __all__ = [
     "Column",
+    "Fact",
     "Json",
-    "Line",
     "Part",
     "Report",
     "Shown",
     "Table",
+    "as_text",
     "counted",
     "cut",
+    "drawn",
     "facts",
     "fixed",
+    "json_text",
     "machine_time",
     "number",
     "overview",
@@ -39,8 +45,11 @@ __all__ = [
     "plain_table",
     "plural",
     "printable",
+    "report_object",
     "share",
     "shares",
+    "six_digits",
     "spread",
+    "table_object",
     "verbatim",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from pixelflow.report.model import Column, Json, Line, Part, Report, Table
+from pixelflow.report.model import Column, Fact, Json, Part, Report, Table
 
 __all__ = [
     "counted",
@@ -20,6 +20,7 @@ __all__ = [
     "printable",
     "share",
     "shares",
+    "six_digits",
     "spread",
     "verbatim",
 ]
@@ -65,6 +66,11 @@ def spread(digits: int, scale: float = 1.0) -> Callable[[Mapping[str, float]], s
     return lambda values: form.format(*(scale * values[name] for name in ("median", "min", "max")))
 
 
+def six_digits(value: float) -> str:
+    """Return a number with six digits."""
+    return f"{value:.6g}"
+
+
 def machine_time(seconds: float) -> str:
     """Return a time with a unit that suits it."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
@@ -84,9 +90,9 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def facts(pairs: Iterable[tuple[str, str]], *, wrap: bool = True) -> list[Line]:
+def facts(pairs: Iterable[tuple[str, str]], *, wrap: bool = True) -> list[Fact]:
     """Return labels with their texts as lines; pairs without a text are left out."""
-    return [Line(text, label, wrap=wrap) for label, text in pairs if text]
+    return [Fact(text, label, wrap=wrap) for label, text in pairs if text]
 
 
 def shares(

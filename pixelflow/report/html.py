@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from pixelflow.report.forms import printable
-from pixelflow.report.model import Line, Part, Report, Table
+from pixelflow.report.model import Fact, Part, Report, Table
 from pixelflow.report.text import cell_text
 
 __all__ = ["html", "markdown"]
@@ -67,13 +67,13 @@ def _shown(report: Report) -> Iterator[tuple[list[tuple[str, str]], Part]]:
     """Yield facts that follow each other together, and every other part that has a text by itself."""
     facts: list[tuple[str, str]] = []
     for part in (*report.parts, *report.results, ""):
-        if isinstance(part, Line) and part.label is not None:
+        if isinstance(part, Fact) and part.label is not None:
             facts.append((part.label, part.text or ""))
             continue
         if facts:
             yield facts, part
             facts = []
-        if part if isinstance(part, str) else part.text if isinstance(part, Line) else part.rows:
+        if part if isinstance(part, str) else part.text if isinstance(part, Fact) else part.rows:
             yield facts, part
 
 

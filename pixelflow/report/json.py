@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from pixelflow import __version__
-from pixelflow.report.model import Json, Line, Report, Table
+from pixelflow.report.model import Fact, Json, Report, Table
 
 __all__ = ["json_text", "report_object", "table_object"]
 
@@ -21,7 +21,7 @@ def report_object(report: Report) -> dict[str, Json]:
     found: dict[str, Json] = {"schema": report.schema, "tool": {"name": "pixelflow-sim", "version": __version__}}
     found |= report.data
     for part in (*report.parts, *report.results):
-        if isinstance(part, Line) and part.key:
+        if isinstance(part, Fact) and part.key:
             found = _with(found, part.key, part.value)
         elif isinstance(part, Table) and part.key:
             found = _with(found, part.key, table_object(part))

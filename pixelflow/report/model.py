@@ -1,4 +1,4 @@
-"""Reports as data: lines of text, named facts and tables, with the keys under which JSON holds them.
+"""Reports as data: facts, tables and plain text, with the keys under which JSON holds them.
 
 A report is made once, beside what it is about; text, JSON, Markdown, HTML and a notebook are renderings of it.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["Column", "Json", "Line", "Part", "Report", "Table"]
+__all__ = ["Column", "Fact", "Json", "Part", "Report", "Table"]
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Everything that JSON holds."""
@@ -63,8 +63,8 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of text: with a label it is a fact, whose text begins at column ``hang``.
+class Fact:
+    """A line of text; with a label, the text beside it, which begins at column ``hang``.
 
     A label of no characters goes on with the fact before. ``wrap`` divides what is wider than the screen. Under ``key``
     JSON holds ``value``; a line without text is only there.
@@ -78,7 +78,7 @@ class Line:
     hang: int = 20
 
 
-Part: TypeAlias = str | Line | Table
+Part: TypeAlias = str | Fact | Table
 """A part of a report; a plain text is a paragraph that is wrapped, an empty one a blank line, and one of
 several lines is shown as it is."""
 

@@ -29,11 +29,11 @@ class Shown:
         from rich.text import Text
 
         from pixelflow.report.forms import printable
-        from pixelflow.report.text import text
+        from pixelflow.report.text import as_text
 
         report = self.report()
         yield Text(printable(" · ".join((report.title, *report.subject))), style="bold")
-        yield Text(printable(text((*report.parts, *report.results), options.max_width)), overflow="fold", end="")
+        yield Text(printable(as_text((*report.parts, *report.results), options.max_width)), overflow="fold", end="")
 
     def _repr_html_(self) -> str:
         """Return the report for notebooks."""

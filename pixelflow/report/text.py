@@ -13,23 +13,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pixelflow.report.forms import printable
-from pixelflow.report.model import Column, Json, Line, Part, Table
+from pixelflow.report.model import Column, Fact, Json, Part, Table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-__all__ = ["cell_text", "drawn", "text"]
+__all__ = ["as_text", "cell_text", "drawn"]
 
 _GAP = 2
 
 
-def text(parts: Iterable[Part], width: int, *, color: bool = False) -> str:
+def as_text(parts: Iterable[Part], width: int, *, color: bool = False) -> str:
     """Return parts of a report as lines of at most ``width`` columns where that is possible, each with its end."""
     return "".join(
         "\n".join(_table(part, width, color=color) if isinstance(part, Table) else _line(part, width)) + "\n"
         for part in parts
-        if not (isinstance(part, Line) and part.text is None)
+        if not (isinstance(part, Fact) and part.text is None)
     )
 
 
@@ -40,7 +40,7 @@ def cell_text(column: Column, cell: Json) -> str:
     return cell if isinstance(cell, str) else column.kind(cell)
 
 
-def _line(part: str | Line, width: int) -> list[str]:
+def _line(part: str | Fact, width: int) -> list[str]:
     if isinstance(part, str):
         if "\n" in part:
             return [part]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pixelflow.simd.records import record
 
-__all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "Figure", "Table", "table"]
+__all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "Figure", "PrintedTable", "table"]
 
 TITLE = "Keller, UNC TR95-043"
 
@@ -16,7 +16,7 @@ Cell = int | float | str
 
 
 @record
-class Table:
+class PrintedTable:
     """One table: the section that prints it, its columns and rows as printed, and notes on the whole of it by name."""
 
     number: int
@@ -34,7 +34,7 @@ class Table:
         raise KeyError(first)
 
 
-def table(number: int) -> Table:
+def table(number: int) -> PrintedTable:
     """Return table ``number``, 1 to 13."""
     return TABLES[number - 1]
 
@@ -42,44 +42,44 @@ def table(number: int) -> Table:
 _COUNTS = tuple(f"{n}x{n}" for n in range(4, 13))
 
 # fmt: off
-TABLES: tuple[Table, ...] = (
-    Table(1, "Peak floating point performance on the PEs", "2.2.3",
+TABLES: tuple[PrintedTable, ...] = (
+    PrintedTable(1, "Peak floating point performance on the PEs", "2.2.3",
         ("operation", "cycles", "ops per PE-second", "ops per second"),
         (("int_to_float", 157, "636 K", "5.2 G"),
          ("add", 390, "256 K", "2.1 G"),
          ("multiply", 253, "395 K", "3.2 G"),
          ("divide", 704, "142 K", "1.2 G"),
          ("sqrt", 698, "143 K", "1.2 G"))),
-    Table(2, "Steady state SDRAM data bandwidth", "2.2.6",
+    PrintedTable(2, "Steady state SDRAM data bandwidth", "2.2.6",
         ("access", "cycles", "bytes"),
         (("4 bytes, random", 11, 4), ("4 bytes, alternate banks", 6, 4),
          ("8 bytes, random", 15, 8), ("8 bytes, alternate banks", 8, 8)),
         ("read-overhead",)),
-    Table(3, "Cycles required to load base addresses", "4.1.1",
+    PrintedTable(3, "Cycles required to load base addresses", "4.1.1",
         ("samples", "cycles per patch", "patches", "cycles"),
         (("4x4", 12, 512, 6144), ("8x8", 12, 128, 1536), ("16x16", 12, 32, 384)),
         ("section3-loads",)),
-    Table(4, "Cycles required to load the Bernstein polynomials", "4.1.2",
+    PrintedTable(4, "Cycles required to load the Bernstein polynomials", "4.1.2",
         ("net", "4x4", "8x8", "16x16", "all"),
         (("4x4", 328, 656, 1312, 2296), ("5x5", 408, 816, 1632, 2856), ("6x6", 488, 976, 1952, 3416),
          ("7x7", 568, 1136, 2272, 3976), ("8x8", 648, 1296, 2592, 4536))),
-    Table(5, "Minimum number of operations to process one data transfer", "4.1.3",
+    PrintedTable(5, "Minimum number of operations to process one data transfer", "4.1.3",
         ("column", "multiplies", "adds", "cycles"),
         (("n = 3", 10, 6, 4870), ("n = 4", 10, 7, 5260), ("4 < n < 8", 9, 6, 4617),
          ("n = 8", 9, 7, 5144), ("8 < n", 8, 7, 4754))),
-    Table(6, "Cycles required for one transfer of data to the EMCs", "4.1.3",
+    PrintedTable(6, "Cycles required for one transfer of data to the EMCs", "4.1.3",
         ("sends per block", "EMC cycles", "TASIC cycles"),
         ((16, 0, 9728), (8, 66, 5632), (4, 164, 3584), (2, 326, 2560), (1, 616, 2048)),
         ("read-overhead",)),
-    Table(7, "Total EMC cycles used in the tessellation computation", "4.1.3",
+    PrintedTable(7, "Total EMC cycles used in the tessellation computation", "4.1.3",
         ("net", "cycles"),
         tuple(zip(_COUNTS, (89036, 139538, 201614, 275264, 360488, 457286, 565658, 685604, 817124), strict=True)),
         ("table7-formula",)),
-    Table(8, "PE memory usage during tessellation", "4.2",
+    PrintedTable(8, "PE memory usage during tessellation", "4.2",
         ("net", "bytes"),
         tuple(zip(_COUNTS, (166, 198, 218, 238, 258, 278, 298, 318, 338), strict=True)),
         ("section3-bytes",)),
-    Table(9, "Detailed PE memory usage for a bicubic control patch", "4.2",
+    PrintedTable(9, "Detailed PE memory usage for a bicubic control patch", "4.2",
         ("address", "usage"),
         ((0, "X: coordinate, u derivative, v derivative, temporary"),
          (16, "Y: coordinate, u derivative, v derivative, temporary"),
@@ -89,23 +89,23 @@ TABLES: tuple[Table, ...] = (
          (104, "control patch (after local port)"), (140, "administrative (patch number, etc.)"),
          (144, "temporaries (partial results, etc.)"), (152, "scratch space"), (166, "free")),
         ("table9-batch",)),
-    Table(10, "Tessellation API", "4.4",
+    PrintedTable(10, "Tessellation API", "4.4",
         ("class", "method", "description"),
         (("BSP_MGR_C", "constructor", "creates storage for all control patch sizes"),
          ("BSP_MGR_C", "Tessellate", "tessellates all patches of this manager"),
          ("BSP_C", "constructor", "assigns a logical texture memory address and storage for a new patch"),
          ("BSP_C", "Mark", "marks the patch for tessellation"))),
-    Table(11, "Tessellation steps for a bicubic Bezier patch", "4.5",
+    PrintedTable(11, "Tessellation steps for a bicubic Bezier patch", "4.5",
         ("step", "times", "thousands of cycles"),
         (("load base addresses", 1, 6), ("load Bernstein coefficients", 1, 2), ("control patch batches", 15, 5),
          ("cross product for normals", 1, 7), ("write normals", 1, 45)),
         ("table11-sum",)),
-    Table(12, "Tessellation performance", "5.0",
+    PrintedTable(12, "Tessellation performance", "5.0",
         ("net", "cycles", "milliseconds"),
         tuple(zip(_COUNTS, (97_000, 148_000, 209_000, 283_000, 367_000, 465_000, 574_000, 694_000, 825_000),
                   (0.97, 1.5, 2.1, 2.8, 3.7, 4.7, 5.7, 6.9, 8.3), strict=True)),
         ("table12-parts", "table12-mixed")),
-    Table(13, "Approximate cycle counts for higher-precision floating point operations", "appendix A",
+    PrintedTable(13, "Approximate cycle counts for higher-precision floating point operations", "appendix A",
         ("mantissa bytes", "multiply", "add"),
         ((3, 250, 400), (4, 325, 440), (5, 400, 480), (6, 525, 520))),
 )

@@ -12,7 +12,7 @@ import pytest
 
 from pixelflow import __version__
 from pixelflow.cli import main as main_file
-from pixelflow.cli.shell.registry import COMMANDS, Command
+from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 
 HEAVY = ("numpy", "rich", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
 
@@ -116,10 +116,10 @@ def failing(error: BaseException):
             pass
 
         @staticmethod
-        def run(args) -> int:
+        def run(args, screen) -> int:
             raise error
 
-    class FailingCommand(Command):
+    class FailingCommand(CommandEntry):
         def load(self):
             return Failing
 

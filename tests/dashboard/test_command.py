@@ -152,7 +152,7 @@ def progressed(screen: Screen, stream: io.StringIO, monkeypatch: pytest.MonkeyPa
 
 
 def screen(**more: bool) -> Screen:
-    return Screen(width=80, color=False, quiet=more.get("quiet", False), verbose=False, json=False,
+    return Screen(width=80, color=False, quiet=more.get("quiet", False), verbose=False,
                   progress=more.get("progress", True))  # fmt: skip
 
 

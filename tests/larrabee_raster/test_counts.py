@@ -10,7 +10,7 @@ from larrabee_bridge.coverage.binning import Bins
 from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.raster.timing import ablation, together
-from pixelflow.cli.bench import rasterizer as bench_larrabee
+from pixelflow.cli.bench import rasterizer
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
 
@@ -111,7 +111,7 @@ def test_the_model_of_the_core_counts() -> None:
 
 
 def test_the_bench_reports_what_it_ran(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_larrabee, "_TRIANGLES", 300)
+    monkeypatch.setattr(rasterizer, "_TRIANGLES", 300)
     assert main(["bench", "larrabee", "--rounds", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["rounds"] == 2

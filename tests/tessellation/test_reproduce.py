@@ -18,7 +18,7 @@ from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import THESIS_CYCLES, pass_cycles
 from tessellation.published.notes import NOTES, PRINTED_DIGITS, Reason
 from tessellation.published.rows import Outcome, Row
-from tessellation.published.thesis import FIGURES, TABLES, Table
+from tessellation.published.thesis import FIGURES, TABLES, PrintedTable
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, arithmetic, passes
 from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
 from tessellation.reproduction.batches import batches
@@ -104,7 +104,7 @@ DESCRIBED = {2: ("bytes",), 10: ("class", "method", "description"), 11: ("times"
 """Columns that say what a row is about and are no result."""
 
 
-def cells(of_thesis: Table) -> Iterator[Fraction]:
+def cells(of_thesis: PrintedTable) -> Iterator[Fraction]:
     """The numbers of a table as printed, its first column and what describes a row left out."""
     for values in of_thesis.rows:
         entries = dict(zip(of_thesis.columns, values, strict=True))

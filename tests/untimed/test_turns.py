@@ -16,7 +16,7 @@ from pixelflow.config import TINY
 from pixelflow.node import Node, UntimedRun
 from pixelflow.node.untimed import Untimed
 from pixelflow.observe import Executed
-from pixelflow.report import Line, Table
+from pixelflow.report import Fact, Table
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from tests.streams import graphs
 from tests.untimed.states import SMALL, run_both
@@ -72,7 +72,7 @@ def test_it_shows_itself() -> None:
     assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine " + run.engine + ")"
     report = run.report()
     assert report.title == "function-only run of 22 instructions"
-    assert Line("none was simulated", "time") in report.parts
+    assert Fact("none was simulated", "time") in report.parts
     rows = {row for part in report.parts if isinstance(part, Table) for row in part.rows}
     assert {("eigc", 17), ("tigc", 5), ("take", 2), ("use", 1), ("TASICs to PEs", 8192)} <= rows
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeAlias
 
-from pixelflow.report import Json, Part, Report
+from pixelflow.report import Json, Part, Report, number
 
 __all__ = ["Benchmark", "Case", "Note", "median_ratio", "peak_megabytes", "ratios", "rounds_text", "timed"]
 
@@ -100,7 +100,7 @@ def median_ratio(case: Case, base: Case) -> float:
 def rounds_text(case: Case) -> str:
     """Return how often cases were measured."""
     rounds = len(case.times)
-    return f"{rounds:,} interleaved round{'s' * (rounds != 1)}, medians"
+    return f"{number(rounds)} interleaved round{'s' * (rounds != 1)}, medians"
 
 
 def peak_megabytes() -> int | None:

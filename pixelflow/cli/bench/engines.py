@@ -15,7 +15,7 @@ from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, peak_megabytes,
 from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
 from pixelflow.node.pe_array import PeArray
-from pixelflow.report import Column, Line, Part, Table, counted, fixed, number, spread
+from pixelflow.report import Column, Fact, Part, Table, counted, fixed, number, spread
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
 
@@ -169,15 +169,15 @@ def _rows(cases: Sequence[Case]) -> Iterator[tuple]:
 
 
 def _head(case: Case) -> str:
-    return f"{MIX_NAME} on {THESIS.lanes:,} PEs, {rounds_text(case)}"
+    return f"{MIX_NAME} on {number(THESIS.lanes)} PEs, {rounds_text(case)}"
 
 
 def _parts(cases: Sequence[Case]) -> list[Part]:
     """Return the ratios first, then the times."""
     rows = [*_rows(cases)]
     shares = [
-        Line(
-            f"{row[0]}, {counted(row[3], 'thread')}: {100 * row[-1]:.0f} % of what its vector instructions allow "
+        Fact(
+            f"{row[0]}, {counted(row[3], 'thread')}: {fixed(0)(100 * row[-1])} % of what its vector instructions allow "
             "(estimated: counted, at the measured rate of additions)",
             wrap=False,
         )
@@ -185,20 +185,20 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
         if row[-1] is not None
     ]
     return [
-        Line(_head(cases[0]), key="engine.mix", value=MIX_NAME),
-        Line(None, key="engine.rounds", value=len(cases[0].times)),
-        Line(None, key="engine.microinstructions", value=len(instructions())),
+        Fact(_head(cases[0]), key="engine.mix", value=MIX_NAME),
+        Fact(None, key="engine.rounds", value=len(cases[0].times)),
+        Fact(None, key="engine.microinstructions", value=len(instructions())),
         Table(_COLUMNS, rows, key="engine.engines"),
         *shares,
         memory_line("engine"),
     ]
 
 
-def memory_line(what: str) -> Line:
+def memory_line(what: str) -> Fact:
     """Return the peak memory of this process; no text where the system does not tell."""
     memory = peak_megabytes()
     text = None if memory is None else f"peak memory of this process: {memory} MB"
-    return Line(text, key=f"{what}.peak_memory_megabytes", value=memory)
+    return Fact(text, key=f"{what}.peak_memory_megabytes", value=memory)
 
 
 def _markdown(cases: Sequence[Case]) -> list[Part]:
@@ -211,5 +211,5 @@ def _markdown(cases: Sequence[Case]) -> list[Part]:
     ]
     for row in _rows(cases):
         name, threads, against, slowdown, rate = row[0], row[3], row[4]["median"], row[5], row[7] / 1e9
-        lines.append(f"| {name} | {threads} | {against:.1f} | {slowdown:,.1f} | {rate:.1f} |")
+        lines.append(f"| {name} | {threads} | {fixed(1)(against)} | {fixed(1)(slowdown)} | {fixed(1)(rate)} |")
     return ["\n".join(lines)]

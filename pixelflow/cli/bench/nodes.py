@@ -7,7 +7,7 @@ Rounds interleave one node and all of them, on one thread and on all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
@@ -16,7 +16,7 @@ from pixelflow.cli.bench.engines import memory_line, prepared_chain
 from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
 from pixelflow.node.pe_array import PeArray
-from pixelflow.report import Column, Line, Part, Table, number, spread
+from pixelflow.report import Column, Fact, Part, Table, fixed, number, spread
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
@@ -76,8 +76,8 @@ def _once(arrays: list[tuple[Engine, list[Action]]], some: int, threads: int) ->
     return ((perf_counter() - begin) / some / _REPEATS,)
 
 
-def _median(digits: int):
-    return lambda values: f"{values['median']:.{digits}f}"
+def _median(digits: int) -> Callable[[Mapping[str, float]], str]:
+    return lambda values: fixed(digits)(values["median"])
 
 
 def _parts(cases: Sequence[Case]) -> list[Part]:
@@ -98,11 +98,13 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
     slowdown = by[count, 1].median() * THESIS.clock_mhz * 1e6 / len(instructions())
     pes = count * THESIS.lanes
     return [
-        Line(f"{MIX_NAME} on {count} nodes, {pes:,} PEs, {rounds_text(cases[0])}", key="nodes.mix", value=MIX_NAME),
-        Line(None, key="nodes.rounds", value=len(cases[0].times)),
-        Line(None, key="nodes.nodes", value=count),
-        Line(None, key="nodes.pes", value=pes),
+        Fact(
+            f"{MIX_NAME} on {count} nodes, {number(pes)} PEs, {rounds_text(cases[0])}", key="nodes.mix", value=MIX_NAME
+        ),
+        Fact(None, key="nodes.rounds", value=len(cases[0].times)),
+        Fact(None, key="nodes.nodes", value=count),
+        Fact(None, key="nodes.pes", value=pes),
         Table(columns, rows, key="nodes.runs"),
-        Line(None, key="nodes.slowdown_against_machine", value=slowdown),
+        Fact(None, key="nodes.slowdown_against_machine", value=slowdown),
         memory_line("nodes"),
     ]

@@ -28,7 +28,7 @@ from pixelflow.kernels import choose
 from pixelflow.node import Node
 from pixelflow.node.addresses import Physical
 from pixelflow.observe import RunBegan
-from pixelflow.report import Column, Json, Line, Part, Table, fixed, number
+from pixelflow.report import Column, Fact, Json, Part, Table, fixed, number
 from pixelflow.simd import lanes
 from pixelflow.simd.errors import InternalError
 from tessellation import Method, Patch
@@ -103,7 +103,7 @@ def _passes(cases: Sequence[Case]) -> list[Part]:
             }
         )
     head = f"{NAME}: {PATCHES} patches at 4x4 samples, engine {cases[0].about['engine']}"
-    return [Line(head, key="pass", value=objects), Table(columns, rows)]
+    return [Fact(head, key="pass", value=objects), Table(columns, rows)]
 
 
 PASSES = Benchmark(_prepare_passes, _passes)
@@ -176,9 +176,9 @@ def _tessellation(cases: Sequence[Case]) -> list[Part]:
         Column("pass", fixed=True),
         *(Column(None, key=key) for key in ("schedule", "engine", "how", "cycles", "simulated_seconds")),
         Column("x simulated", fixed(1), "slowdown_against_machine"),
-        Column("x rows", lambda times: f"{times['median']:.1f}", "against_rows"),
+        Column("x rows", lambda times: f"{fixed(1)(times['median'])}", "against_rows"),
         Column("ms [min..max]", MILLISECONDS, "seconds"),
-        Column("cpu ms", lambda times: f"{1e3 * times['median']:.1f}", "processor_seconds"),
+        Column("cpu ms", lambda times: f"{fixed(1)(1e3 * times['median'])}", "processor_seconds"),
     )
     first: dict[Json, Case] = {}
     rows = []
@@ -189,7 +189,7 @@ def _tessellation(cases: Sequence[Case]) -> list[Part]:
             (case.name, *about.values(), case.median() / about["simulated"], ratios(case, base), case.spread(),
              case.spread(1))
         )  # fmt: skip
-    simulated = ", ".join(f"{1e3 * case.about['simulated']:.3f} ms ({name})" for name, case in first.items())
+    simulated = ", ".join(f"{fixed(3)(1e3 * case.about['simulated'])} ms ({name})" for name, case in first.items())
     head = f"{PATCHES} bicubic patches at 4x4 samples, simulated time {simulated}; medians"
     return [head, Table(columns, rows, key="tessellation")]
 

@@ -10,7 +10,7 @@ import numpy as np
 from larrabee_bridge.coverage.binning import bin_triangles
 from larrabee_bridge.raster.rasterizer import rasterize
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note
-from pixelflow.report import Column, Line, Part, Table, number, spread
+from pixelflow.report import Column, Fact, Part, Table, fixed, number, spread
 from pixelflow.simd.drawing import ScreenTriangles, snap
 
 __all__ = ["RASTERIZING"]
@@ -75,19 +75,19 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
     )  # fmt: skip
     about = {"pixels_per_triangle": _AREA, "screen": list(_SCREEN), "tile": _TILE, "seed": _SEED, **found}
     return [
-        Line(
-            f"{number(triangles)} triangles of {_AREA:g} pixels on {width}x{height}, "
+        Fact(
+            f"{number(triangles)} triangles of {number(_AREA)} pixels on {width}x{height}, "
             f"tiles of {_TILE}: {number(found['pairs'])} pairs, {number(found['blocks'])} blocks",
             key="larrabee.triangles",
             value=triangles,
             wrap=False,
         ),
-        *(Line(None, key=f"larrabee.{key}", value=value) for key, value in about.items()),
+        *(Fact(None, key=f"larrabee.{key}", value=value) for key, value in about.items()),
         Table(columns, rows, key="larrabee.seconds", named="what"),
-        Line(
-            f"Modelled, each thread alone on a core: set-up {found['set_up_cycles_per_triangle']:.1f} cycles a "
-            f"triangle, descent {found['cycles_per_pair']:.1f} cycles a pair, {found['vector_share']:.1%} vector "
-            "instructions.",
+        Fact(
+            f"Modelled, each thread alone on a core: set-up {fixed(1)(found['set_up_cycles_per_triangle'])} cycles a "
+            f"triangle, descent {fixed(1)(found['cycles_per_pair'])} cycles a pair, "
+            f"{fixed(1, 100)(found['vector_share'])}% vector instructions.",
             wrap=False,
         ),
     ]

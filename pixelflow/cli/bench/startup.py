@@ -18,7 +18,7 @@ import pixelflow
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, rounds_text
 from pixelflow.cli.bench.passes import NAME, PATCHES, nets
 from pixelflow.cli.bench.streams import MILLISECONDS
-from pixelflow.report import Column, Line, Part, Table
+from pixelflow.report import Column, Fact, Part, Table
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
 from tessellation import Patch
@@ -149,11 +149,11 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
     rows = [(case.name, median_ratio(case, cases[0]), case.spread(), case.spread(1)) for case in cases]
     head = f"fresh processes; {NAME}: {PATCHES} patches at 4x4 samples, with the report; {rounds_text(cases[0])}"
     return [
-        Line(head, key="startup.pass", value=NAME, wrap=False),
-        Line(None, key="startup.patches", value=PATCHES),
-        Line(None, key="startup.rounds", value=len(cases[0].times)),
+        Fact(head, key="startup.pass", value=NAME, wrap=False),
+        Fact(None, key="startup.patches", value=PATCHES),
+        Fact(None, key="startup.rounds", value=len(cases[0].times)),
         Table(columns, rows, key="startup.cases"),
-        Line(
+        Fact(
             "interpreter ready: in its process, from the choice of an engine (llvmlite is imported then) to the end of "
             "one instruction of each form in the mix: all handlers of the mix are compiled, loaded and used. "
             "Its first 2,000: the same, but to the end of the whole mix, whose meanings are recorded and carried out",

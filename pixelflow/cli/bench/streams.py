@@ -13,7 +13,7 @@ from microcode import assemble
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, timed
 from pixelflow.config import THESIS
 from pixelflow.node import Node
-from pixelflow.report import Column, Line, Part, Table, number, spread
+from pixelflow.report import Column, Fact, Part, Table, fixed, number, spread
 from pixelflow.simd.lanes import AUTO
 
 __all__ = ["MILLISECONDS", "PASS", "PASS_NAME", "TIMING", "TRANSFERS"]
@@ -93,14 +93,16 @@ def _timing(cases: Sequence[Case]) -> list[Part]:
     columns = (Column("run", key="run", fixed=True), Column("ms [min..max]", MILLISECONDS, "seconds"))
     cycles = {case.name: case.about["cycles"] for case in cases}
     return [
-        Line(
+        Fact(
             f"{PASS_NAME}: {number(cycles[full.name])} cycles, engine {engine}", key="timing.program", value=PASS_NAME
         ),
-        Line(None, key="timing.engine", value=engine),
-        Line(None, key="timing.cycles", value=cycles),
+        Fact(None, key="timing.engine", value=engine),
+        Fact(None, key="timing.cycles", value=cycles),
         Table(columns, [(case.name, case.spread()) for case in cases], key="timing.seconds", named="run"),
-        Line(
-            f"timing only takes {100 * share:.2f} % of the run with data", key="timing.timing_only_share", value=share
+        Fact(
+            f"timing only takes {fixed(2)(100 * share)} % of the run with data",
+            key="timing.timing_only_share",
+            value=share,
         ),
     ]
 

@@ -15,7 +15,7 @@ from pixelflow.cli.watch.trace_files import known_of
 from pixelflow.config import THESIS
 from pixelflow.node import Node
 from pixelflow.observe.tracer import Tracer
-from pixelflow.report import Column, Line, Part, Table, fixed, number
+from pixelflow.report import Column, Fact, Part, Table, fixed, number
 from pixelflow.simd.trace import Clock, Trace
 from pixelflow.simd.trace.formats import FORMATS, Format
 
@@ -30,7 +30,7 @@ def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     node = Node(THESIS, "rows")
     trace = Trace(Clock(THESIS.clock_mhz))
     Tracer(trace).attach(node.bus, known_of(THESIS))
-    note(f"building a trace of {_SPANS:,} spans")
+    note(f"building a trace of {number(_SPANS)} spans")
     started = perf_counter()
     while trace.events < _SPANS:
         node.run(program, function=False)
@@ -64,11 +64,11 @@ def _parts(cases: Sequence[Case]) -> list[Part]:
         Column("MB .gz", fixed(1, 1e-6), "bytes_compressed"),
     )
     rows = [(case.name, case.spread(), round(spans / case.median()), *case.about["written"].values()) for case in cases]
-    head = f"{PASS_NAME}: {number(spans)} spans, run and built in {built:.1f} s"
+    head = f"{PASS_NAME}: {number(spans)} spans, run and built in {fixed(1)(built)} s"
     return [
-        Line(head, key="trace.program", value=PASS_NAME),
-        Line(None, key="trace.spans", value=spans),
-        Line(None, key="trace.seconds_to_run_and_build", value=built),
+        Fact(head, key="trace.program", value=PASS_NAME),
+        Fact(None, key="trace.spans", value=spans),
+        Fact(None, key="trace.seconds_to_run_and_build", value=built),
         Table(columns, rows, key="trace.formats", named="format"),
     ]
 

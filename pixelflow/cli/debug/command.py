@@ -17,13 +17,14 @@ from pathlib import Path
 from pixelflow.cli.debug.commands import Debugger
 from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
-from pixelflow.cli.shell.machine import configuration, engine_of
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import Session, views
 from pixelflow.node import Node, Replay, SavedRun
-from pixelflow.report import Line
+from pixelflow.report import Fact
 from pixelflow.simd.errors import Fault, InputError, PixelflowError, Place, format_error
 
 EXAMPLES = (
@@ -102,7 +103,7 @@ def _follow(debugger: Debugger, script: list[str], file: str) -> None:
         text = text.strip()
         if not text:
             continue
-        debugger.screen.print(Line(_PROMPT + text, wrap=False))
+        debugger.screen.print(Fact(_PROMPT + text, wrap=False))
         if text.startswith("#"):
             continue
         try:
@@ -140,7 +141,7 @@ def _attempt(debugger: Debugger, text: str) -> None:
         try:
             debugger.carry_out(text)
         except PixelflowError as error:
-            debugger.screen.print(Line(format_error(error), wrap=False))
+            debugger.screen.print(Fact(format_error(error), wrap=False))
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from pixelflow.node.pe_report import (
     ranges_table,
     registers_table,
 )
-from pixelflow.report import Line, Part
+from pixelflow.report import Fact, Part
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.records import record
 
@@ -231,7 +231,7 @@ class Debugger:
         for command in COMMANDS:
             if not words or command.name in words or command.short in words:
                 form = f"{command.name} {command.arguments}".rstrip()
-                self.screen.print(Line(f"{command.short:>3}  {form:<31} {command.summary}", wrap=False))
+                self.screen.print(Fact(f"{command.short:>3}  {form:<31} {command.summary}", wrap=False))
         if not words:
             self.screen.print(_FORMS)
 
@@ -264,7 +264,7 @@ class Debugger:
 
 
 @record
-class Command:
+class DebugCommand:
     """A command: what it is called, what follows it, what it does."""
 
     name: str
@@ -276,23 +276,23 @@ class Command:
 
 # fmt: off
 COMMANDS = (
-    Command("step", "s", "[N] [STREAM]", "N instructions on, of one stream or of any", Debugger.step),
-    Command("next", "n", "[STREAM]", "one instruction on, over a call", Debugger.next),
-    Command("finish", "f", "[STREAM]", "on until this routine has returned", Debugger.finish),
-    Command("continue", "c", "", "on to the next stop or the end", Debugger.go_on),
-    Command("back", "b", "[N] [STREAM]", "N instructions back", Debugger.back),
-    Command("goto", "g", "CYCLE", "to a cycle, forwards or backwards", Debugger.goto),
-    Command("end", "e", "", "to the end of the run", Debugger.end),
-    Command("break", "br", "PLACE [every N]", "stop at a line, a label, *ADDRESS, ...", Debugger.break_at),
-    Command("watch", "w", "NAME|BYTES [pe LIST]", "stop when bytes of PEs have changed", Debugger.watch),
-    Command("delete", "d", "NUMBER|all", "forget a stop", Debugger.delete),
-    Command("list", "l", "[PLACE] [STREAM]", "instructions with their source", Debugger.code),
-    Command("print", "p", "WHAT [pe LIST]", "state of PEs or streams, or a range", Debugger.show),
-    Command("map", "m", "NAME", "map of the array: a flag, register or byte", Debugger.map),
-    Command("info", "i", "[run|streams|stops]", "where the run is; cycles; stops", Debugger.info),
-    Command("verbose", "v", "on|off", "whether a movement says what it changed", Debugger.verbose),
-    Command("help", "h", "[COMMAND]", "this list", Debugger.help),
-    Command("quit", "q", "", "leave", Debugger.quit),
+    DebugCommand("step", "s", "[N] [STREAM]", "N instructions on, of one stream or of any", Debugger.step),
+    DebugCommand("next", "n", "[STREAM]", "one instruction on, over a call", Debugger.next),
+    DebugCommand("finish", "f", "[STREAM]", "on until this routine has returned", Debugger.finish),
+    DebugCommand("continue", "c", "", "on to the next stop or the end", Debugger.go_on),
+    DebugCommand("back", "b", "[N] [STREAM]", "N instructions back", Debugger.back),
+    DebugCommand("goto", "g", "CYCLE", "to a cycle, forwards or backwards", Debugger.goto),
+    DebugCommand("end", "e", "", "to the end of the run", Debugger.end),
+    DebugCommand("break", "br", "PLACE [every N]", "stop at a line, a label, *ADDRESS, ...", Debugger.break_at),
+    DebugCommand("watch", "w", "NAME|BYTES [pe LIST]", "stop when bytes of PEs have changed", Debugger.watch),
+    DebugCommand("delete", "d", "NUMBER|all", "forget a stop", Debugger.delete),
+    DebugCommand("list", "l", "[PLACE] [STREAM]", "instructions with their source", Debugger.code),
+    DebugCommand("print", "p", "WHAT [pe LIST]", "state of PEs or streams, or a range", Debugger.show),
+    DebugCommand("map", "m", "NAME", "map of the array: a flag, register or byte", Debugger.map),
+    DebugCommand("info", "i", "[run|streams|stops]", "where the run is; cycles; stops", Debugger.info),
+    DebugCommand("verbose", "v", "on|off", "whether a movement says what it changed", Debugger.verbose),
+    DebugCommand("help", "h", "[COMMAND]", "this list", Debugger.help),
+    DebugCommand("quit", "q", "", "leave", Debugger.quit),
 )
 # fmt: on
 

@@ -11,9 +11,9 @@ import argparse
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from pixelflow.cli.debug.diff_files import State, Values, read
+from pixelflow.cli.debug.diff_files import SavedState, Values, read
 from pixelflow.cli.shell.arguments import add_engine_option
-from pixelflow.cli.shell.machine import engine_of
+from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import compare_arrays, compare_memory, first_divergence
@@ -25,7 +25,7 @@ from pixelflow.debugger.difference_report import (
     values_table,
 )
 from pixelflow.node import SavedRun
-from pixelflow.report import Json, Part, Report, counted
+from pixelflow.report import Json, Part, Report, counted, number
 from pixelflow.simd.errors import Fault, InputError, Place
 
 EXAMPLES = (
@@ -51,15 +51,15 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     first, second = read(args.first), read(args.second)
     if isinstance(first, Values) and isinstance(second, Values):
         return _values(args, first, second)
-    if isinstance(first, State) and isinstance(second, State):
+    if isinstance(first, SavedState) and isinstance(second, SavedState):
         return _states(args, first, second)
     if isinstance(first, SavedRun) and isinstance(second, SavedRun):
         return _runs(args, screen, first, second)
     raise InputError(Fault(f"is {_kind(second)}, but {args.first} is {_kind(first)}", Place(args.second)))
 
 
-def _kind(file: SavedRun | State | Values) -> str:
-    return {SavedRun: "a saved run", State: "PE state", Values: "a report"}[type(file)]
+def _kind(file: SavedRun | SavedState | Values) -> str:
+    return {SavedRun: "a saved run", SavedState: "PE state", Values: "a report"}[type(file)]
 
 
 def _report(kind: str, parts: Sequence[Part], equal: str = "no difference", **data: Json) -> Report:
@@ -78,11 +78,11 @@ def _values(args: argparse.Namespace, first: Values, second: Values) -> Report:
     table = values_table(asked, first.values, second.values)
     if not table.rows:
         return _report("report", [], compared=first.schema, differences=[])
-    text = f"{counted(len(table.rows), 'key')} of {len(keys):,} differ"
+    text = f"{counted(len(table.rows), 'key')} of {number(len(keys))} differ"
     return _report("report", [table, text], compared=first.schema)
 
 
-def _states(args: argparse.Namespace, first: State, second: State) -> Report:
+def _states(args: argparse.Namespace, first: SavedState, second: SavedState) -> Report:
     if first.lanes != second.lanes or first.memory.shape != second.memory.shape:
         shapes = [f"{len(each.lanes)} PEs of {len(each.memory)} bytes" for each in (first, second)]
         reason = f"has {shapes[1]}, {args.first} {shapes[0]}" if shapes[0] != shapes[1] else "is of other PEs"
@@ -101,7 +101,7 @@ def _runs(args: argparse.Namespace, screen: Screen, first: SavedRun, second: Sav
         progress.doing("cycles")
         found = first_divergence(*sides, progress.step)
     if found is None:
-        same = f"no difference: both end at cycle {sides[0].position:,} with the same data"
+        same = f"no difference: both end at cycle {number(sides[0].position)} with the same data"
         return _report("run", [], same, parted=None, differences=[])
     parts = [*divergence_parts(screen.width, found, sides)]
     differences = differences_object(found.differences)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from pixelflow.node import SavedRun
 from pixelflow.node.pe_report import FLAGS, REGISTERS
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
-from pixelflow.report import Json
+from pixelflow.report import Json, number
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.records import record
 
-__all__ = ["State", "Values", "read"]
+__all__ = ["SavedState", "Values", "read"]
 
 _STATE_SCHEMA = "pixelflow.state/1"
 _PREFIX = "pixelflow."
@@ -32,7 +32,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class State:
+class SavedState:
     """Saved PE state: what it is about, its PEs, and arrays."""
 
     header: dict[str, Json]
@@ -42,7 +42,7 @@ class State:
     per_pe: dict[str, NDArray]
 
 
-def read(path: str) -> SavedRun | State | Values:
+def read(path: str) -> SavedRun | SavedState | Values:
     """Return what a file holds; raises InputError for one that no command of this version has written."""
     data = _contents(path)
     try:
@@ -70,30 +70,30 @@ def _contents(path: str) -> bytes:
         raise InputError(Fault(f"cannot be read: {reason}", Place(path))) from None
 
 
-def _archive(path: str) -> SavedRun | State:
+def _archive(path: str) -> SavedRun | SavedState:
     with np.load(path, allow_pickle=False) as arrays:
         if "memory" not in arrays.files:
             return SavedRun.load(path)
         per_pe = {name: arrays[name] for name in (*REGISTERS, *FLAGS)}
         header = json.loads(str(arrays["header"]))
-        return _checked(path, State(header, arrays["lanes"].tolist(), arrays["memory"], per_pe))
+        return _checked(path, SavedState(header, arrays["lanes"].tolist(), arrays["memory"], per_pe))
 
 
-def _state_of_json(path: str, content: dict[str, Json]) -> State:
+def _state_of_json(path: str, content: dict[str, Json]) -> SavedState:
     columns = [np.frombuffer(bytes.fromhex(each), np.uint8) for each in content["memory"]]
     per_pe = {name: np.array(values) for name, values in (content["registers"] | content["flags"]).items()}
     memory = np.stack(columns, axis=1) if columns else np.zeros((0, 0), np.uint8)
-    return _checked(path, State(content["header"], content["lanes"], memory, per_pe))
+    return _checked(path, SavedState(content["header"], content["lanes"], memory, per_pe))
 
 
-def _checked(path: str, state: State) -> State:
+def _checked(path: str, state: SavedState) -> SavedState:
     """Return the state; raises InputError with all that no run of this version has written."""
     pes = len(state.lanes)
     faults = []
     if any(type(lane) is not int or lane < 0 for lane in state.lanes) or len(set(state.lanes)) != pes:
         faults.append(Fault("expected the number of each PE once", Place(f"{path}[lanes]")))
     if state.memory.dtype != np.uint8 or state.memory.ndim != 2 or state.memory.shape[1] != pes:
-        faults.append(Fault(f"expected bytes of {pes:,} PEs", Place(f"{path}[memory]")))
+        faults.append(Fault(f"expected bytes of {number(pes)} PEs", Place(f"{path}[memory]")))
     known = (*REGISTERS, *FLAGS)
     for name in sorted(state.per_pe.keys() ^ set(known)):
         message = "is missing" if name in known else "is no register or flag"
@@ -102,7 +102,7 @@ def _checked(path: str, state: State) -> State:
         values, flag = state.per_pe[name], name in FLAGS
         if values.shape != (pes,) or (pes and not (_are_flags if flag else _are_bytes)(values)):
             expected = "false or true" if flag else "a number from 0 to 255"
-            faults.append(Fault(f"expected {expected} for each of {pes:,} PEs", Place(f"{path}[{name}]")))
+            faults.append(Fault(f"expected {expected} for each of {number(pes)} PEs", Place(f"{path}[{name}]")))
     if faults:
         raise InputError(faults)
     return state
@@ -119,9 +119,9 @@ def _are_bytes(values: NDArray) -> bool:
 def _by_number(content: dict[str, Json]) -> dict[str, Json]:
     """Return statistics with the numbers of each run directly under the number of the run."""
     runs = {}
-    for number, run in enumerate(content["runs"], start=1):
+    for place, run in enumerate(content["runs"], start=1):
         about = {key: run[key] for key in ("program", "engine", "reason")}
-        runs[str(number)] = about | run["statistics"]
+        runs[str(place)] = about | run["statistics"]
     return {key: value for key, value in content.items() if key != "runs"} | runs
 
 

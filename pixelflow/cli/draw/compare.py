@@ -14,12 +14,14 @@ from larrabee_bridge.compare import BezierComparison, tessellate_on_both
 from larrabee_bridge.compare.dashboard import dashboard_parts
 from larrabee_bridge.compare.figure import save_figure
 from larrabee_bridge.compare.report import bezier_object, bezier_parts, comparison_object, comparison_parts
+from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.frame import draw_on_larrabee
 from pixelflow.cli.draw.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, is_patches, scene_source
-from pixelflow.cli.model.core_values import add_core_option, core_of
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
-from pixelflow.cli.shell.machine import configuration, engine_of
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.machine_values import add_value_option, values_of_pictures
 from pixelflow.cli.shell.output import check_drawing, check_writable, output_file, refuse_clashes
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
@@ -53,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE.png", help="write the picture")
     add("--figure", metavar="FILE", help="draw the comparison, .png or .svg (needs matplotlib: extra plot)")
     add("--dash", action="store_true", help="show bars instead of tables")
-    add_core_option(parser)
+    add_value_option(parser)
     add_engine_option(parser)
     add_config_options(parser)
 
@@ -90,7 +92,7 @@ def _check_outputs(args: argparse.Namespace) -> None:
 def _compare(
     args: argparse.Namespace, screen: Screen, effective: Effective, progress: Progress
 ) -> tuple[Comparison, BezierComparison | None]:
-    core = core_of(args)
+    core = values_of_pictures(CoreConfig, args.core)
     require_region(effective.config)
     scene = load_scene(args.scene, scene_source(args, screen, effective, progress, require=require_plain))
     frame = scene.frame

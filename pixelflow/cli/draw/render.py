@@ -13,9 +13,10 @@ from dataclasses import replace
 
 from pixelflow.cli.draw.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, is_patches, scene_source
-from pixelflow.cli.model.core_values import add_core_option
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
-from pixelflow.cli.shell.machine import configuration, engine_of
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.machine_values import add_value_option
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
@@ -32,7 +33,7 @@ from tessellation.rendering import (
     require_plain,
     require_region,
 )
-from tessellation.rendering.report import Drawn, picture_report
+from tessellation.reports.picture import Drawn, picture_report
 from tessellation.scenes import BACKGROUND, SIZE, SceneSource, load_scene
 
 EXAMPLES = (
@@ -59,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
              "also tessellates (default: host)")  # fmt: skip
     add("--cores", type=count, metavar="N", help="Larrabee's cores, 1 to 64 (default: 1)")
     add("--tile", type=int, choices=(32, 64, 128), help="side of Larrabee's tiles (default: 64)")
-    add_core_option(parser)
+    add_value_option(parser)
     add_engine_option(parser)
     add_observer_options(parser, passes=True)
     add_config_options(parser)

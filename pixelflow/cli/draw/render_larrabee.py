@@ -13,8 +13,8 @@ from larrabee_bridge.frame import draw_on_larrabee
 from larrabee_bridge.kernels.bezier import Tessellated
 from pixelflow.cli.draw.pictures import write_picture
 from pixelflow.cli.draw.scene_options import scene_source
-from pixelflow.cli.model.core_values import core_of
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.machine_values import values_of_pictures
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching
@@ -31,7 +31,7 @@ def draw_picture(args: argparse.Namespace, screen: Screen, effective: Effective)
     """Draw, write the picture, report whether every pixel is the one of 64-bit integers."""
     tile = args.tile or 64
     with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
-        core = core_of(args)
+        core = values_of_pictures(CoreConfig, args.core)
         drawn = _drawn(args, screen, effective, core, progress)
         fronts = drawn.vertices.fronts if drawn.vertices else ()
         how = {"parts": args.cores or 1, "tile": tile, "config": core, "progress": progress.tell}

@@ -38,15 +38,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Measure and report."""
-    claims = _of_classes(_chosen(CLAIMS, args.only), args.classes)
+    return claims(screen, args.only, args.classes, quick=args.quick)
+
+
+def claims(screen: Screen, names: Sequence[str], classes: str, *, quick: bool) -> Report:
+    """Measure the claims of these names and classes, and report."""
+    chosen = _of_classes(_chosen(CLAIMS, names), classes)
     bench = Bench(_scenes())
     rows: list[Row] = []
-    with Progress(screen, len(claims)) as progress:
-        for claim in claims:
-            if is_long(claim) and not args.quick and not progress.shown:
+    with Progress(screen, len(chosen)) as progress:
+        for claim in chosen:
+            if is_long(claim) and not quick and not progress.shown:
                 screen.note(f"measuring {claim.name} ({claim.where}), which takes seconds")
             progress.doing(claim.name)
-            rows += measured_rows([claim], bench, quick=args.quick)
+            rows += measured_rows([claim], bench, quick=quick)
             progress.step()
     return claims_report(rows, screen.width, quiet=screen.quiet)
 

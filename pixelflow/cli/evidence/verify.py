@@ -1,5 +1,8 @@
 """Reproduce the thesis's tables: published, formula, measured, deviation, standing, and a note for every difference.
 
+`verify larrabee` puts the claims of the paper on Larrabee beside what is measured; further words choose among them
+(6.4, table1, fig12, or a claim's name).
+
 TABLE is the number of a table, or a name such as table7, figure13, section5, 4.1.4 or appendix-b; without one all are
 verified. What is measured is executed at that moment. A row that deviates must have a note that accounts for it, else
 the exit code is 1; with --strict no note excuses a deviation.
@@ -21,16 +24,18 @@ from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import load_effective
 from pixelflow.report import Column, Report, Table
 from pixelflow.simd.errors import nearest
-from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, Reproduction, documents
-from tessellation.reproduction.figure import CURVES, save_figure
-from tessellation.reproduction.report import verified_report
-from tessellation.reproduction.verified import Verified
+from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, Reproduction
+from tessellation.reproduction.report import documents
+from tessellation.reproduction.report.figure import CURVES, save_figure
+from tessellation.reproduction.report.verification import verified_report
+from tessellation.reproduction.report.verified import Verified
 
 EXAMPLES = (
     "pixelflow verify 6",
     "pixelflow verify --strict 2 3 table6",
     "pixelflow verify appendix-b 2.2.4 --json",
     "pixelflow verify --list",
+    "pixelflow verify larrabee 6.4 table1 gather-gain",
 )
 
 _SUFFIXES = {"markdown": (".md",), "svg": (".svg",), "figure": (".png", ".svg")}
@@ -45,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add tables and outputs."""
     add = parser.add_argument
     add("tables", nargs="*", metavar="TABLE", help="what to verify (default: everything)")
+    add("--class", dest="classes", default="RMPN", metavar="LETTERS",
+        help="`larrabee`: R reproducible, M mechanical, P by proxy, N not reproducible (default: all)")  # fmt: skip
+    add("--quick", action="store_true", help="`larrabee`: leave measures out that take seconds")
     add("--strict", action="store_true", help="let every deviation fail, also those that a note accounts for")
     add("--list", action="store_true", help="list what can be verified; execute nothing")
     add_observer_options(parser, record=False)
@@ -57,6 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Verify, write the files, report; fails where a row does."""
+    if "larrabee" in args.tables:
+        return _claims(args, screen)
     _check_outputs(args)
     tables = _chosen(args.tables)
     if args.list:
@@ -78,6 +88,16 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         with output_file(args.figure, binary=True) as stream:
             save_figure(stream, PurePath(args.figure).suffix.lower()[1:], verified.tables, bench)
     return verified_report(verified, strict=args.strict)
+
+
+def _claims(args: argparse.Namespace, screen: Screen) -> Report:
+    """Put the claims of the paper on Larrabee beside what is measured; the other words name claims or their places."""
+    from pixelflow.cli.evidence.claims import claims
+
+    for option in ("strict", "list", "stats", "trace", "live", "frame", *_SUFFIXES):
+        if getattr(args, option):
+            raise UsageError(f"--{option}", "is for the thesis's tables", "leave it out, or leave out larrabee")
+    return claims(screen, [word for word in args.tables if word != "larrabee"], args.classes, quick=args.quick)
 
 
 def _verified(screen: Screen, tables: Sequence[Reproduction], bench: Bench) -> Verified:

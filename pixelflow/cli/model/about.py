@@ -12,8 +12,7 @@ from pixelflow.cli.shell.machine import unread_keys
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.report import Column, Report, Table
-from pixelflow.report.json import table_object
+from pixelflow.report import Column, Report, Table, number, table_object
 from pixelflow.simd.units import Standing
 
 _MEANINGS = {
@@ -83,5 +82,5 @@ def _version(config: NodeConfig) -> Iterator[str]:
     yield (
         "A simulator of one PixelFlow node: microcode executed on every processing element, cycles counted as executed."
     )
-    yield f"machine: {config.lanes:,} PEs at {config.clock_mhz} MHz, config {config.sha256[:6]}"
+    yield f"machine: {number(config.lanes)} PEs at {config.clock_mhz} MHz, config {config.sha256[:6]}"
     yield "see: pixelflow about --model, pixelflow isa, pixelflow config show"

@@ -15,7 +15,7 @@ from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import PRESETS, THESIS, leaves
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.report import Line
+from pixelflow.report import Fact
 
 EXAMPLES = ("pixelflow completion bash",)
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         raise UsageError("completion", "the script is made by shtab, which is not installed", hint) from None
     parser = whole_parser()
     _say_what_completes(parser, shtab.FILE)
-    screen.print(Line(shtab.complete(parser, args.shell).rstrip(), wrap=False))
+    screen.print(Fact(shtab.complete(parser, args.shell).rstrip(), wrap=False))
     return 0
 
 

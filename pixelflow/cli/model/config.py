@@ -12,7 +12,7 @@ from pixelflow.cli.shell.arguments import add_common_options, add_config_options
 from pixelflow.cli.shell.machine import unread_keys
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective, Value, json_schema, leaves, load_effective
-from pixelflow.report import Column, Json, Line, Report, Table, counted
+from pixelflow.report import Column, Fact, Json, Report, Table, counted, number
 from pixelflow.simd.errors import Fault, InputError
 
 CHECK_SCHEMA = "pixelflow.config-check/1"
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Return the effective configuration or the schema, or report whether a file is in order."""
     if args.action == "schema":
-        screen.print(Line(json.dumps(json_schema(), indent=2), wrap=False))
+        screen.print(Fact(json.dumps(json_schema(), indent=2), wrap=False))
         return 0
     if args.action == "check":
         return _check(screen, args.file)
@@ -93,7 +93,7 @@ def _shown(screen: Screen, effective: Effective) -> Report:
     ]
     unread = unread_keys(config)
     table = Table(columns, rows, key="values", named="key")
-    derived = "which makes: " + ", ".join(f"{value:,} {name}" for name, value in config.derived.items())
+    derived = "which makes: " + ", ".join(f"{number(value)} {name}" for name, value in config.derived.items())
     remark = ["", "not read yet by any part of the model: " + ", ".join(unread)] if unread and not screen.quiet else []
     return Report(
         results=[

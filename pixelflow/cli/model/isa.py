@@ -6,11 +6,14 @@ import argparse
 from collections.abc import Iterator, Sequence
 
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option
 from pixelflow.cli.shell.output import STANDARD_STREAM, output_file
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.isa import INSTRUCTIONS, Declaration
-from pixelflow.report import Column, Json, Line, Part, Report, Table, counted, number, verbatim
+from pixelflow.report import Column, Fact, Json, Part, Report, Table, counted, number, verbatim
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.machine import machine_named
 
 EXAMPLES = (
     "pixelflow isa",
@@ -22,6 +25,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the operation and the output form."""
     parser.add_argument("operation", nargs="?", metavar="OP", help="one instruction (default: all)")
+    add_machine_option(parser)
     parser.add_argument("--md", action="store_true", help="print the whole manual as Markdown")
     parser.add_argument("-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="where --md writes")
 
@@ -32,24 +36,26 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         raise UsageError("-o", "only the manual is written to a file", "add --md")
     if screen.json and args.md:
         raise UsageError("--md", "--json prints an object, not Markdown", "leave out one of the two")
-    chosen = INSTRUCTIONS.values() if args.operation is None else (_find(args.operation),)
+    known = INSTRUCTIONS if args.machine == PIXELFLOW else machine_named(args.machine).instructions
+    chosen = known.values() if args.operation is None else (_find(known, args.operation),)
     if args.md:
         with output_file(args.output) as stream:
             stream.write(_markdown(chosen))
         return 0
-    command = "pixelflow isa OP" if args.operation is None else None
+    own = "" if args.machine == PIXELFLOW else f" --machine {args.machine}"
+    command = f"pixelflow isa{own} OP" if args.operation is None else None
     return instructions_report(chosen, "pixelflow.isa/1", command)
 
 
-def _find(word: str) -> Declaration:
+def _find(known: InstructionSet[Declaration], word: str) -> Declaration:
     """Return the declaration of a mnemonic written in any case; raises InputError with the nearest one."""
     base, dot, suffix = word.partition(".")
-    same = [each for each in INSTRUCTIONS.values() if each.mnemonic.lower() == base.lower()]
+    same = [each for each in known.values() if each.mnemonic.lower() == base.lower()]
     if same and (not dot or (suffix.lower() == "e" and same[0].gateable)):
         return same[0]
     if same:
         raise InputError(f"{same[0].mnemonic} has no .{suffix} form; it is written {same[0].synopsis}")
-    return INSTRUCTIONS.find(word)
+    return known.find(word)
 
 
 def instructions_report(declarations: Sequence[Declaration], schema: str, command: str | None) -> Report:
@@ -76,15 +82,15 @@ def _all(declarations: Sequence[Declaration], command: str) -> Iterator[Part]:
 
 def _entry(declaration: Declaration) -> Iterator[Part]:
     cycles = f"cycles: {declaration.cost_text}; {counted(declaration.words, 'word')}"
-    yield Line(declaration.synopsis, wrap=False)
-    yield from (Line(f"    {declaration.family.value}; {cycles}", wrap=False), "")
+    yield Fact(declaration.synopsis, wrap=False)
+    yield from (Fact(f"    {declaration.family.value}; {cycles}", wrap=False), "")
     for paragraph in declaration.manual.split("\n\n"):
         yield from (f"    {' '.join(paragraph.split())}", "")
     if declaration.operands:
         width = max(len(spec.name) for spec in declaration.operands)
         for spec in declaration.operands:
             optional = " (optional)" if spec.optional else ""
-            yield Line(f"    {spec.name:<{width}}  {spec.allowed}{optional}", wrap=False)
+            yield Fact(f"    {spec.name:<{width}}  {spec.allowed}{optional}", wrap=False)
         yield ""
     if declaration.gateable:
         yield from ("    .E: registers and carry change only in the PEs whose enable is set.", "")

@@ -7,17 +7,11 @@ from pathlib import Path
 
 from microcode import check, listing, symbols
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.cli.shell.programs import (
-    OBJECT_SUFFIX,
-    add_parameter_option,
-    assemble_file,
-    refuse_object,
-    refuse_overwrite,
-)
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
+from pixelflow.cli.shell.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.isa import Program
-from pixelflow.report import Json, Line, Report, counted
+from pixelflow.report import Fact, Json, Report, counted
 from pixelflow.simd.errors import Fault, InputError, Place
 
 EXAMPLES = (
@@ -79,7 +73,7 @@ def _write(path: str, text: str) -> None:
         stream.write(text)
 
 
-def _summary(source: str, program: Program, warnings: list[str], outputs: list[str]) -> list[Line]:
+def _summary(source: str, program: Program, warnings: list[str], outputs: list[str]) -> list[Fact]:
     sizes = [
         counted(len(program.instructions), "instruction"),
         counted(len(program.words), "word"),
@@ -89,7 +83,7 @@ def _summary(source: str, program: Program, warnings: list[str], outputs: list[s
         sizes.append(counted(len(warnings), "warning"))
     written = [f"wrote {path}" for path in outputs]
     return [
-        Line(text, wrap=False) for text in (*written, f"{source}: {', '.join(sizes)}; sha256 {program.sha256[:12]}")
+        Fact(text, wrap=False) for text in (*written, f"{source}: {', '.join(sizes)}; sha256 {program.sha256[:12]}")
     ]
 
 

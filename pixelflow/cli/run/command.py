@@ -10,10 +10,12 @@ from pathlib import Path
 from pixelflow.cli.model.rules import NOT_MODELLED
 from pixelflow.cli.run.pe_files import check_state_name, read_memory_file, write_state
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count, count_or_zero
-from pixelflow.cli.shell.machine import configuration, engine_of
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
-from pixelflow.cli.shell.programs import add_parameter_option, read_program, refuse_overwrite
+from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
@@ -39,7 +41,7 @@ from pixelflow.node.run_report import (
     untimed_object,
     untimed_parts,
 )
-from pixelflow.report import Json, Part, Report
+from pixelflow.report import Json, Part, Report, number
 from pixelflow.simd.lanes import AUTO
 
 _DUMPS = ("memory", "registers", "enables")
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add program, machine, limits and what to show."""
     add = parser.add_argument
     add("program", metavar="PROG", help="source (.mc), object file (.mco), or - for source on standard input")
+    add_machine_option(parser)
     add_engine_option(parser)
     add("--timing-only", action="store_true", help="count cycles without touching PE data")
     add("--function-only", action="store_true",
@@ -90,6 +93,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program, report it and what was asked for of its end; fails where ``--expect-cycles`` is not met."""
+    if args.machine != PIXELFLOW:
+        from pixelflow.cli.run.elsewhere import run_elsewhere
+
+        return run_elsewhere(args)
     effective = configuration(args, screen)
     _check_options(args, screen)
     program = read_program(args.program, args.parameters)
@@ -145,7 +152,7 @@ def _report(args: argparse.Namespace, effective: Effective, account: Run | Untim
         schema="pixelflow.run/1",
         data=run_object(account, config, profile=args.profile),
         notes=set_in_vain([account], effective),
-        failure=f"expected {expected:,} cycles, the run took {total:,}" if missed else None,
+        failure=f"expected {number(expected)} cycles, the run took {number(total)}" if missed else None,
     )
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 from pixelflow.cli.run.tessellate import add_sampling_options, load_patches, sample_counts
 from pixelflow.cli.run.tessellate_method import add_method_options, method_of
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
-from pixelflow.cli.shell.machine import configuration, engine_of
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.cli.shell.programs import refuse_overwrite
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.report import Report
 from tessellation import PatchServer, build_mesh
 from tessellation.microprogram.libraries import library_for
-from tessellation.server_report import Served, served_report
+from tessellation.reports.server import Served, served_report
 from tessellation.surface.export import encode, suffix_of
 
 EXAMPLES = (

@@ -9,22 +9,18 @@ import argparse
 from dataclasses import replace
 
 from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, method_of
-from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option
-from pixelflow.cli.shell.machine import configuration, engine_of
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.cli.shell.programs import refuse_overwrite
+from pixelflow.cli.shell.arguments import add_config_options, add_engine_option
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.report import Report
-from pixelflow.simd.errors import InputError
-from tessellation import Mesh, PatchFile, check, load, tessellate
+from tessellation import PatchFile, check, load, tessellate
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import LIBRARIES
-from tessellation.picture.preview import png, require_pillow
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
-from tessellation.surface.export import encode, suffix_of
-from tessellation.tessellation_report import Outcome, outcome_report
+from tessellation.reports.outcome import Outcome, outcome_report
 
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",
@@ -63,7 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate, write the files, report; fails where a result misses the limits."""
     effective = configuration(args, screen)
-    _check_outputs(args)
+    if args.output or args.preview:
+        from pixelflow.cli.run.mesh_files import check_outputs  # 20 ms for those who write none
+
+        check_outputs(args)
     method = method_of(args)
     file = load_patches(args.patches, screen)
     counts = sample_counts(args, len(file.patches))
@@ -87,7 +86,12 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         )
     mesh = result.mesh(weld=args.weld, outward=args.outward)
     checked = check(mesh) if args.weld else None
-    return outcome_report(Outcome(effective, file, result, mesh, checked, _write_outputs(args, screen, mesh)))
+    written = []
+    if args.output or args.preview:
+        from pixelflow.cli.run.mesh_files import write_outputs
+
+        written = write_outputs(args, screen, mesh)
+    return outcome_report(Outcome(effective, file, result, mesh, checked, written))
 
 
 def load_patches(name: str, screen: Screen) -> PatchFile:
@@ -110,39 +114,3 @@ def _samples(text: str) -> list[int]:
             f"expected {MIN_SAMPLES} to {MAX_SAMPLES}, or a list 4,8,16; found {text[:40]!r}"
         )
     return counts
-
-
-def _check_outputs(args: argparse.Namespace) -> None:
-    """Refuse outputs that could not be written before any work is done."""
-    if STANDARD_STREAM in (args.output, args.preview):
-        raise UsageError("-o -", "a mesh or a picture does not go to standard output", "name a file")
-    if args.output is not None:
-        suffix_of(args.output)
-    if args.preview is not None:
-        if not args.preview.lower().endswith(".png"):
-            raise UsageError(f"--preview {args.preview[:60]}", "the picture is a PNG", "name a file that ends in .png")
-        require_pillow()
-    for path in (args.output, args.preview):
-        if path is not None:
-            refuse_overwrite(args.patches, path)
-            check_writable(path)
-
-
-def _write_outputs(args: argparse.Namespace, screen: Screen, mesh: Mesh) -> list[str]:
-    """Write what was asked for; return the names. A mesh that cannot be drawn costs a note, not the run."""
-    written = []
-    if args.output is not None:
-        with output_file(args.output, binary=True) as stream:
-            stream.write(encode(mesh, args.output))
-        written.append(args.output)
-    if args.preview is not None:
-        screen.note("drawing the preview")
-        try:
-            picture = png(mesh)
-        except InputError as error:  # the mesh and the report are no worse for it
-            screen.note(f"note: no preview: {error.faults[0].message}")
-            return written
-        with output_file(args.preview, binary=True) as stream:
-            stream.write(picture)
-        written.append(args.preview)
-    return written

@@ -7,7 +7,7 @@ import argparse
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective, NodeConfig, leaves, load_effective
 
-__all__ = ["configuration", "engine_of", "unread_keys"]
+__all__ = ["configuration", "unread_keys"]
 
 
 def configuration(args: argparse.Namespace, screen: Screen) -> Effective:
@@ -17,16 +17,6 @@ def configuration(args: argparse.Namespace, screen: Screen) -> Effective:
         if about.read_by is None and not effective.set_by[key].startswith("preset "):
             screen.note(f"note: {key} is set, but no part of the model reads it yet")
     return effective
-
-
-def engine_of(args: argparse.Namespace, screen: Screen) -> str:
-    """Return the name of the lane engine of ``--engine`` that works here; a note says where it is another one."""
-    from pixelflow.kernels import choose
-
-    choice = choose(args.engine)
-    if choice.note is not None:
-        screen.note(f"note: {choice.note}")
-    return choice.engine
 
 
 def unread_keys(config: NodeConfig) -> list[str]:

@@ -16,7 +16,15 @@ from typing import IO
 
 from pixelflow.simd.errors import Fault, InputError, Place
 
-__all__ = ["STANDARD_STREAM", "check_drawing", "check_writable", "output_file", "refuse_clashes", "write_stdout"]
+__all__ = [
+    "STANDARD_STREAM",
+    "check_drawing",
+    "check_writable",
+    "output_file",
+    "refuse_clashes",
+    "refuse_overwrite",
+    "write_stdout",
+]
 
 STANDARD_STREAM = "-"
 """The file name that means standard output."""
@@ -93,6 +101,17 @@ def check_drawing() -> None:
         raise InputError(
             Fault("--figure needs matplotlib", hint="install the extra: pip install 'pixelflow-sim[plot]'")
         ) from None
+
+
+def refuse_overwrite(source: str, target: str | None) -> None:
+    """Raise InputError where an output would replace the program it is made from, or look like a source."""
+    if target in (None, STANDARD_STREAM):
+        return
+    if target.endswith(".mc"):
+        hint = f"an option may have taken the program as its value; write: --listing=FILE {target}"
+        raise InputError(Fault("is a source file; it will not be overwritten", Place(target), hint))
+    if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
+        raise InputError(Fault("is the program itself; it will not be overwritten", Place(target)))
 
 
 def write_stdout(text: str) -> None:

@@ -7,15 +7,14 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from microcode import assemble
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.isa import Program
+from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.errors import Fault, InputError, Place
-
-if TYPE_CHECKING:
-    from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = [
     "OBJECT_SUFFIX",
@@ -23,7 +22,6 @@ __all__ = [
     "assemble_file",
     "read_program",
     "refuse_object",
-    "refuse_overwrite",
 ]
 
 OBJECT_SUFFIX = ".mco"
@@ -69,9 +67,6 @@ def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | 
 
 
 def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
-    from microcode import assemble
-    from pixelflow.isa.program import PIXELFLOW
-
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
         return assemble(Path(path), target, **values)
@@ -87,17 +82,6 @@ def refuse_object(path: str) -> None:
     if path.endswith(OBJECT_SUFFIX) and os.path.isfile(path):
         hint = f"run it: pixelflow run {path}; read it: pixelflow dis {path}"
         raise InputError(Fault("is an object file already, not a source file", Place(path), hint))
-
-
-def refuse_overwrite(source: str, target: str | None) -> None:
-    """Raise InputError where an output would replace the program it is made from, or look like a source."""
-    if target in (None, STANDARD_STREAM):
-        return
-    if target.endswith(".mc"):
-        hint = f"an option may have taken the program as its value; write: --listing=FILE {target}"
-        raise InputError(Fault("is a source file; it will not be overwritten", Place(target), hint))
-    if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
-        raise InputError(Fault("is the program itself; it will not be overwritten", Place(target)))
 
 
 def _numbers(parameters: Iterable[str]) -> dict[str, int | float]:

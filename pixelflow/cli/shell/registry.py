@@ -14,11 +14,11 @@ from types import ModuleType
 
 from pixelflow.simd.records import record
 
-__all__ = ["COMMANDS", "Command"]
+__all__ = ["COMMANDS", "CommandEntry"]
 
 
 @record
-class Command:
+class CommandEntry:
     """One command of ``pixelflow``."""
 
     name: str
@@ -31,26 +31,26 @@ class Command:
 
 
 _ALL = (
-    Command("verify", "reproduce the thesis's tables: published, formula, measured", "evidence.verify"),
-    Command("tessellate", "tessellate Bezier patches; write points, normals, triangles", "run.tessellate"),
-    Command("serve", "tessellate on one node for others on the network", "run.serve"),
-    Command("render", "draw a scene, a mesh or patches on a machine; write a picture", "draw.render"),
-    Command("compare", "the same scene on PixelFlow and on Larrabee, side by side", "draw.compare"),
-    Command("larrabee", "Larrabee: run programs, show instructions, check claims", "model.larrabee"),
-    Command("run", "run a microcode program; report cycles, show PE state", "run.command"),
-    Command("dash", "show the dashboard of a saved run at any cycle", "watch.dash"),
-    Command("debug", "look into a run: step, back, stops, PE state", "debug.command"),
-    Command("diff", "what differs between two runs", "debug.diff"),
-    Command("asm", "assemble a microcode source; listing, symbols, static checks", "run.asm"),
-    Command("dis", "disassemble an object file", "run.dis"),
-    Command("isa", "instruction reference", "model.isa"),
-    Command("trace", "check a trace, convert it to another format", "watch.trace"),
-    Command("stats", "the dictionary of statistics", "watch.stats"),
-    Command("sweep", "measure a grid of configurations; one row per point", "sweep.command"),
-    Command("bench", "measure the speed of the engines", "bench.command"),
-    Command("config", "show or check a configuration", "model.config"),
-    Command("completion", "a script that completes command lines in a shell", "model.completion"),
-    Command("about", "what is modelled, and how well founded each rule is", "model.about"),
+    CommandEntry("verify", "reproduce the thesis's tables: published, formula, measured", "evidence.verify"),
+    CommandEntry("tessellate", "tessellate Bezier patches; write points, normals, triangles", "run.tessellate"),
+    CommandEntry("serve", "tessellate on one node for others on the network", "run.serve"),
+    CommandEntry("render", "draw a scene, a mesh or patches on a machine; write a picture", "draw.render"),
+    CommandEntry("compare", "the same scene on PixelFlow and on Larrabee, side by side", "draw.compare"),
+    CommandEntry("larrabee", "Larrabee: run programs, show instructions, check claims", "evidence.larrabee"),
+    CommandEntry("run", "run a microcode program; report cycles, show PE state", "run.command"),
+    CommandEntry("dash", "show the dashboard of a saved run at any cycle", "watch.dash"),
+    CommandEntry("debug", "look into a run: step, back, stops, PE state", "debug.command"),
+    CommandEntry("diff", "what differs between two runs", "debug.diff"),
+    CommandEntry("asm", "assemble a microcode source; listing, symbols, static checks", "run.asm"),
+    CommandEntry("dis", "disassemble an object file", "run.dis"),
+    CommandEntry("isa", "instruction reference", "model.isa"),
+    CommandEntry("trace", "check a trace, convert it to another format", "watch.trace"),
+    CommandEntry("stats", "the dictionary of statistics", "watch.stats"),
+    CommandEntry("sweep", "measure a grid of configurations; one row per point", "sweep.command"),
+    CommandEntry("bench", "measure the speed of the engines", "bench.command"),
+    CommandEntry("config", "show or check a configuration", "model.config"),
+    CommandEntry("completion", "a script that completes command lines in a shell", "model.completion"),
+    CommandEntry("about", "what is modelled, and how well founded each rule is", "model.about"),
 )
 
 COMMANDS = {command.name: command for command in _ALL}

@@ -53,9 +53,9 @@ class Screen:
 
     def print(self, *parts: Part) -> None:
         """Print parts of a report as text, for commands that say more than one thing."""
-        from pixelflow.report.text import text
+        from pixelflow.report import as_text
 
-        self.sink(text(parts, self.width, color=self.color))
+        self.sink(as_text(parts, self.width, color=self.color))
 
     def show(self, report: Report) -> None:
         """Print a report in the form that was asked for, then its notes; ``--quiet`` leaves the results."""
@@ -64,7 +64,7 @@ class Screen:
             if shown:
                 self.print(*shown)
         elif self.format == "json":
-            from pixelflow.report.json import json_text
+            from pixelflow.report import json_text
 
             self.sink(json_text(report))
         else:

@@ -18,10 +18,10 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.sweep.points import COLUMNS, Point
 from pixelflow.cli.sweep.subject import SWEPT, Subject
-from pixelflow.cli.sweep.table import Table, check_table_name
+from pixelflow.cli.sweep.table import SweepTable, check_table_name
 from pixelflow.cli.sweep.workers import WorkerLost, measured
 from pixelflow.config import Value
-from pixelflow.report import counted
+from pixelflow.report import counted, number
 
 EXAMPLES = (
     "pixelflow sweep run microcode/examples/texture_copy.mc --set gni.gp_count=1,2",
@@ -61,7 +61,7 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
     add("--shard", metavar="I/N", type=_shard, default=(1, 1),
         help="measure every N-th point only, from the I-th on (1 <= I <= N)")  # fmt: skip
     add("--timing", action="store_true", help="add a column `seconds`: the wall time of the point")
-    add("--yes", action="store_true", help=f"measure a grid of more than {MOST_POINTS:,} points")
+    add("--yes", action="store_true", help=f"measure a grid of more than {number(MOST_POINTS)} points")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> int:
@@ -71,18 +71,20 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     grid = subject.grid()
     screen.note(f"sweep: {counted(len(grid), 'point')}: {grid}")
     if len(grid) > MOST_POINTS and not args.yes:
-        raise UsageError("--set", f"the grid has {len(grid):,} points, more than {MOST_POINTS:,}", "--yes allows it")
+        raise UsageError(
+            "--set", f"the grid has {number(len(grid))} points, more than {number(MOST_POINTS)}", "--yes allows it"
+        )
     subject.check(grid)
     values = list(grid.points())
     points = [subject.point(grid.words(each)) for each in values]
     columns = [*(axis.name for axis in grid.axes), *COLUMNS[args.subject], "exit_code", "error"]
-    table = Table(args.out, columns + ["seconds"] * args.timing)
+    table = SweepTable(args.out, columns + ["seconds"] * args.timing)
     first, step = args.shard
     mine = range(first, len(points) + 1, step)
     with table.open([{**each, **point.identity} for each, point in zip(values, points, strict=True)]):
         missing = {number: points[number - 1] for number in mine if number not in table}
         if len(missing) < len(mine):
-            screen.note(f"{args.out} has {len(mine) - len(missing):,} of {counted(len(mine), 'point')} already")
+            screen.note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
         try:
             _measure(screen, args, table, missing, values)
         except (KeyboardInterrupt, WorkerLost):
@@ -92,7 +94,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     table.print()
     failed = table.failed(mine)
     if failed:
-        screen.note(f"note: {failed:,} of {counted(len(mine), 'point')} failed; see the column error")
+        screen.note(f"note: {number(failed)} of {counted(len(mine), 'point')} failed; see the column error")
     return 1 if failed else 0
 
 
@@ -109,7 +111,11 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
 
 
 def _measure(
-    screen: Screen, args: argparse.Namespace, table: Table, points: dict[int, Point], values: list[dict[str, Value]]
+    screen: Screen,
+    args: argparse.Namespace,
+    table: SweepTable,
+    points: dict[int, Point],
+    values: list[dict[str, Value]],
 ) -> None:
     """Measure points into the table."""
     rows = contextlib.closing(measured(points, jobs=args.jobs, scheduler=args.scheduler))

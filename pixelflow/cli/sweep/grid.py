@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.config import THESIS, Value, leaves
+from pixelflow.report import number
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.records import record
 
@@ -124,7 +125,7 @@ def _range(shown: str, part: str) -> Sequence[Value]:
         raise UsageError(shown, f"{part} is an empty range", "FIRST:LAST or FIRST:LAST:STEP, both ends included")
     numbers = range(first, last + 1, step)
     if len(numbers) > LARGEST_RANGE:
-        raise UsageError(shown, f"{part} has {len(numbers):,} values", f"at most {LARGEST_RANGE:,}")
+        raise UsageError(shown, f"{part} has {number(len(numbers))} values", f"at most {number(LARGEST_RANGE)}")
     return numbers
 
 

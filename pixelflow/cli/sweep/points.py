@@ -10,17 +10,17 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from microcode.read import files
 from pixelflow import __version__
 from pixelflow.config import NodeConfig
+from pixelflow.isa import Program
+from pixelflow.node import Node, Run
+from pixelflow.report import six_digits
 from pixelflow.simd.errors import PixelflowError, format_error
 from pixelflow.simd.records import record
-
-if TYPE_CHECKING:
-    from pixelflow.isa import Program
-    from pixelflow.node import Run
-    from tessellation import Method, Patch
+from tessellation import Method, Patch, tessellate
 
 __all__ = ["COLUMNS", "Cell", "Point", "Refused", "Row", "RunPoint", "TessellatePoint", "library_sha256", "measure"]
 
@@ -103,8 +103,6 @@ class RunPoint:
 
     def measure(self) -> Row:
         """Run the program; return the cycles of its streams."""
-        from pixelflow.node import Node
-
         program = _program(self.program_text)
         node = Node(self.config, self.engine if self.function else "rows")
         node.load(program)
@@ -137,8 +135,6 @@ class TessellatePoint:
 
     def measure(self) -> Row:
         """Tessellate; return the cycles of all passes, and how far the worst results are from the reference."""
-        from tessellation import tessellate
-
         found = tessellate(
             self.patches,
             self.counts,
@@ -159,19 +155,15 @@ class TessellatePoint:
 @lru_cache(maxsize=1)
 def library_sha256() -> str:
     """Return a hash of all sources of the microcode library here: names, lengths and contents."""
-    from microcode.read.files import LIBRARY
-
     seen = hashlib.sha256()
-    for path in sorted(LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(LIBRARY).as_posix()):
+    for path in sorted(files.LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(files.LIBRARY).as_posix()):
         content = path.read_bytes()
-        seen.update(f"{path.relative_to(LIBRARY).as_posix()} {len(content)}\n".encode() + content)
+        seen.update(f"{path.relative_to(files.LIBRARY).as_posix()} {len(content)}\n".encode() + content)
     return seen.hexdigest()
 
 
 @lru_cache(maxsize=16)
 def _program(text: str) -> Program:
-    from pixelflow.isa import Program
-
     return Program.from_json(text)
 
 
@@ -201,7 +193,7 @@ def _cycles(runs: Iterable[Run]) -> Row:
 
 def _rounded(error: float) -> float:
     """Return six digits: the reference is computed in floating point, whose last ones may differ between hosts."""
-    return float(f"{error:.6g}")
+    return float(six_digits(error))
 
 
 def _one_line(error: PixelflowError) -> str:

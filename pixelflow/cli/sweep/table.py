@@ -22,7 +22,7 @@ from pixelflow.cli.sweep.file_lock import locked
 from pixelflow.cli.sweep.points import Cell, Row
 from pixelflow.simd.errors import Fault, InputError, Place
 
-__all__ = ["POINT", "Table", "check_table_name", "shown"]
+__all__ = ["POINT", "SweepTable", "check_table_name", "shown"]
 
 POINT = "point"
 """The column that numbers the points of the whole grid from 1, whatever part of it a file holds."""
@@ -102,7 +102,7 @@ def shown(cell: Cell) -> str:
     return str(cell).lower() if isinstance(cell, bool) else str(cell)
 
 
-class Table:
+class SweepTable:
     """The rows of a sweep, on disk as they come in; ``-`` keeps them for standard output."""
 
     def __init__(self, path: str, columns: Sequence[str]) -> None:

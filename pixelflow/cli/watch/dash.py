@@ -15,12 +15,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, count, count_or_zero
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.pe_selection import map_view
-from pixelflow.cli.shell.programs import refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import Looker, facts_of
-from pixelflow.cli.watch.live import Picture, console_of, draw_frame, takes_live
+from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, takes_live
 from pixelflow.config import PRESETS
 from pixelflow.isa import Program
 from pixelflow.kernels import ENGINES
@@ -28,7 +27,7 @@ from pixelflow.node.pe_report import MapView
 from pixelflow.node.replay import Replay
 from pixelflow.node.saved_run import SavedRun
 from pixelflow.observe.dashboard import State, Watch, frame, snapshot
-from pixelflow.report import Json, Report
+from pixelflow.report import Json, Report, number
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         _play(screen, player, args.play, args.at)
     state = player.at(_END if args.at is None else args.at)
     if args.at is not None and args.at > state.cycle:
-        screen.note(f"note: the run ends at cycle {state.cycle:,}")
+        screen.note(f"note: the run ends at cycle {number(state.cycle)}")
     if args.svg is not None:
         color = args.color != "never" and not os.environ.get("NO_COLOR")
         _write_svg(args.svg, replace(screen, color=color), state, args.height)
@@ -154,7 +153,7 @@ def _preset_of(saved: SavedRun) -> str:
 
 def _play(screen: Screen, player: Player, speed: int, until: int | None) -> None:
     """Show frame after frame in the terminal; an interrupt ends it and leaves the terminal as it was."""
-    picture = Picture(screen)
+    picture = InPlaceDisplay(screen)
     began = time.perf_counter()
     try:
         while not player.ended:

@@ -19,7 +19,7 @@ from pixelflow.observe.dashboard import State, Watch, frame, snapshot, text_fram
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["FinalFrame", "LiveDisplay", "Picture", "console_of", "draw_frame", "live_display", "takes_live"]
+__all__ = ["FinalFrame", "InPlaceDisplay", "LiveDisplay", "console_of", "draw_frame", "live_display", "takes_live"]
 
 _INTERVAL = 0.1
 """Seconds between two frames, at the least."""
@@ -125,7 +125,7 @@ class FinalFrame(_Follower):
             draw_frame(self._screen, self._state())
 
 
-class Picture:
+class InPlaceDisplay:
     """A terminal that shows frames in place: the alternate screen, entered with the first frame, left by `close`.
 
     While it is there, what is written to standard error is kept back: it would land in the picture.
@@ -173,7 +173,7 @@ class LiveDisplay(_Follower):
     def __init__(self, screen: Screen, preset: str = "") -> None:
         """``preset`` is the name of the configuration."""
         super().__init__(screen, preset, Watch())
-        self._picture = Picture(screen)
+        self._picture = InPlaceDisplay(screen)
         self._drawn = self._worked = self._counted = 0.0
         self._pause = 0.0
         self._rate: float | None = None

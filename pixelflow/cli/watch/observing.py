@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, count
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_clashes
-from pixelflow.cli.shell.programs import refuse_overwrite
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, refuse_clashes, refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.stats_files import check_stats_name, write_stats
 from pixelflow.config import Effective
-from pixelflow.node import Node, Recorder
-from pixelflow.observe import Bus
+from pixelflow.node import Node
 from pixelflow.observe.stats import Collector
 from pixelflow.simd.errors import PixelflowError, format_error
 
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from pixelflow.cli.watch.live import FinalFrame, LiveDisplay
+    from pixelflow.cli.watch.recording import Recording
     from pixelflow.cli.watch.trace_files import TraceFiles
 
 __all__ = ["Watching", "add_observer_options"]
@@ -75,7 +74,7 @@ class Watching:
         self._traces = self._open_traces()
         refuse_clashes(self._outputs(), self._inputs())
         self._collector: Collector | None = None
-        self._recording: _Recording | None = None
+        self._recording: Recording | None = None
         self._open = contextlib.ExitStack()
         self._display: FinalFrame | LiveDisplay | None = None
         self._display_made = False
@@ -158,7 +157,9 @@ class Watching:
         if self._traces is not None:
             self._traces.attach(node.bus)
         if self._args.record is not None and self._recording is None:
-            self._recording = _Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
+            from pixelflow.cli.watch.recording import Recording  # 20 ms for those who save no run
+
+            self._recording = Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
             self._recording.attach(node.bus)
         self._attach_display(node)
 
@@ -187,28 +188,3 @@ def _check_record_name(path: str) -> None:
     if path == STANDARD_STREAM or Path(path).suffix != ".npz":
         raise UsageError(f"--record {path}", "the name must end in .npz")
     check_writable(path)
-
-
-class _Recording:
-    """Keeps one run of a node, and writes it when all runs are over."""
-
-    def __init__(self, path: str, node: Node, command: str, number: int = 1) -> None:
-        self._path = path
-        self._number = number
-        self._recorder = Recorder(node, command, number)
-
-    def attach(self, bus: Bus) -> None:
-        """Listen; before the runs begin."""
-        self._recorder.attach(bus)
-
-    def close(self, ok: bool = True) -> None:
-        """Write the file, also where the run was stopped (``ok`` is false); nothing where it had not begun.
-
-        Raises UsageError where all runs went well but there were not that many.
-        """
-        saved = self._recorder.saved
-        if saved is not None:
-            with output_file(self._path, binary=True) as stream:
-                stream.write(saved.to_bytes())
-        elif ok:
-            raise UsageError(f"--record-pass {self._number}", f"no such pass; there were {self._recorder.runs}")

@@ -9,8 +9,7 @@ from __future__ import annotations
 import argparse
 
 from pixelflow.cli.shell.arguments import UsageError, add_common_options
-from pixelflow.cli.shell.output import STANDARD_STREAM, output_file
-from pixelflow.cli.shell.programs import refuse_overwrite
+from pixelflow.cli.shell.output import STANDARD_STREAM, output_file, refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.trace_files import reading, require_package, write_trace
 from pixelflow.isa import INSTRUCTIONS

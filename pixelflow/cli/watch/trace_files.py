@@ -11,8 +11,7 @@ from typing import IO
 
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.cli.shell.programs import refuse_overwrite
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.config import Effective, NodeConfig
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.observe import Bus

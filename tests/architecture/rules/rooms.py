@@ -51,6 +51,11 @@ TABLE = {
         "microcode",
         "numpy",
     ),
+    "larrabee_bridge.compare.dashboard": (*BASE, "rich"),
+    # The figures are an extra.
+    "larrabee_bridge.compare.figure": (*BASE, "larrabee_bridge", "matplotlib"),
+    "tessellation.reproduction.report.figure": (*BASE, "tessellation", "matplotlib"),
+    "tessellation.reproduction.report.documents": (*BASE, "pixelflow.config", "tessellation", "rich"),
     "larrabee_bridge.compare": (
         *NODE,
         "pixelflow.node",

@@ -7,11 +7,12 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.isa import NAMES
 from larrabee_bridge.machine import run_program
 from larrabee_bridge.unit import MEMORY_BYTES, TARGET, VectorProgram
-from pixelflow.cli.model.core_values import core_config
 from pixelflow.cli.shell.arguments import UsageError, count
+from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program and report."""
-    config = core_config("-D", args.overrides)
+    config = configured(CoreConfig, "-D", args.overrides)
     if config.caches and args.per_core is None:
         raise UsageError("-D caches=true", "caches belong to cores that threads share", "add --per-core 4")
     program = read_program(_path(args.program), args.parameters, TARGET)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pixelflow.report import Column, Json, Report, Table, counted, facts, number, plural
+from tessellation.reports.outcome import errors_text
 from tessellation.surface.reference import LIMIT
-from tessellation.tessellation_report import errors_text
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective

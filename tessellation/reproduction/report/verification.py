@@ -7,12 +7,11 @@ from itertools import groupby
 
 from pixelflow import __version__
 from pixelflow.config import THESIS
-from pixelflow.report import Column, Json, Part, Report, Table, counted
-from pixelflow.report.json import table_object
+from pixelflow.report import Column, Json, Part, Report, Table, counted, table_object
 from tessellation.published.rows import Outcome, Row
 from tessellation.published.thesis import TITLE
 from tessellation.reproduction import WITHOUT_FIGURES, Reproduction
-from tessellation.reproduction.verified import Verified, deviation_text, figure_text, percent_text
+from tessellation.reproduction.report.verified import Verified, deviation_text, figure_text, percent_text
 
 __all__ = ["summary", "verified_report"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from pixelflow import __version__
 from pixelflow.config import THESIS
-from pixelflow.report.text import text
+from pixelflow.report import as_text
 from tessellation.published.notes import NOTES
 from tessellation.published.thesis import TITLE
 from tessellation.reproduction import WITHOUT_FIGURES
-from tessellation.reproduction.report import summary, verified_report
-from tessellation.reproduction.verified import Verified, deviation_text, figure_text, percent_text
+from tessellation.reproduction.report.verification import summary, verified_report
+from tessellation.reproduction.report.verified import Verified, deviation_text, figure_text, percent_text
 
 __all__ = ["markdown", "svg"]
 
@@ -66,7 +66,7 @@ def svg(verified: Verified) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    drawn = text(verified_report(verified).all_parts, _PICTURE_WIDTH, color=True)
+    drawn = as_text(verified_report(verified).all_parts, _PICTURE_WIDTH, color=True)
     console = Console(record=True, width=_PICTURE_WIDTH, file=io.StringIO(), force_terminal=True, legacy_windows=False)
     console.print(Text.from_ansi(drawn.rstrip("\n")))
     return console.export_svg(title="pixelflow verify", unique_id="pixelflow-verify")
