@@ -4,16 +4,16 @@ Two ways to write a program, one result: `assemble` takes `.mc` text, `Builder` 
 `listing` and `symbols` turn a program into text; `check` looks for mistakes that assemble.
 """
 
+from microcode.analysis.check import Finding, check
+from microcode.analysis.disassembler import disassemble
+from microcode.analysis.listing import listing
+from microcode.analysis.symbols import symbols
+from microcode.analysis.totals import Total, Totals
 from microcode.assembler import assemble
 from microcode.builder import Builder
-from microcode.check import Finding, check
-from microcode.data import DataKind
-from microcode.disassembler import disassemble
-from microcode.files import LIBRARY
-from microcode.listing import listing
-from microcode.symbols import symbols
-from microcode.totals import Total, Totals
-from microcode.values import Range
+from microcode.language.data import DataKind
+from microcode.language.values import Range
+from microcode.read.files import LIBRARY
 from pixelflow.isa import Imm, Mem, Program, Register
 
 __all__ = [

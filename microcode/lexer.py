@@ -1,6 +1,6 @@
 """Colours for `.mc` text: a pygments lexer, found by its entry point under the name ``mc``.
 
-Which words are key words where is decided by the grammar, which instructions there are by their declarations; nothing
+Which words are key words where is decided by the reader, which instructions there are by their declarations; nothing
 of either is repeated here. A line that cannot be read keeps its colours up to the fault, the rest is an error.
 
 >>> from pygments.lexers import get_lexer_by_name
@@ -11,22 +11,20 @@ of either is repeated here. A line that cannot be read keeps its colours up to t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from pygments.lexer import Lexer
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace, _TokenType
 
-from microcode.functions import FUNCTIONS
-from microcode.lines import tokens_of
-from microcode.scope import BUILT_IN
-from pixelflow.isa import INSTRUCTIONS, Kind
-
-if TYPE_CHECKING:
-    from lark import Token
+from microcode.language.functions import FUNCTIONS, NUMBERS
+from microcode.read.lines import tokens_of
+from microcode.read.tokens import Token
+from pixelflow.isa.program import PIXELFLOW
+from pixelflow.simd.isa.operands import Target
 
 __all__ = ["MicrocodeLexer"]
 
-_TERMINALS = {
+_KINDS = {
     "NUMBER": Number.Integer,
     "FRACTION": Number.Float,
     "CHARACTER": String.Char,
@@ -34,21 +32,16 @@ _TERMINALS = {
     "OPERATOR": Operator,
     "SIGN": Operator,
     "NOT": Operator,
-    "DATA_KIND": Keyword.Type,
-    "LANE": Keyword.Type,
+    "TYPE": Keyword.Type,
+    "lane": Keyword.Type,
 }
 _NAMES = ("NAME", "GATED", "TEMPLATE")
 _DEFINED = {
-    "CONST": Name.Constant,
-    "PARAM": Name.Constant,
-    "RANGE": Name.Variable,
-    "OVERLAY": Name.Variable,
-    "REPEAT": Name.Variable,
-    "MACRO": Name.Function,
-    "ROUTINE": Name.Function,
-    "PROC": Name.Function,
+    **dict.fromkeys(("const", "param"), Name.Constant),
+    **dict.fromkeys(("range", "overlay", "repeat"), Name.Variable),
+    **dict.fromkeys(("macro", "routine", "proc"), Name.Function),
 }
-"""What a name is that follows a key word, by the terminal of the key word."""
+"""What a name is that follows a key word."""
 
 
 class MicrocodeLexer(Lexer):
@@ -72,10 +65,10 @@ class MicrocodeLexer(Lexer):
 
 
 def _line(line: str) -> Iterator[tuple[int, _TokenType, str]]:
-    """Yield the tokens of one line; what the grammar passes over is put in between."""
+    """Yield the tokens of one line; what the reader skips is put in between."""
     bare = line.removesuffix("\r")
     end = 0
-    for at, kind, part in _kinds(list(tokens_of(bare))):
+    for at, kind, part in _kinds(tokens_of(bare)):
         yield from _gap(bare, end, at)
         yield at, kind, part
         end = at + len(part)
@@ -103,26 +96,28 @@ def _kinds(tokens: list[Token]) -> Iterator[tuple[int, _TokenType, str]]:
     before = ""
     target_follows = False
     for position, token in enumerate(tokens):
-        following = tokens[position + 1].type if position + 1 < len(tokens) else ""
-        text = str(token)
-        first = position == 0 or (position == 2 and before == "COLON")
-        if token.type not in _NAMES:
-            kind = _TERMINALS.get(token.type) or (Keyword if text.isidentifier() else Punctuation)
-        elif first and following == "COLON":
+        following = tokens[position + 1].kind if position + 1 < len(tokens) else ""
+        text = token.text
+        first = position == 0 or (position == 2 and before == ":")
+        if token.kind not in _NAMES:
+            kind = _KINDS.get(token.kind) or (Keyword if text.isidentifier() else Punctuation)
+        elif first and following == ":":
             kind = Name.Label
         elif first:
-            operation = INSTRUCTIONS.get(text.partition(".")[0])
+            operation = PIXELFLOW.instructions.get(text.partition(".")[0])
             kind = Name.Builtin if operation else Name.Function
-            target_follows = operation is not None and [spec.kind for spec in operation.operands[:1]] == [Kind.TARGET]
+            target_follows = operation is not None and any(
+                isinstance(spec.kind, Target) for spec in operation.operands[:1]
+            )
         elif before in _DEFINED:
             kind = _DEFINED[before]
-        elif following == "LPAR" and text in FUNCTIONS:
+        elif following == "(" and text in FUNCTIONS:
             kind = Name.Builtin
-        elif text in BUILT_IN:
+        elif text in PIXELFLOW.names or text in NUMBERS:
             kind = Name.Builtin.Pseudo
         elif before in _NAMES and target_follows:
             kind = Name.Label
         else:
             kind = Name
-        yield token.start_pos, kind, text
-        before = token.type
+        yield token.column - 1, kind, text
+        before = token.kind

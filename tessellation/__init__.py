@@ -10,16 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tessellation.bpt import BUILT_IN, Convention, PatchFile, format_bpt, load, parse_bpt, read_bpt
-    from tessellation.libraries import LIBRARIES
-    from tessellation.manager import PatchHandle, PatchManager
-    from tessellation.mesh import Mesh, MeshCheck, MeshReport, build_mesh, check
-    from tessellation.passes import Method
-    from tessellation.patch import Patch
-    from tessellation.reference import LIMIT, Reference, evaluate
-    from tessellation.samples import PatchSamples
-    from tessellation.server import Delivery, PatchServer
-    from tessellation.tessellator import Tessellation, tessellate
+    from tessellation.host.manager import PatchHandle, PatchManager
+    from tessellation.host.server import Delivery, PatchServer
+    from tessellation.host.tessellator import Tessellation, tessellate
+    from tessellation.microprogram.libraries import LIBRARIES
+    from tessellation.microprogram.passes import Method
+    from tessellation.surface.bpt import BUILT_IN, Convention, PatchFile, format_bpt, load, parse_bpt, read_bpt
+    from tessellation.surface.mesh import Mesh, MeshCheck, MeshReport, build_mesh, check
+    from tessellation.surface.patch import Patch
+    from tessellation.surface.reference import LIMIT, Reference, evaluate
+    from tessellation.surface.samples import PatchSamples
 
 __all__ = [
     "BUILT_IN",
@@ -50,31 +50,20 @@ __all__ = [
 ]
 
 _FILES = {
-    "BUILT_IN": "bpt",
-    "LIBRARIES": "libraries",
-    "LIMIT": "reference",
-    "Convention": "bpt",
-    "Delivery": "server",
-    "Mesh": "mesh",
-    "MeshCheck": "mesh",
-    "MeshReport": "mesh",
-    "Method": "passes",
-    "Patch": "patch",
-    "PatchFile": "bpt",
-    "PatchHandle": "manager",
-    "PatchManager": "manager",
-    "PatchSamples": "samples",
-    "PatchServer": "server",
-    "Reference": "reference",
-    "Tessellation": "tessellator",
-    "build_mesh": "mesh",
-    "check": "mesh",
-    "evaluate": "reference",
-    "format_bpt": "bpt",
-    "load": "bpt",
-    "parse_bpt": "bpt",
-    "read_bpt": "bpt",
-    "tessellate": "tessellator",
+    name: file
+    for file, names in {
+        "host.manager": ("PatchHandle", "PatchManager"),
+        "host.server": ("Delivery", "PatchServer"),
+        "host.tessellator": ("Tessellation", "tessellate"),
+        "microprogram.libraries": ("LIBRARIES",),
+        "microprogram.passes": ("Method",),
+        "surface.bpt": ("BUILT_IN", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"),
+        "surface.mesh": ("Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"),
+        "surface.patch": ("Patch",),
+        "surface.reference": ("LIMIT", "Reference", "evaluate"),
+        "surface.samples": ("PatchSamples",),
+    }.items()
+    for name in names
 }
 """The names and their files, which are imported when somebody asks: a command needs few of them."""
 

@@ -8,10 +8,10 @@ from itertools import groupby
 
 import numpy as np
 
-from larrabee_bridge.backend.programs import Stage, program_of, stages_of
+from larrabee_bridge.backend.programs import TileStage, program_of, stages_of
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.isa import Family
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["THREADS", "Accounts"]
@@ -33,17 +33,17 @@ class Accounts:
     """int64[tile, thread]."""
     issuing: np.ndarray = field(init=False)
     """Those of them in which an instruction held a pipe: int64[tile, thread]."""
-    stages: dict[Stage, np.ndarray] = field(init=False)
+    stages: dict[TileStage, np.ndarray] = field(init=False)
     """Cycles of all threads of a tile by stage: int64[tile] each; their sum is that of ``cycles``."""
-    families: dict[Family, int] = field(init=False)
+    families: dict[VectorFamily, int] = field(init=False)
     lines: int = 0
     """Cache lines touched."""
 
     def __post_init__(self) -> None:
         self.cycles = np.zeros((self.tiles, THREADS), np.int64)
         self.issuing = np.zeros((self.tiles, THREADS), np.int64)
-        self.stages = {stage: np.zeros(self.tiles, np.int64) for stage in Stage}
-        self.families = dict.fromkeys(Family, 0)
+        self.stages = {stage: np.zeros(self.tiles, np.int64) for stage in TileStage}
+        self.families = dict.fromkeys(VectorFamily, 0)
 
     def together(self, descents: np.ndarray | int = 0) -> np.ndarray:
         """Return the cycles that a core takes for each tile: int64[tile], a formula on cycles that were carried out.
@@ -99,22 +99,22 @@ class _Watch:
     """Hands instructions on to a core, and notes by how much each moved its clock."""
 
     core: Core
-    stages: tuple[Stage, ...]
-    spent: dict[Stage, np.ndarray]
+    stages: tuple[TileStage, ...]
+    spent: dict[TileStage, np.ndarray]
 
     def __post_init__(self) -> None:
         self.before = self.core.cycles
 
     def __call__(self, number: int, active: np.ndarray, lines: np.ndarray) -> None:
         """Charge one instruction."""
-        self.stretch([number], active, [lines])
+        self.straight_code([number], active, [lines])
 
-    def stretch(self, numbers: Sequence[int], active: np.ndarray, lines: Sequence[np.ndarray]) -> None:
+    def straight_code(self, numbers: Sequence[int], active: np.ndarray, lines: Sequence[np.ndarray]) -> None:
         """Charge instructions that the same threads carried out one after the other."""
         for stage, part in groupby(range(len(numbers)), key=lambda at: self.stages[numbers[at]]):
             places = list(part)
             this = slice(places[0], places[-1] + 1)
-            self.core.stretch(numbers[this], active, lines[this])
+            self.core.straight_code(numbers[this], active, lines[this])
             after = self.core.cycles
             self.spent[stage] += after - self.before
             self.before = after

@@ -6,15 +6,15 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
-from larrabee_bridge.program import VectorProgram, assemble_vector, shipped
+from larrabee_bridge.unit.program import VectorProgram, assemble_vector, shipped
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, StencilStep, StencilTest
 
-__all__ = ["Stage", "constants_of", "program_of", "stages_of", "work_parameters"]
+__all__ = ["TileStage", "constants_of", "program_of", "stages_of", "work_parameters"]
 
 _FOLDER = Path(__file__).resolve().parent.parent / "programs" / "backend"
 
 
-class Stage(Enum):
+class TileStage(Enum):
     """What the cycles of the four threads of a tile are spent on."""
 
     CLEAR = "clear"
@@ -31,20 +31,20 @@ class Stage(Enum):
 
 
 _STAGES = {
-    "clear": {"": Stage.CLEAR},
-    "setup": {"": Stage.SETUP},
+    "clear": {"": TileStage.CLEAR},
+    "setup": {"": TileStage.SETUP},
     "work": {
-        "": Stage.QUADS,
-        "tests": Stage.DEPTH,
-        "late": Stage.DEPTH,
-        "ask": Stage.TEXTURE,
-        "answer": Stage.TEXTURE,
-        "shade": Stage.SHADE,
-        "blend": Stage.BLEND,
-        "next": Stage.QUADS,
+        "": TileStage.QUADS,
+        "tests": TileStage.DEPTH,
+        "late": TileStage.DEPTH,
+        "ask": TileStage.TEXTURE,
+        "answer": TileStage.TEXTURE,
+        "shade": TileStage.SHADE,
+        "blend": TileStage.BLEND,
+        "next": TileStage.QUADS,
     },
-    "lists": {"": Stage.SORT},
-    "resolve": {"": Stage.RESOLVE},
+    "lists": {"": TileStage.SORT},
+    "resolve": {"": TileStage.RESOLVE},
 }
 """For each program the stage that begins at a label; other labels begin none."""
 
@@ -55,7 +55,7 @@ def program_of(name: str, **parameters: int) -> VectorProgram:
 
 
 @cache
-def stages_of(name: str, **parameters: int) -> tuple[Stage, ...]:
+def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
     """Return the stage of each instruction of such a program."""
     program = program_of(name, **parameters)
     begins = {program.labels[label]: stage for label, stage in _STAGES[name].items() if label in program.labels}

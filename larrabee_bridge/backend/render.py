@@ -15,12 +15,12 @@ import numpy as np
 from larrabee_bridge.backend.accounts import Accounts
 from larrabee_bridge.backend.programs import constants_of, program_of, work_parameters
 from larrabee_bridge.backend.result import BackEnd
-from larrabee_bridge.backend.texture_unit import TextureConfig, TextureUnit
+from larrabee_bridge.backend.texture_unit import TextureConfig, TileTextureUnit
 from larrabee_bridge.backend.tiles import DealtDraw, TileMemory, draw_bytes
-from larrabee_bridge.binning import TILES
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.quads import QUAD, Quads, quads_of
-from larrabee_bridge.ranges import check_ranges
+from larrabee_bridge.coverage.binning import TILES
+from larrabee_bridge.coverage.quads import QUAD, Quads, quads_of
+from pixelflow.simd.config.param import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 
@@ -66,11 +66,11 @@ def render_back_end(
     if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
         raise InputError(Fault(f"quads of {len(quads)} draws, and the frame has {len(frame.draws)}"))
     config = config or CoreConfig()
-    check_ranges(config)
+    check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
     found = [_by_tile(_quads(frame, number, quads, tile)) for number in range(len(frame.draws))]
     accounts = Accounts(columns * rows, config)
-    unit = TextureUnit(columns * rows, texture or TextureConfig())
+    unit = TileTextureUnit(columns * rows, texture or TextureConfig())
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     run = _Run(frame, tile, columns, layers if sorts else 0, length, accounts, unit, cleared)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
@@ -143,7 +143,7 @@ class _Run:
     layers: int
     length: int
     accounts: Accounts
-    unit: TextureUnit
+    unit: TileTextureUnit
     cleared: bool
     background: int = field(init=False)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from larrabee_bridge.backend.accounts import Accounts
-from larrabee_bridge.backend.programs import Stage
-from larrabee_bridge.backend.texture_unit import TextureUnit
-from larrabee_bridge.isa import Family
-from larrabee_bridge.quads import QUAD
+from larrabee_bridge.backend.programs import TileStage
+from larrabee_bridge.backend.texture_unit import TileTextureUnit
+from larrabee_bridge.coverage.quads import QUAD
+from larrabee_bridge.isa import VectorFamily, vector_share
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.records import record
 
@@ -26,7 +26,7 @@ class BackEnd:
     tile: int
     columns: int
     accounts: Accounts
-    texture: TextureUnit
+    texture: TileTextureUnit
     tile_bytes: int
     """Pixels of a tile in a core's memory: colours and depths of all samples, and lists of sorted fragments."""
     quads: np.ndarray
@@ -56,20 +56,19 @@ class BackEnd:
         return self.tile_bytes <= self.accounts.config.l2_bytes
 
     @property
-    def stages(self) -> dict[Stage, np.ndarray]:
+    def stages(self) -> dict[TileStage, np.ndarray]:
         """Cycles of all four threads of a tile by stage: int64[tile] each; together they are those of ``threads``."""
         return self.accounts.stages
 
     @property
-    def instructions(self) -> dict[Family, int]:
+    def instructions(self) -> dict[VectorFamily, int]:
         """Instructions carried out, by family."""
         return self.accounts.families
 
     @property
     def vector_share(self) -> float:
         """Share of the vector unit's instructions in all; 0 without any."""
-        total = sum(self.instructions.values())
-        return sum(count for family, count in self.instructions.items() if family.vector) / total if total else 0.0
+        return vector_share(self.instructions) or 0.0
 
     @property
     def utilisation(self) -> float:

@@ -12,16 +12,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from larrabee_bridge.caches import Cache
-from larrabee_bridge.program import LINE_BYTES
-from larrabee_bridge.ranges import check_ranges
-from pixelflow.simd.config.param import param
+from larrabee_bridge.memory.caches import SetAssociativeCache
+from larrabee_bridge.unit.program import LINE_BYTES
+from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.drawing import Texture
 from pixelflow.simd.drawing.frame_reference import filtered
 from pixelflow.simd.drawing.triangles import TEXEL
 from pixelflow.simd.units import Standing
 
-__all__ = ["TextureConfig", "TextureUnit"]
+__all__ = ["TextureConfig", "TileTextureUnit"]
 
 _SIDE = 4
 """Texels of a block's side."""
@@ -31,47 +30,23 @@ _SIDE = 4
 class TextureConfig:
     """What the model of a texture unit is given; raises InputError for values out of their ranges."""
 
-    cache_bytes: int = param(
-        32768,
-        "texture cache of a core",
-        unit="bytes",
-        source="Seiler et al. 2008, 3.5",
-        standing=Standing.DERIVED,
-        allowed=(8192, 16384, 32768, 65536),
-    )
-    ways: int = param(
-        8,
-        "lines in each set of it",
-        unit="lines",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-        allowed=(1, 2, 4, 8, 16),
-    )
-    pixels_per_cycle: int = param(
-        4,
-        "pixels that are filtered bilinearly in a cycle",
-        unit="pixels",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-        low=1,
-        high=16,
-    )
-    latency: int = param(
-        200,
-        "from a request to its answer, which other fibers of a work thread fill",
-        unit="cycles",
-        source='Seiler et al. 2008, 4.5: "hundreds of clocks"',
-        standing=Standing.INVENTED,
-        low=1,
-        high=10000,
-    )
+    # fmt: off
+    cache_bytes: int = param(32768, "texture cache of a core", unit="bytes", source="Seiler et al. 2008, 3.5",
+        standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536))
+    ways: int = param(8, "lines in each set of it", unit="lines", source="no source gives it",
+        standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16))
+    pixels_per_cycle: int = param(4, "pixels that are filtered bilinearly in a cycle", unit="pixels",
+        source="no source gives it", standing=Standing.INVENTED, low=1, high=16)
+    latency: int = param(200, "from a request to its answer, which other fibers of a work thread fill", unit="cycles",
+        source='Seiler et al. 2008, 4.5: "hundreds of clocks"', standing=Standing.INVENTED, low=1, high=10000)
+    # fmt: on
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        check_values(self)
 
 
 @dataclass(eq=False)
-class TextureUnit:
+class TileTextureUnit:
     """Filters for the quads of all tiles and counts what that takes, tile by tile."""
 
     tiles: int
@@ -84,7 +59,7 @@ class TextureUnit:
         """Cycles of the work threads, each alone on a core, up to where they ask, and from the answers on."""
         self.pixels, self.cycles, self.hits, self.misses = (np.zeros(self.tiles, np.int64) for _ in range(4))
         """int64[tile] each: pixels filtered, cycles at the unit's rate, accesses to lines that were there or not."""
-        self._caches: dict[int, Cache] = {}
+        self._caches: dict[int, SetAssociativeCache] = {}
         self._bases: dict[int, int] = {}
         self._next = 0
 
@@ -147,7 +122,7 @@ class TextureUnit:
         for where, line in zip(tile[row].tolist(), (base + lines[row, column]).tolist(), strict=True):
             cache = self._caches.get(where)
             if cache is None:
-                cache = self._caches[where] = Cache(self.config.cache_bytes, self.config.ways)
+                cache = self._caches[where] = SetAssociativeCache(self.config.cache_bytes, self.config.ways)
             if cache.touch(line):
                 self.hits[where] += 1
             else:

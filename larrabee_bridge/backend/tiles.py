@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from larrabee_bridge.backend.programs import constants_of
-from larrabee_bridge.backend.triangle_data import triangle_words
-from larrabee_bridge.program import LINE_BYTES, MEMORY_BYTES
-from larrabee_bridge.quads import QUAD, Quads
-from pixelflow.simd.drawing import Draw
+from larrabee_bridge.coverage.quads import QUAD, Quads
+from larrabee_bridge.isa import LANES
+from larrabee_bridge.unit.program import LINE_BYTES, MEMORY_BYTES
+from pixelflow.simd.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.records import record
 
@@ -189,3 +189,33 @@ class TileMemory:
         lines = blocks[:, :32].reshape(self.count, side, side, 2, QUAD, QUAD).transpose(3, 0, 1, 4, 2, 5)
         colours, depths = lines.reshape(2, self.count, self.tile, self.tile)
         return colours, depths
+
+
+_COLOUR_SHIFT = 8
+"""Colours have planes of 24 bits; moved up, they wrap round as the words do."""
+
+
+def triangle_words(draw: Draw, which: np.ndarray, samples: int, textured: bool) -> np.ndarray:
+    """Return the words of some of a draw's triangles, laid out as ``layout.mc`` says: uint32[triangle, word].
+
+    They are worked out here in numpy's integers, not by a program: what they cost is counted nowhere.
+    """
+    layout = constants_of(samples, 0, textured)
+    triangles = draw.triangles.part(which)
+    places = (CENTRE,) if samples == 1 else SAMPLES
+    found = [planes_of(triangles, place) for place in places]
+    abc = np.stack([[planes.a, planes.b, planes.c] for planes in found], axis=-1)  # [abc, triangle, plane, sample]
+    abc[:, :, 1:] <<= _COLOUR_SHIFT
+    if textured:
+        texture = [texture_planes_of(triangles, place) for place in places]
+        abc = np.concatenate([abc, np.stack([[planes.a, planes.b, planes.c] for planes in texture], axis=-1)], axis=2)
+    lanes = abc.reshape(3, len(triangles), -1)
+    words = np.zeros((len(triangles), layout["TRIANGLE_BYTES"] // 4), np.uint32)
+    for line in range(layout["SETS"]):
+        part = lanes[:, :, LANES * line : LANES * (line + 1)]
+        for row in range(3):
+            start = LANES * (3 * line + row)
+            words[:, start : start + part.shape[2]] = part[row].astype(np.uint32)
+    red, green, blue = triangles.colours[:, 0].T
+    words[:, layout["COLOUR"] // 4] = red | green << 8 | blue << 16
+    return words

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from larrabee_bridge.claims import (  # noqa: F401  (they enter measures into the register)
-    measures_architecture,
-    measures_cores,
-    measures_rasterizer,
-    measures_tiles,
-    measures_traffic,
+from larrabee_bridge.claims.measures import (  # noqa: F401  (they enter measures into the register)
+    architecture,
+    cores,
+    rasterizer,
+    tiles,
+    traffic,
 )
-from larrabee_bridge.claims.bench import LONG, MEASURES, Bench, NotMeasured
-from larrabee_bridge.claims.claim import Claim, Kind, Measured
-from larrabee_bridge.claims.published_architecture import CLAIMS as ARCHITECTURE
-from larrabee_bridge.claims.published_renderer import CLAIMS as RENDERER
-from larrabee_bridge.claims.published_studies import CLAIMS as STUDIES
+from larrabee_bridge.claims.measures.bench import LONG, MEASURES, Bench, NotMeasured
+from larrabee_bridge.claims.published.architecture import CLAIMS as ARCHITECTURE
+from larrabee_bridge.claims.published.claim import Claim, Kind, Measured
+from larrabee_bridge.claims.published.renderer import CLAIMS as RENDERER
+from larrabee_bridge.claims.published.studies import CLAIMS as STUDIES
 from pixelflow.simd.records import record
 
 __all__ = ["CLAIMS", "Row", "by_class", "closing", "is_long", "measured_rows"]

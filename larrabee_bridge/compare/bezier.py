@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from larrabee_bridge.compare.patches import by_degrees
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from pixelflow.config import THESIS, NodeConfig
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.records import record
-from tessellation import Patch, Tessellation, evaluate, tessellate
+from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
+from tessellation.surface.samples import measure
 
-__all__ = ["BezierComparison", "tessellate_on_both"]
+__all__ = ["BezierComparison", "mesh_on_larrabee", "tessellate_on_both"]
 
 
 @record(eq=False)
@@ -54,7 +55,7 @@ def tessellate_on_both(
     *,
     config: NodeConfig = THESIS,
     core: CoreConfig | None = None,
-    engine: str = "rows",
+    engine: str = AUTO,
     progress: Callable[[str], None] | None = None,
 ) -> BezierComparison:
     """Tessellate patches at ``samples`` x ``samples`` parameters on a node and on a core."""
@@ -82,3 +83,25 @@ def tessellate_on_both(
 def _exact(patches: Sequence[Patch], group: list[int], samples: int) -> np.ndarray:
     """Return float64 points [patch, i, j, xyz] of control points that were rounded to binary32, as both machines do."""
     return evaluate(np.stack([patches[number].points for number in group]), samples).points
+
+
+def by_degrees(patches: Sequence[Patch]) -> list[list[int]]:
+    """Return the numbers of patches in groups of one pair of degrees, which one run takes."""
+    degrees = sorted({patch.degrees for patch in patches})
+    return [[number for number, patch in enumerate(patches) if patch.degrees == pair] for pair in degrees]
+
+
+def mesh_on_larrabee(
+    patches: Sequence[Patch], samples: int, *, config: CoreConfig | None = None
+) -> tuple[Mesh, tuple[Tessellated, ...]]:
+    """Tessellate patches on one core and weld their samples; return the mesh, and each run: one a pair of degrees.
+
+    Raises InputError for degrees beyond 11.
+    """
+    found, runs = {}, []
+    for group in by_degrees(patches):
+        members = [patches[number] for number in group]
+        runs.append(tessellate_on_vpu(np.stack([patch.points32 for patch in members]), samples, config=config))
+        reference = evaluate(np.stack([patch.points for patch in members]), samples)
+        found |= zip(group, measure(members, runs[-1].points, runs[-1].normals, reference), strict=True)
+    return build_mesh([found[number] for number in range(len(patches))], weld=True), tuple(runs)

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.front_end import FrontEndResult, perspective, run_front_end
-from larrabee_bridge.renderer import PRIMSET
+from larrabee_bridge.frame.renderer import PRIMSET
+from larrabee_bridge.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
 from pixelflow.simd.records import record
-from tessellation.camera import View
-from tessellation.rendering import Standpoint, lit_corners
+from tessellation.picture import Standpoint, View, lit_corners
 from tessellation.scenes import Body, texture_coordinates
 
 __all__ = ["FromVertices", "Offset", "project_on_larrabee"]
@@ -88,11 +87,7 @@ def project_on_larrabee(
             lit_corners(body.points, body.normals, body.corners, standpoint, flat=body.flat, colour=body.colour),
             body.corners,
             matrix,
-            frame.width,
-            frame.height,
-            tile=tile,
-            samples=frame.samples,
-            primset=PRIMSET,
+            FrontEndSetting(frame.width, frame.height, tile, PRIMSET, samples=frame.samples),
             config=config,
         )
         draws[number] = replace(draws[number], triangles=_with_texels(front, body))

@@ -1,9 +1,17 @@
-"""Larrabee's front end on its vector unit: vertices, culling, bins (Seiler et al. 2008, 4.2 and 4.3)."""
+"""Front end on the vector unit (time): vertices, culling, bins (Seiler et al. 2008, 4.2 and 4.3)."""
 
-from larrabee_bridge.front_end.inputs import Cull
-from larrabee_bridge.front_end.matrices import perspective
-from larrabee_bridge.front_end.primsets import Reason
+from larrabee_bridge.front_end.inputs import Cull, FrontEndSetting, HierarchicalDepth, perspective
+from larrabee_bridge.front_end.primsets import DropReason
 from larrabee_bridge.front_end.run import FrontEndResult, run_front_end
 from larrabee_bridge.front_end.stages import StageCost
 
-__all__ = ["Cull", "FrontEndResult", "Reason", "StageCost", "perspective", "run_front_end"]
+__all__ = [
+    "Cull",
+    "DropReason",
+    "FrontEndResult",
+    "FrontEndSetting",
+    "HierarchicalDepth",
+    "StageCost",
+    "perspective",
+    "run_front_end",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.program import MEMORY_BYTES
+from larrabee_bridge.unit.program import MEMORY_BYTES
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["BLOCK", "Heap"]

@@ -1,19 +1,20 @@
-"""What the front end is given, checked: every fault says what it is and where."""
+"""Inputs of the front end: meshes and settings, checked (every fault says what it is and where), and matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.binning import TILES
+from larrabee_bridge.coverage.binning import TILES
 from pixelflow.simd.drawing import FAR, REACH, SAMPLES, DepthTest, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 
-__all__ = ["LARGEST", "THREADS", "Cull", "Mesh", "Setting", "checked"]
+__all__ = ["LARGEST", "THREADS", "Cull", "FrontEndSetting", "HierarchicalDepth", "VertexMesh", "checked", "perspective"]
 
 LARGEST = 2.0**60
 """Coordinates in clip space are smaller, so that no product of the front end overflows."""
@@ -33,7 +34,7 @@ class Cull(Enum):
 
 
 @record(eq=False)
-class Mesh:
+class VertexMesh:
     """Vertices and triangles: float32[vertex, xyz], int32[triangle, 3], colours int64[triangle, corner, rgb]."""
 
     positions: NDArray[np.float32]
@@ -44,19 +45,37 @@ class Mesh:
 
 
 @record(eq=False)
-class Setting:
-    """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core."""
+class HierarchicalDepth:
+    """Depth test by whole tiles: it keeps triangles out of tiles where they are hidden.
+
+    What hides them: the depths that tiles have beforehand, and triangles of the same thread that cover a whole tile, if
+    the draw's state writes depth. Pictures stay the same; bins come to depend on PrimSets and threads.
+    """
+
+    state: State = field(default_factory=State)
+    before: NDArray[np.int64] | None = None
+    """The largest depth in each tile beforehand, int64[tile] row by row; None: FAR in all."""
+
+    @property
+    def covers(self) -> bool:
+        """Whether what is drawn brings those depths down."""
+        return self.state.depth_write and not self.state.cutout
+
+
+@record(eq=False)
+class FrontEndSetting:
+    """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
+
+    With one of the ``samples`` of a pixel boxes are those around pixel centres; with four, those around their samples.
+    """
 
     width: int
     height: int
-    tile: int
-    primset: int
-    cull: Cull
-    threads: int
-    coarse: NDArray[np.int64] | None
-    """The largest depth in each tile beforehand, int64[tile]; None: no hierarchical depth test."""
-    covers: bool
-    """Whether what is drawn brings those depths down."""
+    tile: int = 64
+    primset: int = 1000
+    cull: Cull = Cull.NONE
+    threads: int = THREADS
+    hierarchical: HierarchicalDepth | None = None
     samples: int = 1
     """Of a pixel: one in its centre, or four."""
 
@@ -70,17 +89,24 @@ class Setting:
         """Tiles of the screen."""
         return self.columns * -(-self.height // self.tile)
 
+    @property
+    def coarse(self) -> NDArray[np.int64] | None:
+        """The largest depth in each tile beforehand, int64[tile]; None: no hierarchical depth test."""
+        if self.hierarchical is None:
+            return None
+        before = self.hierarchical.before
+        return np.full(self.tiles, FAR) if before is None else np.asarray(before, np.int64)
+
 
 def checked(
     positions: NDArray,
     colours: NDArray,
     corners: NDArray,
     matrix: NDArray,
-    setting: Setting,
-    hierarchical: State | None,
-) -> Mesh:
+    setting: FrontEndSetting,
+) -> VertexMesh:
     """Return the mesh as the front end's numbers; raises InputError with every fault."""
-    _raise(_of_setting(setting, hierarchical))
+    _raise(_of_setting(setting))
     matrix = np.asarray(matrix)
     positions, corners, colours = np.asarray(positions), np.asarray(corners), np.asarray(colours)
     _raise(_of_shapes(positions, colours, corners, matrix))
@@ -91,7 +117,7 @@ def checked(
         rounded, rows = positions.astype(np.float32), matrix.astype(np.float32)
     _raise(_of_numbers(rounded, rows))
     by_corner = colours if colours.ndim == 3 else colours[corners]
-    return Mesh(rounded, corners.astype(np.int32), by_corner.astype(np.int64), rows)
+    return VertexMesh(rounded, corners.astype(np.int32), by_corner.astype(np.int64), rows)
 
 
 def _raise(faults: Iterable[Fault]) -> None:
@@ -100,8 +126,9 @@ def _raise(faults: Iterable[Fault]) -> None:
         raise InputError(found[:_MOST_REPORTED])
 
 
-def _of_setting(setting: Setting, hierarchical: State | None) -> list[Fault]:
+def _of_setting(setting: FrontEndSetting) -> list[Fault]:
     found = []
+    state = setting.hierarchical and setting.hierarchical.state
     if setting.tile not in TILES:
         found.append(Fault(f"a tile of {setting.tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
     if not (0 < setting.width < REACH and 0 < setting.height < REACH):
@@ -113,16 +140,16 @@ def _of_setting(setting: Setting, hierarchical: State | None) -> list[Fault]:
         found.append(Fault(f"{setting.threads} threads for a PrimSet", hint=f"a core has 1 to {THREADS}"))
     if setting.samples not in (1, len(SAMPLES)):
         found.append(Fault(f"{setting.samples} samples a pixel", hint=f"allowed: 1, {len(SAMPLES)}"))
-    if hierarchical is not None and setting.samples != 1:
+    if state and setting.samples != 1:
         found.append(Fault(f"a hierarchical depth test with {setting.samples} samples a pixel", hint="allowed: 1"))
-    if hierarchical is not None and (hierarchical.depth_test is not DepthTest.LESS or hierarchical.stencil is not None):
+    if state and (state.depth_test is not DepthTest.LESS or state.stencil is not None):
         hint = "only where the depth test is LESS and no stencil steps may triangles be left out unseen"
         found.append(Fault("a hierarchical depth test in a state that needs hidden triangles", hint=hint))
-    if not found and setting.coarse is not None:
-        wrong = setting.coarse.shape != (setting.tiles,)
-        if wrong or (len(setting.coarse) and not 0 <= setting.coarse.min() <= setting.coarse.max() <= FAR):
+    if not found and (coarse := setting.coarse) is not None:
+        wrong = coarse.shape != (setting.tiles,)
+        if wrong or (len(coarse) and not 0 <= coarse.min() <= coarse.max() <= FAR):
             hint = f"one for each of {setting.tiles} tiles, row by row, 0 to {FAR}"
-            found.append(Fault(f"depths of tiles, {list(setting.coarse.shape)} numbers", hint=hint))
+            found.append(Fault(f"depths of tiles, {list(coarse.shape)} numbers", hint=hint))
     return found
 
 
@@ -172,3 +199,20 @@ def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> 
         Fault(f"vertex {number + 1} of {count} reaches {reached[number]:.3g} in clip space", hint=hint)
         for number in far
     ]
+
+
+def perspective(
+    eye: NDArray, axes: NDArray, focal: float, width: int, height: int, near: float, far: float
+) -> NDArray[np.float64]:
+    """Return the matrix of a camera, float64[4, 4]: from a model to -w <= x, y <= w, 0 <= z <= w.
+
+    ``axes`` are right, up and back as rows, ``focal`` is pixels per unit at distance 1, as a camera of
+    `tessellation.picture` has them. Depth is 0 at distance ``near``, 1 at ``far``, and linear in -1/distance between
+    them.
+    """
+    local = np.concatenate([np.asarray(axes, float), -(np.asarray(axes, float) @ np.asarray(eye, float))[:, None]], 1)
+    right, up, back = local
+    rows = np.stack([2 * focal / width * right, 2 * focal / height * up, np.zeros(4), -back])
+    rows[2] = far / (far - near) * rows[3]
+    rows[2, 3] -= far * near / (far - near)
+    return rows

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.front_end.heap import BLOCK, Heap
-from larrabee_bridge.front_end.inputs import Cull, Mesh, Setting
+from larrabee_bridge.front_end.inputs import Cull, FrontEndSetting, VertexMesh
 from larrabee_bridge.front_end.stages import Stages, program_of
 from larrabee_bridge.isa import LANES
 from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.records import record
 
-__all__ = ["Found", "Reason", "carry_out"]
+__all__ = ["DropReason", "Found", "carry_out"]
 
 WORD, CORNERS_BYTES = 4, 12
 PLACES = 192
@@ -40,7 +40,7 @@ ROOM = 128
 """Triangles that a thread has room for are a multiple of this: then planes fill whole blocks."""
 
 
-class Reason(Enum):
+class DropReason(Enum):
     """Why a triangle, or a piece of one that was cut, does not go to the bins."""
 
     OUTSIDE = "it lies on the outer side of the view"
@@ -62,7 +62,7 @@ class Found:
     """(tile, triangle) of every entry, int64[entry, 2]: by tile, in the order of the PrimSets' lists."""
     vertices: NDArray[np.int64]
     """Vertices that each PrimSet shaded."""
-    dropped: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(Reason, 0))
+    dropped: dict[DropReason, int] = field(default_factory=lambda: dict.fromkeys(DropReason, 0))
     cut: int = 0
     left_out: int = 0
 
@@ -100,15 +100,23 @@ class _Chosen:
 class _Pass:
     """Some PrimSets, ``sizes`` triangles each from triangle ``first`` on, on their way."""
 
-    def __init__(self, mesh: Mesh, setting: Setting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int):
+    def __init__(
+        self,
+        mesh: VertexMesh,
+        setting: FrontEndSetting,
+        stages: Stages,
+        first: int,
+        sizes: NDArray[np.int64],
+        number: int,
+    ):
         self.mesh, self.setting, self.stages = mesh, setting, stages
         self.first, self.sizes, self.number = first, sizes, number
         self.starts = np.cumsum(sizes) - sizes
         self.corners = mesh.corners[first : first + int(sizes.sum())]
         self.heap = Heap()
-        self.dropped = dict.fromkeys(Reason, 0)
+        self.dropped = dict.fromkeys(DropReason, 0)
         self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
-        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.coarse is not None)))
+        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
 
     def run(self, stage: str, program: str, parameters: tuple, owner: NDArray[np.int64], registers: dict, **floats):
         """Carry out a program by threads of the PrimSets that ``owner`` numbers."""
@@ -159,7 +167,7 @@ class _Pass:
         chosen = self._choose(owner, places, triangles, begin)
         self.owner, self.record = owner, chosen.record
         self.thread_of = np.repeat(np.arange(len(owner)), triangles)
-        # The table of pieces goes on behind that of the triangles.
+        # The table of pieces goes on after that of the triangles.
         self.source = np.arange(len(self.corners))
         self.weights = np.broadcast_to(np.eye(3), (len(self.corners), 3, 3))
         self.cut = int(chosen.to_cut.sum())
@@ -188,7 +196,7 @@ class _Pass:
         unit = self.run("assemble", "assemble", (*self.screen, *self.tiles, *sizes), owner, registers)
         kept, to_cut = unit.scalar(7).astype(np.int64), unit.scalar(10).astype(np.int64)
         for flag, count in zip(flags.tolist(), triangles.tolist(), strict=True):
-            self._tell(flag, count)
+            self._count_dropped(flag, count)
         return _Chosen(self._table(at, PLANES, room, kept), owner, room, cut_at, to_cut)
 
     def _table(self, at: NDArray[np.int64], planes: int, room: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -196,11 +204,16 @@ class _Pass:
         words = self.heap.words(int(at[0]), len(at) * planes * room).reshape(len(at), planes, room)
         return words.transpose(1, 0, 2)[:, np.arange(room) < counts[:, None]].astype(np.int64)
 
-    def _tell(self, at: int, triangles: int) -> None:
+    def _count_dropped(self, at: int, triangles: int) -> None:
         """Count what sixteens of triangles were dropped for, from their masks."""
         sixteens = -(-triangles // LANES)
         words = self.heap.words(at, 5 * sixteens).reshape(sixteens, 5)
-        for column, reason in ((0, Reason.OUTSIDE), (2, Reason.NO_AREA), (3, Reason.TURNED_AWAY), (4, Reason.NO_PIXEL)):
+        for column, reason in (
+            (0, DropReason.OUTSIDE),
+            (2, DropReason.NO_AREA),
+            (3, DropReason.TURNED_AWAY),
+            (4, DropReason.NO_PIXEL),
+        ):
             self.dropped[reason] += int(np.bitwise_count(words[:, column]).sum())
 
     def _cut(self, chosen: _Chosen) -> None:
@@ -220,7 +233,7 @@ class _Pass:
         unit = self.run("cut", "cut", (*self.screen, *sizes), owner, registers)
         many, pieces = unit.scalar(9).astype(np.int64), unit.scalar(0).astype(np.int64)
         table = self._table(pieces_at, 4, room, pieces)
-        self.dropped[Reason.OUTSIDE] += int(count.sum()) - len(np.unique(table[3]))
+        self.dropped[DropReason.OUTSIDE] += int(count.sum()) - len(np.unique(table[3]))
         some = pieces > 0
         if not some.any():
             return
@@ -264,12 +277,13 @@ class _Pass:
         lists = self.heap.take(np.full(threads, 8 * setting.tiles))
         registers = {1: at, 2: count, 3: lists, 4: nodes}
         parameters = [*self.tiles, ("CAPACITY", room)]
-        if setting.coarse is not None:
+        if setting.hierarchical is not None:
+            coarse = setting.coarse
             depths = self.heap.take(np.full(threads, WORD * (setting.tiles + LANES)))
             for each in depths.tolist():
-                self.heap.words(each, setting.tiles)[:] = setting.coarse
+                self.heap.words(each, setting.tiles)[:] = coarse
             registers |= {5: self.blocks[owner], 6: depths, 7: self.heap.take(np.full(threads, BLOCK))}
-            how = (("COVERS", int(setting.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
+            how = (("COVERS", int(setting.hierarchical.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
             parameters += [*self.screen, *how]
         for each in lists.tolist():
             heads = self.heap.words(each, 2 * setting.tiles).reshape(-1, 2)
@@ -313,7 +327,9 @@ class _Pass:
         return result
 
 
-def carry_out(mesh: Mesh, setting: Setting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int) -> Found:
+def carry_out(
+    mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int
+) -> Found:
     """Take PrimSets of these sizes, from triangle ``first`` and PrimSet ``number`` on, through all stages."""
     way = _Pass(mesh, setting, stages, first, sizes, number)
     way.index()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.binning import Bins
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.front_end.inputs import THREADS, Cull, Mesh, Setting, checked
-from larrabee_bridge.front_end.primsets import Found, Reason, carry_out
+from larrabee_bridge.coverage.binning import Bins
+from larrabee_bridge.front_end.inputs import FrontEndSetting, VertexMesh, checked
+from larrabee_bridge.front_end.primsets import DropReason, Found, carry_out
 from larrabee_bridge.front_end.stages import StageCost, Stages
-from larrabee_bridge.isa import Family
-from pixelflow.simd.drawing import FAR, ScreenTriangles, State
+from larrabee_bridge.isa import VectorFamily
+from pixelflow.simd.drawing import ScreenTriangles
 from pixelflow.simd.records import record
 
 __all__ = ["FrontEndResult", "run_front_end"]
@@ -39,7 +39,7 @@ class FrontEndResult:
     """How many vertices of the mesh were shaded at all; the others of ``vertices`` were shaded again."""
     costs: dict[str, StageCost]
     """By stage: index, transform, assemble, cut where any triangle was, bin."""
-    dropped: dict[Reason, int]
+    dropped: dict[DropReason, int]
     cut: int
     """Triangles that were cut, because they reach where the screen's numbers end."""
     left_out: int
@@ -51,9 +51,9 @@ class FrontEndResult:
         return np.sum([cost.cycles for cost in self.costs.values()], axis=0, dtype=np.int64)
 
     @property
-    def counts(self) -> dict[Family, int]:
+    def counts(self) -> dict[VectorFamily, int]:
         """Instructions that were carried out, by family."""
-        return {family: sum(cost.counts[family] for cost in self.costs.values()) for family in Family}
+        return {family: sum(cost.counts[family] for cost in self.costs.values()) for family in VectorFamily}
 
 
 def run_front_end(
@@ -61,45 +61,23 @@ def run_front_end(
     colours: NDArray,
     corners: NDArray,
     matrix: NDArray,
-    width: int,
-    height: int,
+    setting: FrontEndSetting,
     *,
-    tile: int = 64,
-    samples: int = 1,
-    primset: int = 1000,
-    cull: Cull = Cull.NONE,
-    hierarchical_depth: bool = False,
-    coarse_depths: NDArray | None = None,
-    state: State | None = None,
-    threads: int = THREADS,
     turns: bool = False,
     config: CoreConfig | None = None,
 ) -> FrontEndResult:
-    """Shade, assemble, cull and bin a mesh on the vector unit, in PrimSets of ``primset`` triangles.
+    """Shade, assemble, cull and bin a mesh on the vector unit, PrimSet after PrimSet.
 
     ``positions`` is float[vertex, 3], taken as float32; ``colours`` uint8[vertex, 3], or uint8[triangle, 3, 3] for each
     corner; ``corners`` int[triangle, 3]. ``matrix`` takes (x, y, z, 1) to clip space, where the view is
-    -w <= x, y <= w and 0 <= z <= w; the screen is ``width`` x ``height`` pixels, its first row y = w. With one of the
-    ``samples`` of a pixel boxes are those around pixel centres; with four, those around their samples.
-
-    ``hierarchical_depth`` keeps triangles out of tiles where they are hidden: by ``coarse_depths``, the largest depth
-    that each tile has beforehand, int64[tile] row by row (FAR where none is given), and by triangles of the same thread
-    that cover a whole tile, if the draw's ``state`` writes depth. Pictures stay the same; bins come to depend on
-    ``primset`` and ``threads``.
-
-    ``turns`` says how a PrimSet's threads share its core: False, one after the other, each alone; True, in turns.
+    -w <= x, y <= w and 0 <= z <= w; the first row of the screen is y = w. ``turns`` says how a PrimSet's threads share
+    its core: False, one after the other, each alone; True, in turns.
 
     Raises InputError for meshes without triangles, corners that do not exist, numbers that are not finite or too large,
     and for settings that do not exist.
     """
-    state = state or State()
-    coarse = None
-    if hierarchical_depth:
-        tiles = -(-width // max(tile, 1)) * -(-height // max(tile, 1))
-        coarse = np.full(max(tiles, 0), FAR) if coarse_depths is None else np.asarray(coarse_depths, np.int64)
-    covers = state.depth_write and not state.cutout
-    setting = Setting(width, height, tile, primset, cull, threads, coarse, covers, samples)
-    mesh = checked(positions, colours, corners, matrix, setting, state if hierarchical_depth else None)
+    mesh = checked(positions, colours, corners, matrix, setting)
+    primset = setting.primset
     count = len(mesh.corners)
     sizes = np.minimum(primset, count - np.arange(0, count, primset))
     stages = Stages(len(sizes), config, turns=turns)
@@ -111,22 +89,22 @@ def run_front_end(
     return _together(mesh, setting, stages, parts)
 
 
-def _side_by_side(mesh: Mesh, setting: Setting) -> int:
+def _side_by_side(mesh: VertexMesh, setting: FrontEndSetting) -> int:
     """Return how many PrimSets go side by side."""
     size = min(setting.primset, len(mesh.corners))
     one = 4 * len(mesh.positions) + 400 * size + setting.threads * (12 * setting.tiles + 4096)
     return max(_SIDE_BY_SIDE // one, 1)
 
 
-def _together(mesh: Mesh, setting: Setting, stages: Stages, parts: list[Found]) -> FrontEndResult:
+def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts: list[Found]) -> FrontEndResult:
     source, weights = (np.concatenate([getattr(part, name) for part in parts]) for name in ("source", "weights"))
     colours = np.rint(np.einsum("tck,tkr->tcr", weights, mesh.colours[source])).astype(np.int64)
-    dropped = {reason: sum(part.dropped[reason] for part in parts) for reason in Reason}
+    dropped = {reason: sum(part.dropped[reason] for part in parts) for reason in DropReason}
     triangles = ScreenTriangles(
         np.concatenate([part.corners for part in parts]),
         np.concatenate([part.depths for part in parts]),
         colours,
-        dropped[Reason.NO_AREA],
+        dropped[DropReason.NO_AREA],
     )
     begins = np.cumsum([0] + [len(part.source) for part in parts[:-1]])
     entries = np.concatenate([part.entries + np.array([0, begin]) for part, begin in zip(parts, begins, strict=True)])

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.isa import Family
-from larrabee_bridge.program import VectorProgram, shipped
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.unit.program import VectorProgram, shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.records import record
 
@@ -31,11 +31,11 @@ class StageCost:
 
     cycles: NDArray[np.int64]
     lines: NDArray[np.int64]
-    counts: dict[Family, int]
+    counts: dict[VectorFamily, int]
 
     def plus(self, other: StageCost) -> StageCost:
         """Return the cost of both."""
-        counts = {family: self.counts[family] + other.counts[family] for family in Family}
+        counts = {family: self.counts[family] + other.counts[family] for family in VectorFamily}
         return StageCost(self.cycles + other.cycles, self.lines + other.lines, counts)
 
 
@@ -74,9 +74,9 @@ class Stages:
         for number, values in registers.items():
             unit.set_scalar(number, values)
         if self.turns:
-            recording = Recording(len(primset))
-            unit.run(lambda *step: (core(*step), recording(*step)))
-            cycles = self._in_turns(program, primset, recording.steps)
+            trace = ThreadTrace(len(primset), core)
+            unit.run(trace)
+            cycles = self._in_turns(program, primset, trace.steps)
         else:
             unit.run(core)
             cycles = self._by_primset(primset, core.cycles)

@@ -1,12 +1,11 @@
-"""The instruction set of the vector unit: declarations, and the names that others use.
+"""Instruction set of the vector unit (meaning): declarations, and the names that others use.
 
 Importing this package declares every instruction; :data:`INSTRUCTIONS` is the only list of them.
 """
 
 from larrabee_bridge.isa import floats, integers, masks, memory, scalar  # noqa: F401  (they declare instructions)
-from larrabee_bridge.isa.declarations import INSTRUCTIONS, LANES, Family, Pipe
-from larrabee_bridge.isa.operands import MASKS, NAMES, SCALARS, VECTORS
-from larrabee_bridge.isa.scalar import FLAGS, NEXT, STOPPED
+from larrabee_bridge.isa.declarations import INSTRUCTIONS, Pipe, VectorFamily, vector_share
+from larrabee_bridge.isa.operands import FLAGS, LANES, MASKS, NAMES, NEXT, SCALARS, STOPPED, VECTORS
 
 __all__ = [
     "FLAGS",
@@ -18,6 +17,7 @@ __all__ = [
     "SCALARS",
     "STOPPED",
     "VECTORS",
-    "Family",
     "Pipe",
+    "VectorFamily",
+    "vector_share",
 ]

@@ -25,8 +25,8 @@ from larrabee_bridge.isa.operands import (
     Swizzle,
     Vector,
 )
-from microcode.values import Imm, Mem, Modified, Range, shown
-from pixelflow.simd.isa.declare import OperandForm
+from microcode.language.values import Imm, Mem, Modified, Range, shown
+from pixelflow.simd.isa.operands import OperandKind
 
 __all__ = ["MaskForm", "MemoryForm", "ScalarForm", "ScalarSourceForm", "SourceForm", "VectorForm"]
 
@@ -36,7 +36,7 @@ def _braces(*words: str) -> str:
 
 
 def _bare(value: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return a value of the language and the words in braces behind it."""
+    """Return a value of the language and the words in braces after it."""
     return (value.value, value.words) if isinstance(value, Modified) else (value, ())
 
 
@@ -81,8 +81,8 @@ def _index(member: Enum) -> int:
     return list(type(member)).index(member)
 
 
-class _RegisterForm(OperandForm):
-    """A register of one kind; where ``written``, a mask register may stand in braces behind it."""
+class _RegisterForm(OperandKind):
+    """A register of one kind; where ``written``, a mask register may stand in braces after it."""
 
     letter: ClassVar[str]
     kind: ClassVar[type]
@@ -166,7 +166,7 @@ def _memory(bare: Any) -> Memory | None:
     return None
 
 
-class MemoryForm(OperandForm):
+class MemoryForm(OperandKind):
     """Memory by its first byte: ``[r1 + 64]``, or where lanes are written one by one ``[r1 + 64]{k1}``."""
 
     value = "memory"
@@ -199,7 +199,7 @@ class MemoryForm(OperandForm):
         return _address_text(operand) + (f"{{k{operand.mask}}}" if operand.mask is not None else "")
 
 
-class SourceForm(OperandForm):
+class SourceForm(OperandKind):
     """The last source: a register with a swizzle, or memory that is widened and replicated on the way."""
 
     value = "vector source"
@@ -245,7 +245,7 @@ class SourceForm(OperandForm):
         return _address_text(operand) + _braces(*words)
 
 
-class ScalarForm(OperandForm):
+class ScalarForm(OperandKind):
     """A scalar register."""
 
     value = "scalar register"
@@ -270,7 +270,7 @@ class ScalarForm(OperandForm):
         return f"r{operand.number}"
 
 
-class ScalarSourceForm(OperandForm):
+class ScalarSourceForm(OperandKind):
     """A scalar register, or a constant of 32 bits: an integer, the bits of a float, or the address of a range."""
 
     value = "scalar source"

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.isa.declarations import (
-    Family,
-    Type,
-    declare,
-    described,
-    masked,
-    plus,
-    source,
-    spec,
-    write,
-)
-from larrabee_bridge.isa.floats import set_mask, set_signs
+from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, K, VectorFamily, count, declare, described
+from larrabee_bridge.isa.meanings import Type, masked, plus, set_mask, set_signs, source, write
 from pixelflow.simd.units import Standing
 
 
@@ -31,59 +21,66 @@ def _larger(lanes, a, b):
     return lanes.select(lanes.less(a, b, signed=True), b, a)
 
 
-def _operation(mnemonic: str, family: Family, operation: Callable, text: str) -> None:
+def _operation(mnemonic: str, opcode: int, family: VectorFamily, operation: Callable, text: str) -> None:
     def meaning(lanes, dst, a, src) -> None:
         write(lanes, dst, operation(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
 
-    declare(mnemonic, "dst", "a", "src", family=family)(described(meaning, text))
+    declare(mnemonic, opcode, DST, A, SRC, family=family)(described(meaning, text))
 
 
-_operation("vaddpi", Family.INTEGER, plus, "Add integers: dst = a + src modulo 2^32.")
-_operation("vsubpi", Family.INTEGER, _minus, "Subtract integers: dst = a - src modulo 2^32.")
+_operation("vaddpi", 0x20, VectorFamily.INTEGER, plus, "Add integers: dst = a + src modulo 2^32.")
+_operation("vsubpi", 0x21, VectorFamily.INTEGER, _minus, "Subtract integers: dst = a - src modulo 2^32.")
 _operation(
     "vsubrpi",
-    Family.INTEGER,
+    0x22,
+    VectorFamily.INTEGER,
     lambda lanes, a, b: _minus(lanes, b, a),
     "Subtract integers in reverse: dst = src - a modulo 2^32.",
 )
 _operation(
     "vmullpi",
-    Family.INTEGER,
+    0x23,
+    VectorFamily.INTEGER,
     lambda lanes, a, b: lanes.multiply(a, b, signed=True)[0],
     "Multiply integers, low half: dst = a * src modulo 2^32.",
 )
 _operation(
     "vmulhpi",
-    Family.INTEGER,
+    0x24,
+    VectorFamily.INTEGER,
     lambda lanes, a, b: lanes.multiply(a, b, signed=True)[1],
     "Multiply signed integers, high half: dst = a * src / 2^32, rounded down.",
 )
-_operation("vminpi", Family.INTEGER, _smaller, "Smaller signed integer: dst = min(a, src).")
-_operation("vmaxpi", Family.INTEGER, _larger, "Larger signed integer: dst = max(a, src).")
-_operation("vandpi", Family.LOGIC, lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src.")
-_operation("vorpi", Family.LOGIC, lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src.")
-_operation("vxorpi", Family.LOGIC, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src.")
+_operation("vminpi", 0x25, VectorFamily.INTEGER, _smaller, "Smaller signed integer: dst = min(a, src).")
+_operation("vmaxpi", 0x26, VectorFamily.INTEGER, _larger, "Larger signed integer: dst = max(a, src).")
+_operation("vandpi", 0x27, VectorFamily.LOGIC, lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src.")
+_operation("vorpi", 0x28, VectorFamily.LOGIC, lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src.")
+_operation("vxorpi", 0x29, VectorFamily.LOGIC, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src.")
 _operation(
     "vandnpi",
-    Family.LOGIC,
+    0x2A,
+    VectorFamily.LOGIC,
     lambda lanes, a, b: lanes.both(lanes.complement(a), b),
     "And not: dst = ~a & src.",
 )
 _operation(
     "vsllpi",
-    Family.SHIFT,
+    0x2B,
+    VectorFamily.SHIFT,
     lambda lanes, a, b: lanes.shift_up(a, b),
     "Shift left: dst = a << src, lane by lane.\n\nAmounts of 32 and more give 0.",
 )
 _operation(
     "vsrlpi",
-    Family.SHIFT,
+    0x2C,
+    VectorFamily.SHIFT,
     lambda lanes, a, b: lanes.shift_down(a, b, signed=False),
     "Shift right, zeros coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more give 0.",
 )
 _operation(
     "vsrapi",
-    Family.SHIFT,
+    0x2D,
+    VectorFamily.SHIFT,
     lambda lanes, a, b: lanes.shift_down(a, b, signed=True),
     "Shift right, the sign coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more leave only the sign.",
 )
@@ -91,7 +88,7 @@ _operation(
 # --- with carries in mask registers ----------------------------------------------------------------------------
 
 
-def _carrying(mnemonic: str, text: str, *, subtract: bool, carry_in: bool) -> None:
+def _carrying(mnemonic: str, opcode: int, text: str, *, subtract: bool, carry_in: bool) -> None:
     def meaning(lanes, dst, k, src) -> None:
         value, carry = source(lanes, src, Type.INTEGER), lanes.bit(False)
         if carry_in:
@@ -104,19 +101,27 @@ def _carrying(mnemonic: str, text: str, *, subtract: bool, carry_in: bool) -> No
         lanes.store(dst.number, total, where)
         lanes.set_flag(f"k{k.number}", lanes.complement(carry) if subtract else carry, where)
 
-    declare(mnemonic, "dst", "k", "src", family=Family.INTEGER)(described(meaning, text))
+    declare(mnemonic, opcode, DST, K, SRC, family=VectorFamily.INTEGER)(described(meaning, text))
 
 
 _UNDER = "\n\nLanes that are not written keep their bit of k."
-_carrying("vadcpi", f"Add with carry: dst = dst + src + k, k = carry out.{_UNDER}", subtract=False, carry_in=True)
-_carrying("vsbbpi", f"Subtract with borrow: dst = dst - src - k, k = borrow out.{_UNDER}", subtract=True, carry_in=True)
-_carrying("vaddsetcpi", f"Add and set carry: dst = dst + src, k = carry out.{_UNDER}", subtract=False, carry_in=False)
+_carrying("vadcpi", 0x2E, f"Add with carry: dst = dst + src + k, k = carry out.{_UNDER}", subtract=False, carry_in=True)
 _carrying(
-    "vsubsetbpi", f"Subtract and set borrow: dst = dst - src, k = borrow out.{_UNDER}", subtract=True, carry_in=False
+    "vsbbpi", 0x2F, f"Subtract with borrow: dst = dst - src - k, k = borrow out.{_UNDER}", subtract=True, carry_in=True
+)
+_carrying(
+    "vaddsetcpi", 0x30, f"Add and set carry: dst = dst + src, k = carry out.{_UNDER}", subtract=False, carry_in=False
+)
+_carrying(
+    "vsubsetbpi",
+    0x31,
+    f"Subtract and set borrow: dst = dst - src, k = borrow out.{_UNDER}",
+    subtract=True,
+    carry_in=False,
 )
 
 
-@declare("vaddsetspi", "dst", "kdst", "a", "src", family=Family.INTEGER)
+@declare("vaddsetspi", 0x32, DST, KDST, A, SRC, family=VectorFamily.INTEGER)
 def vaddsetspi(lanes, dst, kdst, a, src) -> None:
     """Add integers and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
 
@@ -129,31 +134,31 @@ def vaddsetspi(lanes, dst, kdst, a, src) -> None:
 # --- compares --------------------------------------------------------------------------------------------------
 
 _COMPARES = {
-    "eq": ("a == src", lambda lanes, a, b: lanes.equal(a, b)),
-    "lt": ("a < src", lambda lanes, a, b: lanes.less(a, b, signed=True)),
-    "le": ("a <= src", lambda lanes, a, b: lanes.complement(lanes.less(b, a, signed=True))),
-    "neq": ("a != src", lambda lanes, a, b: lanes.complement(lanes.equal(a, b))),
-    "nlt": ("a >= src", lambda lanes, a, b: lanes.complement(lanes.less(a, b, signed=True))),
-    "nle": ("a > src", lambda lanes, a, b: lanes.less(b, a, signed=True)),
+    "eq": (0x33, "a == src", lambda lanes, a, b: lanes.equal(a, b)),
+    "lt": (0x34, "a < src", lambda lanes, a, b: lanes.less(a, b, signed=True)),
+    "le": (0x35, "a <= src", lambda lanes, a, b: lanes.complement(lanes.less(b, a, signed=True))),
+    "neq": (0x36, "a != src", lambda lanes, a, b: lanes.complement(lanes.equal(a, b))),
+    "nlt": (0x37, "a >= src", lambda lanes, a, b: lanes.complement(lanes.less(a, b, signed=True))),
+    "nle": (0x38, "a > src", lambda lanes, a, b: lanes.less(b, a, signed=True)),
 }
 
 
 def _compare(name: str) -> None:
-    condition, compare = _COMPARES[name]
+    opcode, condition, compare = _COMPARES[name]
 
     def meaning(lanes, result, a, src) -> None:
         set_mask(lanes, result, compare(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
 
     text = f"Compare signed integers: bits of result are set where {condition}."
     text += "\n\nUnder a mask, other lanes get a clear bit."
-    declare(f"vcmp{name}pi", "result", "a", "src", family=Family.COMPARE)(described(meaning, text))
+    declare(f"vcmp{name}pi", opcode, RESULT, A, SRC, family=VectorFamily.COMPARE)(described(meaning, text))
 
 
 for _name in _COMPARES:
     _compare(_name)
 
 
-@declare("vtestpi", "result", "a", "src", family=Family.COMPARE)
+@declare("vtestpi", 0x39, RESULT, A, SRC, family=VectorFamily.COMPARE)
 def vtestpi(lanes, result, a, src) -> None:
     """Test bits: bits of result are set where a & src is not 0. Under a mask, other lanes get a clear bit."""
     common = lanes.both(lanes.load(a.number), source(lanes, src, Type.INTEGER))
@@ -167,8 +172,9 @@ _RECALLED = Standing.INVENTED
 
 @declare(
     "vinsertfieldpi",
-    *("dst", "src", spec("rotate", 0, 31), spec("first", 0, 31), spec("last", 0, 31)),
-    family=Family.SHIFT,
+    0x3A,
+    *(DST, SRC, count("rotate", 0, 31), count("first", 0, 31), count("last", 0, 31)),
+    family=VectorFamily.SHIFT,
     standing=_RECALLED,
 )
 def vinsertfieldpi(lanes, dst, src, rotate: int, first: int, last: int) -> None:
@@ -184,7 +190,7 @@ def vinsertfieldpi(lanes, dst, src, rotate: int, first: int, last: int) -> None:
     write(lanes, dst, lanes.either(kept, lanes.both(rotated, lanes.word(field))))
 
 
-def _interleave(mnemonic: str, from_a: int, text: str) -> None:
+def _interleave(mnemonic: str, opcode: int, from_a: int, text: str) -> None:
     def meaning(lanes, dst, a, src) -> None:
         words = {"a": lanes.load(a.number), "src": source(lanes, src, Type.INTEGER)}
         taken = dict.fromkeys(words, 0)
@@ -196,16 +202,18 @@ def _interleave(mnemonic: str, from_a: int, text: str) -> None:
             taken[name] += 1
         write(lanes, dst, out)
 
-    declare(mnemonic, "dst", "a", "src", family=Family.SHIFT, standing=_RECALLED)(described(meaning, text))
+    declare(mnemonic, opcode, DST, A, SRC, family=VectorFamily.SHIFT, standing=_RECALLED)(described(meaning, text))
 
 
 _interleave(
     "vbitinterleave11pi",
+    0x3B,
     1,
     "Interleave bits one and one: from the lowest on, one bit of src, one of a.\n\nWhich comes first is invented.",
 )
 _interleave(
     "vbitinterleave21pi",
+    0x3C,
     2,
     "Interleave bits two and one: from the lowest on, one bit of src, two of a.\n\nWhich comes first is invented.",
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.isa.declarations import Family, declare, described
-from larrabee_bridge.isa.scalar import CARRY, LESS, ZERO
+from larrabee_bridge.isa.declarations import K1, K2, KDST, K, R, VectorFamily, declare, described
+from larrabee_bridge.isa.operands import CARRY, LESS, ZERO
 from pixelflow.simd.units import Standing
 
 
@@ -13,24 +13,24 @@ def _bits(lanes, operand):
     return lanes.flag(f"k{operand.number}")
 
 
-def _logic(mnemonic: str, operation: Callable, text: str) -> None:
+def _logic(mnemonic: str, opcode: int, operation: Callable, text: str) -> None:
     def meaning(lanes, kdst, k) -> None:
         lanes.set_flag(f"k{kdst.number}", operation(lanes, _bits(lanes, kdst), _bits(lanes, k)))
 
-    declare(mnemonic, "kdst", "k", family=Family.MASK)(described(meaning, text))
+    declare(mnemonic, opcode, KDST, K, family=VectorFamily.MASK)(described(meaning, text))
 
 
-_logic("kand", lambda lanes, a, b: lanes.both(a, b), "And: kdst = kdst & k.")
-_logic("kandn", lambda lanes, a, b: lanes.both(lanes.complement(a), b), "And not: kdst = ~kdst & k.")
-_logic("kandnr", lambda lanes, a, b: lanes.both(a, lanes.complement(b)), "And not, reversed: kdst = kdst & ~k.")
-_logic("kor", lambda lanes, a, b: lanes.either(a, b), "Or: kdst = kdst | k.")
-_logic("kxor", lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: kdst = kdst ^ k.")
-_logic("kxnor", lambda lanes, a, b: lanes.complement(lanes.differ(a, b)), "Equal: kdst = ~(kdst ^ k).")
-_logic("knot", lambda lanes, a, b: lanes.complement(b), "Not: kdst = ~k.")
-_logic("kmov", lambda lanes, a, b: b, "Copy a mask register: kdst = k.")
+_logic("kand", 0x56, lambda lanes, a, b: lanes.both(a, b), "And: kdst = kdst & k.")
+_logic("kandn", 0x57, lambda lanes, a, b: lanes.both(lanes.complement(a), b), "And not: kdst = ~kdst & k.")
+_logic("kandnr", 0x58, lambda lanes, a, b: lanes.both(a, lanes.complement(b)), "And not, reversed: kdst = kdst & ~k.")
+_logic("kor", 0x59, lambda lanes, a, b: lanes.either(a, b), "Or: kdst = kdst | k.")
+_logic("kxor", 0x5A, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: kdst = kdst ^ k.")
+_logic("kxnor", 0x5B, lambda lanes, a, b: lanes.complement(lanes.differ(a, b)), "Equal: kdst = ~(kdst ^ k).")
+_logic("knot", 0x5C, lambda lanes, a, b: lanes.complement(b), "Not: kdst = ~k.")
+_logic("kmov", 0x5D, lambda lanes, a, b: b, "Copy a mask register: kdst = k.")
 
 
-@declare("kortest", "k1", "k2", family=Family.MASK)
+@declare("kortest", 0x5E, K1, K2, family=VectorFamily.MASK)
 def kortest(lanes, k1, k2) -> None:
     """Test two masks: zero flag where k1 | k2 is all zeros, carry flag where it is all ones.
 
@@ -42,7 +42,7 @@ def kortest(lanes, k1, k2) -> None:
     lanes.set_flag(LESS, lanes.bit(False))
 
 
-@declare("kmovkr", "r", "k", family=Family.MASK, standing=Standing.INVENTED)
+@declare("kmovkr", 0x5F, R, K, family=VectorFamily.MASK, standing=Standing.INVENTED)
 def kmovkr(lanes, r, k) -> None:
     """Copy a mask register into a scalar register: r = k, lane 0 in bit 0.
 
@@ -51,7 +51,7 @@ def kmovkr(lanes, r, k) -> None:
     lanes.write(f"r{r.number}", lanes.collect(_bits(lanes, k)))
 
 
-@declare("kmovrk", "kdst", "r", family=Family.MASK, standing=Standing.INVENTED)
+@declare("kmovrk", 0x60, KDST, R, family=VectorFamily.MASK, standing=Standing.INVENTED)
 def kmovrk(lanes, kdst, r) -> None:
     """Copy the low 16 bits of a scalar register into a mask register: kdst = r."""
     lanes.set_flag(f"k{kdst.number}", lanes.spread(lanes.read(f"r{r.number}")))

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from larrabee_bridge.isa.declarations import (
-    LANES,
-    Family,
+    DST,
+    INDICES,
+    MEMORY,
+    SRC,
+    VALUE,
+    WHERE,
+    A,
     Pipe,
-    Type,
-    address,
+    VectorFamily,
+    count,
     declare,
-    masked,
-    plus,
-    source,
-    spec,
-    write,
 )
+from larrabee_bridge.isa.meanings import Type, address, masked, plus, source, write
+from larrabee_bridge.isa.operands import LANES
 from pixelflow.simd.units import Standing
 
 _LINES = "Seiler et al. 2008, 3.3: usually one cache line a cycle"
 
 
-@declare("vloadps", "dst", "src", family=Family.CONVERT)
+@declare("vloadps", 0x61, DST, SRC, family=VectorFamily.CONVERT)
 def vloadps(lanes, dst, src) -> None:
     """Load floats, or copy a register through a swizzle; what is narrower in memory is widened to floats."""
     write(lanes, dst, source(lanes, src, Type.FLOAT))
 
 
-@declare("vloadpi", "dst", "src", family=Family.CONVERT)
+@declare("vloadpi", 0x62, DST, SRC, family=VectorFamily.CONVERT)
 def vloadpi(lanes, dst, src) -> None:
     """Load integers, or copy a register through a swizzle; uint8 and sint16 are widened to integers.
 
@@ -35,14 +37,14 @@ def vloadpi(lanes, dst, src) -> None:
     write(lanes, dst, source(lanes, src, Type.INTEGER))
 
 
-@declare("vstored", "memory", "value", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+@declare("vstored", 0x63, MEMORY, VALUE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vstored(lanes, memory, value) -> None:
     """Store sixteen words from [memory] on, under a mask: memory that is not enabled keeps what it had."""
     places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
     lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
 
 
-@declare("vgatherd", "dst", "indices", "where", family=Family.MEMORY, source=_LINES)
+@declare("vgatherd", 0x64, DST, INDICES, WHERE, family=VectorFamily.MEMORY, source=_LINES)
 def vgatherd(lanes, dst, indices, where) -> None:
     """Gather: each enabled lane of dst takes the word at [where] plus its own offset in bytes."""
     enabled = masked(lanes, dst)
@@ -50,7 +52,7 @@ def vgatherd(lanes, dst, indices, where) -> None:
     lanes.store(dst.number, lanes.fetch(places, 4, enabled), enabled)
 
 
-@declare("vscatterd", "memory", "indices", "value", family=Family.MEMORY, source=_LINES)
+@declare("vscatterd", 0x65, MEMORY, INDICES, VALUE, family=VectorFamily.MEMORY, source=_LINES)
 def vscatterd(lanes, memory, indices, value) -> None:
     """Scatter: each enabled lane writes its word to [memory] plus its own offset in bytes.
 
@@ -66,7 +68,7 @@ def _packed(lanes, memory, enabled):
     return plus(lanes, address(lanes, memory), lanes.shift_up(rank, lanes.word(2)))
 
 
-@declare("vcompressd", "memory", "value", family=Family.MEMORY, source=_LINES)
+@declare("vcompressd", 0x66, MEMORY, VALUE, family=VectorFamily.MEMORY, source=_LINES)
 def vcompressd(lanes, memory, value) -> None:
     """Packed store: the words of the enabled lanes, one after the other from [memory] on.
 
@@ -76,7 +78,7 @@ def vcompressd(lanes, memory, value) -> None:
     lanes.put(_packed(lanes, memory, where), lanes.load(value.number), 4, where)
 
 
-@declare("vexpandd", "dst", "where", family=Family.MEMORY, source=_LINES)
+@declare("vexpandd", 0x67, DST, WHERE, family=VectorFamily.MEMORY, source=_LINES)
 def vexpandd(lanes, dst, where) -> None:
     """Packed load: the enabled lanes of dst take words one after the other from [where] on."""
     enabled = masked(lanes, dst)
@@ -85,8 +87,9 @@ def vexpandd(lanes, dst, where) -> None:
 
 @declare(
     "vshuf128x32",
-    *("dst", "a", spec("fours", 0, 255), spec("within", 0, 255)),
-    family=Family.CONVERT,
+    0x68,
+    *(DST, A, count("fours", 0, 255), count("within", 0, 255)),
+    family=VectorFamily.CONVERT,
     standing=Standing.INVENTED,
 )
 def vshuf128x32(lanes, dst, a, fours: int, within: int) -> None:
@@ -99,11 +102,11 @@ def vshuf128x32(lanes, dst, a, fours: int, within: int) -> None:
     write(lanes, dst, lanes.route(lanes.load(a.number), sources))
 
 
-@declare("vprefetch1", "where", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+@declare("vprefetch1", 0x69, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vprefetch1(lanes, where) -> None:
     """Prefetch a line into the L1 cache; no register and no byte of memory changes."""
 
 
-@declare("vprefetch2", "where", family=Family.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+@declare("vprefetch2", 0x6A, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vprefetch2(lanes, where) -> None:
     """Prefetch a line into the L2 slice; no register and no byte of memory changes."""

@@ -1,4 +1,4 @@
-"""Operands of the vector unit's instructions: registers, memory, and what may stand in braces behind them.
+"""Operands of the vector unit's instructions: registers, memory, and what may stand in braces after them.
 
 Written as in the public descriptions of the instruction set: ``v1{k1}`` is written under mask k1, ``v3{cdab}`` is read
 swizzled, ``[r1 + 64]{float16}{1to16}`` is read from memory, widened and replicated.
@@ -9,19 +9,26 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from microcode.values import Mem
+from microcode.language.values import Mem
 from pixelflow.simd.records import record
 
 __all__ = [
     "BRACES",
+    "CARRY",
     "CONVERSIONS",
+    "FLAGS",
+    "LANES",
+    "LESS",
     "MASKS",
     "MASK_WORDS",
     "NAMES",
+    "NEXT",
     "REPLICATIONS",
     "SCALARS",
+    "STOPPED",
     "SWIZZLES",
     "VECTORS",
+    "ZERO",
     "Conversion",
     "MaskRegister",
     "Memory",
@@ -31,8 +38,14 @@ __all__ = [
     "Vector",
 ]
 
+LANES = 16
 VECTORS, MASKS, SCALARS = 32, 8, 16
 """Registers v0 to v31, k0 to k7 and r0 to r15 of each hardware thread."""
+ZERO, CARRY, LESS = FLAGS = ("zero", "carry", "less")
+NEXT = "next"
+"""The register that a branch writes: the word address to go on at."""
+STOPPED = 0xFFFFFFFF
+"""Its value in a thread that has ended."""
 
 
 class Swizzle(Enum):
@@ -51,7 +64,7 @@ class Swizzle(Enum):
     def sources(self) -> tuple[int, ...]:
         """For each of 16 lanes, the lane that it takes its value from."""
         four = ["abcd".index(letter) for letter in reversed(self.value)]
-        return tuple(lane & ~3 | four[lane & 3] for lane in range(16))
+        return tuple(lane & ~3 | four[lane & 3] for lane in range(LANES))
 
 
 class Conversion(Enum):
@@ -132,4 +145,4 @@ MASK_WORDS = {f"k{number}": number for number in range(MASKS)}
 """What may stand in braces, and what it means."""
 
 BRACES = frozenset((*CONVERSIONS, *REPLICATIONS, *SWIZZLES, *MASK_WORDS))
-"""Every word that may stand in braces behind some operand."""
+"""Every word that may stand in braces after some operand."""

@@ -8,24 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larrabee_bridge.isa.declarations import (
-    Family,
-    Pipe,
-    address,
-    declare,
-    described,
-    plus,
-    scalar,
-)
+from larrabee_bridge.isa.declarations import INDEX, TARGET, WHERE, Pipe, R, S, VectorFamily, declare, described
+from larrabee_bridge.isa.meanings import address, plus, scalar
+from larrabee_bridge.isa.operands import CARRY, LESS, NEXT, STOPPED, ZERO
 from pixelflow.simd.units import Standing
-
-__all__ = ["CARRY", "FLAGS", "LESS", "NEXT", "STOPPED", "ZERO"]
-
-ZERO, CARRY, LESS = FLAGS = ("zero", "carry", "less")
-NEXT = "next"
-"""The register that a branch writes: the word address to go on at."""
-STOPPED = 0xFFFFFFFF
-"""Its value in a thread that has ended."""
 
 _X86 = "Seiler et al. 2008, 3.2: the Pentium's scalar instructions"
 
@@ -63,59 +49,67 @@ def _plain(operation: Callable) -> Callable:
     return result
 
 
-def _arithmetic(mnemonic: str, operation: Callable, text: str, *, kept: bool = True, pipe: Pipe = Pipe.EITHER) -> None:
+def _arithmetic(
+    mnemonic: str, opcode: int, operation: Callable, text: str, *, kept: bool = True, pipe: Pipe = Pipe.EITHER
+) -> None:
     def meaning(lanes, r, s) -> None:
         value, carry, less = operation(lanes, lanes.read(f"r{r.number}"), scalar(lanes, s))
         _flags(lanes, value, carry, less)
         if kept:
             _put(lanes, r, value)
 
-    declare(mnemonic, "r", "s", family=Family.SCALAR, pipe=pipe, source=_X86)(described(meaning, text))
+    declare(mnemonic, opcode, R, S, family=VectorFamily.SCALAR, pipe=pipe, source=_X86)(described(meaning, text))
 
 
-@declare("mov", "r", "s", family=Family.SCALAR, pipe=Pipe.EITHER, source=_X86)
+@declare("mov", 0x3D, R, S, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
 def mov(lanes, r, s) -> None:
     """Copy: r = s. No flag changes."""
     _put(lanes, r, scalar(lanes, s))
 
 
-_arithmetic("add", _sum, "Add: r = r + s.")
-_arithmetic("sub", _difference, "Subtract: r = r - s; carry is a borrow.")
-_arithmetic("cmp", _difference, "Compare: sets the flags of r - s.", kept=False)
-_arithmetic("and", _plain(lambda lanes, a, b: lanes.both(a, b)), "And: r = r & s.")
-_arithmetic("or", _plain(lambda lanes, a, b: lanes.either(a, b)), "Or: r = r | s.")
-_arithmetic("xor", _plain(lambda lanes, a, b: lanes.differ(a, b)), "Exclusive or: r = r ^ s.")
-_arithmetic("test", _plain(lambda lanes, a, b: lanes.both(a, b)), "Test bits: sets the flags of r & s.", kept=False)
+_arithmetic("add", 0x3E, _sum, "Add: r = r + s.")
+_arithmetic("sub", 0x3F, _difference, "Subtract: r = r - s; carry is a borrow.")
+_arithmetic("cmp", 0x40, _difference, "Compare: sets the flags of r - s.", kept=False)
+_arithmetic("and", 0x41, _plain(lambda lanes, a, b: lanes.both(a, b)), "And: r = r & s.")
+_arithmetic("or", 0x42, _plain(lambda lanes, a, b: lanes.either(a, b)), "Or: r = r | s.")
+_arithmetic("xor", 0x43, _plain(lambda lanes, a, b: lanes.differ(a, b)), "Exclusive or: r = r ^ s.")
+_arithmetic(
+    "test", 0x44, _plain(lambda lanes, a, b: lanes.both(a, b)), "Test bits: sets the flags of r & s.", kept=False
+)
 _arithmetic(
     "shl",
+    0x45,
     _plain(lambda lanes, a, b: lanes.shift_up(a, lanes.both(b, lanes.word(31)))),
     "Shift left by the low five bits of s: r = r << s. The carry is cleared.",
 )
 _arithmetic(
     "shr",
+    0x46,
     _plain(lambda lanes, a, b: lanes.shift_down(a, lanes.both(b, lanes.word(31)), signed=False)),
     "Shift right, zeros coming in, by the low five bits of s: r = r >> s. The carry is cleared.",
 )
 _arithmetic(
     "sar",
+    0x47,
     _plain(lambda lanes, a, b: lanes.shift_down(a, lanes.both(b, lanes.word(31)), signed=True)),
     "Shift right, the sign coming in, by the low five bits of s: r = r >> s. The carry is cleared.",
 )
 _arithmetic(
     "imul",
+    0x48,
     _plain(lambda lanes, a, b: lanes.multiply(a, b, signed=True)[0]),
     "Multiply: r = r * s modulo 2^32. The carry is cleared.",
     pipe=Pipe.PRIMARY,
 )
 
 
-@declare("load", "r", "where", family=Family.SCALAR, pipe=Pipe.EITHER, source=_X86)
+@declare("load", 0x49, R, WHERE, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
 def load(lanes, r, where) -> None:
     """Load the word at [where] into a scalar register."""
     _put(lanes, r, lanes.fetch(address(lanes, where), 4))
 
 
-@declare("store", "where", "r", family=Family.SCALAR, pipe=Pipe.EITHER, source=_X86)
+@declare("store", 0x4A, WHERE, R, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
 def store(lanes, where, r) -> None:
     """Store a scalar register in the word at [where]."""
     lanes.put(address(lanes, where), lanes.read(f"r{r.number}"), 4)
@@ -148,7 +142,7 @@ def _next_down(lanes, index, bits):
     return left, lanes.differ(smeared, lanes.shift_down(smeared, lanes.word(1), signed=False))
 
 
-def _scan(mnemonic: str, find: Callable, text: str) -> None:
+def _scan(mnemonic: str, opcode: int, find: Callable, text: str) -> None:
     def meaning(lanes, index, s) -> None:
         name = f"r{index.number}"
         before = lanes.read(name)
@@ -157,7 +151,7 @@ def _scan(mnemonic: str, find: Callable, text: str) -> None:
         lanes.write(name, lanes.select(none, before, _bit_number(lanes, single)))
         lanes.set_flag(ZERO, none)
 
-    declare(mnemonic, "index", "s", family=Family.SCALAR, pipe=Pipe.PRIMARY, standing=Standing.INVENTED)(
+    declare(mnemonic, opcode, INDEX, S, family=VectorFamily.SCALAR, pipe=Pipe.PRIMARY, standing=Standing.INVENTED)(
         described(meaning, text)
     )
 
@@ -165,18 +159,20 @@ def _scan(mnemonic: str, find: Callable, text: str) -> None:
 _RULE = "\n\nThat the scan goes on from the destination is published; that it leaves out the bit itself is recalled."
 _scan(
     "bsfi",
+    0x4B,
     _next_up,
     "Next set bit upwards: index = lowest set bit of s above index; -1 begins. Zero flag where there is none." + _RULE,
 )
 _scan(
     "bsri",
+    0x4C,
     _next_down,
     "Next set bit downwards: index = highest set bit of s below index; 32 begins. Zero flag where there is none."
     + _RULE,
 )
 
 
-@declare("popcnt", "r", "s", family=Family.SCALAR, pipe=Pipe.PRIMARY)
+@declare("popcnt", 0x4D, R, S, family=VectorFamily.SCALAR, pipe=Pipe.PRIMARY)
 def popcnt(lanes, r, s) -> None:
     """Count bits: r = how many bits of s are set."""
     value = scalar(lanes, s)
@@ -189,29 +185,31 @@ def popcnt(lanes, r, s) -> None:
 # --- branches --------------------------------------------------------------------------------------------------
 
 
-def _branch(mnemonic: str, flag: str, wanted: bool, text: str) -> None:
+def _branch(mnemonic: str, opcode: int, flag: str, wanted: bool, text: str) -> None:
     def meaning(lanes, target: int) -> None:
         where = lanes.flag(flag)
         lanes.write(NEXT, lanes.word(target), where if wanted else lanes.complement(where))
 
-    declare(mnemonic, "target", family=Family.BRANCH, pipe=Pipe.EITHER, source=_X86)(described(meaning, text))
+    declare(mnemonic, opcode, TARGET, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source=_X86)(
+        described(meaning, text)
+    )
 
 
-@declare("jmp", "target", family=Family.BRANCH, pipe=Pipe.EITHER, source=_X86)
+@declare("jmp", 0x4E, TARGET, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source=_X86)
 def jmp(lanes, target: int) -> None:
     """Go on at the target."""
     lanes.write(NEXT, lanes.word(target))
 
 
-_branch("jz", ZERO, True, "Go on at the target where the zero flag is set.")
-_branch("jnz", ZERO, False, "Go on at the target where the zero flag is clear.")
-_branch("jc", CARRY, True, "Go on at the target where the carry flag is set: below, or a mask of all ones.")
-_branch("jnc", CARRY, False, "Go on at the target where the carry flag is clear.")
-_branch("jl", LESS, True, "Go on at the target where the result was negative: r < s after cmp.")
-_branch("jge", LESS, False, "Go on at the target where the result was not negative: r >= s after cmp.")
+_branch("jz", 0x4F, ZERO, True, "Go on at the target where the zero flag is set.")
+_branch("jnz", 0x50, ZERO, False, "Go on at the target where the zero flag is clear.")
+_branch("jc", 0x51, CARRY, True, "Go on at the target where the carry flag is set: below, or a mask of all ones.")
+_branch("jnc", 0x52, CARRY, False, "Go on at the target where the carry flag is clear.")
+_branch("jl", 0x53, LESS, True, "Go on at the target where the result was negative: r < s after cmp.")
+_branch("jge", 0x54, LESS, False, "Go on at the target where the result was not negative: r >= s after cmp.")
 
 
-@declare("halt", family=Family.BRANCH, pipe=Pipe.EITHER, source="invented", standing=Standing.INVENTED)
+@declare("halt", 0x55, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source="invented", standing=Standing.INVENTED)
 def halt(lanes) -> None:
     """End the thread."""
     lanes.write(NEXT, lanes.word(STOPPED))

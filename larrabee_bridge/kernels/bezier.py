@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.isa import LANES
 from larrabee_bridge.kernels.timing import THREADS, Timed, shared_out, timed
-from larrabee_bridge.program import LINE_BYTES, shipped
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import LINE_BYTES, shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.records import record
@@ -21,7 +21,7 @@ __all__ = ["LARGEST_DEGREE", "Tessellated", "bernstein", "tessellate_on_vpu"]
 LARGEST_DEGREE = 11
 _WORDS = LINE_BYTES // 4
 _RESULTS = 1 << 16
-"""Where a thread's own memory begins: behind what the assembler places."""
+"""Where a thread's own memory begins: past what the assembler places."""
 
 
 @record(eq=False)
@@ -82,7 +82,7 @@ def tessellate_on_vpu(
     weights = _weights(m, n, samples, groups)
     lines = -(-((m + 1) * (n + 1)) // _WORDS)
     net_words, result_words = 3 * lines * _WORDS, groups * 3 * (1 + normals) * _WORDS
-    # Each thread: nets, a line behind them that the last packed load reaches into, differences, results.
+    # Each thread: nets, a line past them that the last packed load reaches into, differences, results.
     most = len(parts[0])
     room = most * net_words + _WORDS * lines + 2 * net_words + most * result_words
     start = _RESULTS // 4

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.isa.operands import Conversion, Replication
 from larrabee_bridge.kernels.timing import timed
-from larrabee_bridge.program import LINE_BYTES, assemble_vector
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import LINE_BYTES, assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 
-__all__ = ["Load", "loads"]
+__all__ = ["LoadConversion", "loads"]
 
 _LOADS = 8
 
 
 @record(eq=False)
-class Load:
+class LoadConversion:
     """Eight additions with an operand of one kind from memory."""
 
     conversion: Conversion
@@ -32,7 +32,7 @@ class Load:
     """The sum, sixteen lanes: eight times the operand."""
 
 
-def loads(memory: bytes, config: CoreConfig | None = None) -> Iterator[Load]:
+def loads(memory: bytes, config: CoreConfig | None = None) -> Iterator[LoadConversion]:
     """Time every kind of operand on the first 64 bytes of memory, added up eight times.
 
     Raises InputError for fewer bytes.
@@ -48,7 +48,7 @@ def loads(memory: bytes, config: CoreConfig | None = None) -> Iterator[Load]:
             program = assemble_vector("\n".join([text, *[f"vaddps v1, v1, [0]{words}"] * _LOADS]))
             unit = VectorUnit(program)
             timing = timed(unit, config)
-            yield Load(conversion, replication, timing.core, unit.vector(1)[0].view(np.float32).copy())
+            yield LoadConversion(conversion, replication, timing.core, unit.vector(1)[0].view(np.float32).copy())
 
 
 _PLAIN = (Conversion.NONE, Replication.NONE)

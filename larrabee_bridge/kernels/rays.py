@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.timing import THREADS, Timed, timed
-from larrabee_bridge.program import shipped
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 

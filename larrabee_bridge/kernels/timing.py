@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.isa import Family
-from larrabee_bridge.program import VectorProgram
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.unit.program import VectorProgram
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 
@@ -27,7 +27,7 @@ class Timed:
     """Cycles of each thread, alone on a core."""
     core: int
     """Cycles of one core on which all of these threads take turns."""
-    counts: dict[Family, int]
+    counts: dict[VectorFamily, int]
     """Instructions carried out by all threads together, by family; those that there were none of are left out."""
     lines: int
     """Cache lines touched by all threads together."""
@@ -58,20 +58,16 @@ class Timed:
 def timed(unit: VectorUnit, config: CoreConfig | None = None) -> Timed:
     """Run the program of a unit to its end and time it."""
     program = unit.program
-    core, recording = Core(program, unit.threads, config), Recording(unit.threads)
-
-    def listen(number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
-        core(number, active, lines)
-        recording(number, active, lines)
-
-    unit.run(listen)
+    core = Core(program, unit.threads, config)
+    trace = ThreadTrace(unit.threads, core)
+    unit.run(trace)
     by_offset = _by_offset(program)
     return Timed(
         alone=tuple(core.cycles.tolist()),
-        core=take_turns(program, recording.steps, core.config).cycles,
+        core=take_turns(program, trace.steps, core.config).cycles,
         counts={family: int(counts.sum()) for family, counts in core.counts.items() if counts.any()},
         lines=int(core.lines.sum()),
-        spread=tuple(len(lines) for steps in recording.steps for number, lines in steps if number in by_offset),
+        spread=tuple(len(lines) for steps in trace.steps for number, lines in steps if number in by_offset),
     )
 
 

@@ -1,4 +1,4 @@
-"""The software renderer's work on many cores: which core does what when, and what waits for what (4.2, 4.3, 4.5, 5.2).
+"""Scheduling (time): which core does what when, and what waits for what (4.2, 4.3, 4.5, 5.2).
 
 Section numbers are those of Seiler et al., "Larrabee: A Many-Core x86 Architecture for Visual Computing", 2008.
 Costs are given in cycles; where they come from is the caller's affair.
@@ -19,7 +19,7 @@ from larrabee_bridge.scheduling.graph import Dependencies, dependencies_of
 from larrabee_bridge.scheduling.measured import measured_work
 from larrabee_bridge.scheduling.scaling import CORES, Scaling, scaling_of
 from larrabee_bridge.scheduling.scheduler import ScheduleConfig, schedule
-from larrabee_bridge.scheduling.timeline import Kind, Schedule, Span
+from larrabee_bridge.scheduling.timeline import Schedule, WorkKind, WorkSpan
 from larrabee_bridge.scheduling.work import FrameWork
 
 __all__ = [
@@ -28,12 +28,12 @@ __all__ = [
     "Dependencies",
     "FormulaCosts",
     "FrameWork",
-    "Kind",
     "PairCosts",
     "Scaling",
     "Schedule",
     "ScheduleConfig",
-    "Span",
+    "WorkKind",
+    "WorkSpan",
     "balance_of",
     "bins_of",
     "critical_path",

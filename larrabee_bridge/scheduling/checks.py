@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from larrabee_bridge.scheduling.scheduler import ScheduleConfig
-from larrabee_bridge.scheduling.timeline import Kind, Schedule
+from larrabee_bridge.scheduling.timeline import Schedule, WorkKind
 from larrabee_bridge.scheduling.work import FrameWork
 
 __all__ = ["critical_path", "violations"]
@@ -21,15 +21,15 @@ def violations(found: Schedule, works: Sequence[FrameWork], config: ScheduleConf
     """
     wrong = _overlaps(found, found.core, found.end, "core")
     if config.exclusive_locks:
-        lists = (found.kind == Kind.LIST_BACK) | (found.kind == Kind.BACK)
+        lists = (found.kind == WorkKind.LIST_BACK) | (found.kind == WorkKind.BACK)
         wrong += _overlaps(found, lists.astype(np.int64), found.begin + found.lock_cycles, "lock of list")
-    first = np.full((len(works), len(Kind)), np.iinfo(np.int64).max)
-    last = np.full((len(works), len(Kind)), -1)
+    first = np.full((len(works), len(WorkKind)), np.iinfo(np.int64).max)
+    last = np.full((len(works), len(WorkKind)), -1)
     np.minimum.at(first, (found.rtset, found.kind), found.begin)
     np.maximum.at(last, (found.rtset, found.kind), found.end)
     for rtset, work in enumerate(works):
         one = np.zeros(1, np.int64)
-        for kind, cycles in zip(Kind, (one, work.front, one, work.back), strict=True):
+        for kind, cycles in zip(WorkKind, (one, work.front, one, work.back), strict=True):
             chosen = (found.rtset == rtset) & (found.kind == kind)
             items, order = np.unique(found.item[chosen], return_index=True)
             taken = (found.end - found.begin)[chosen] - found.lock_cycles
@@ -37,16 +37,16 @@ def violations(found: Schedule, works: Sequence[FrameWork], config: ScheduleConf
                 wrong.append(f"{work.name}: {kind.name} was not carried out once for each of {len(cycles)}")
             elif not np.array_equal(taken[order], cycles):
                 wrong.append(f"{work.name}: {kind.name} did not take the cycles that it costs")
-        for before, after in zip(Kind, list(Kind)[1:], strict=False):
+        for before, after in zip(WorkKind, list(WorkKind)[1:], strict=False):
             if first[rtset, after] < last[rtset, before]:
                 wrong.append(f"{work.name}: {after.name} began before {before.name} was over")
     waits = config.dependencies(works)
-    for half, kind in ((waits.front, Kind.LIST_FRONT), (waits.back, Kind.LIST_BACK)):
+    for half, kind in ((waits.front, WorkKind.LIST_FRONT), (waits.back, WorkKind.LIST_BACK)):
         for rtset, needed in enumerate(half):
             wrong += [
                 f"{works[rtset].name}: {kind.name} began before {works[each].name} was complete"
                 for each in sorted(needed)
-                if first[rtset, kind] < last[each, Kind.BACK]
+                if first[rtset, kind] < last[each, WorkKind.BACK]
             ]
     return wrong
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from larrabee_bridge.binning import Bins
-from larrabee_bridge.quads import Quads
-from larrabee_bridge.ranges import check_ranges
+from larrabee_bridge.coverage.binning import Bins
+from larrabee_bridge.coverage.quads import Quads
 from larrabee_bridge.scheduling.work import FrameWork
-from pixelflow.simd.config.param import param
+from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
@@ -114,15 +113,17 @@ _GUESS = {"unit": "cycles", "source": "no source gives it", "standing": Standing
 class FormulaCosts:
     """Cycles by formula, for studies without a program; nothing here was executed. Raises InputError out of ranges."""
 
+    # fmt: off
     triangle_cycles: int = param(60, "front end: vertices, set-up and clipping of a triangle", **_GUESS)
     pair_cycles: int = param(60, "front end: rasterizing a triangle into a tile, whatever it covers", **_GUESS)
     mask_cycles: int = param(6, "front end: a quad's mask", **_GUESS)
     entry_cycles: int = param(40, "back end: interpolants of a triangle in a tile", **_GUESS)
     quad_cycles: int = param(150, "back end: depth test, shader and blending of a quad", **_GUESS)
     tile_cycles: int = param(1000, "back end: clear and write of a tile", **_GUESS)
+    # fmt: on
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        check_values(self)
 
 
 def formula_costs(bins: Bins, quads: Quads, triangles: int, config: FormulaCosts | None = None) -> PairCosts:

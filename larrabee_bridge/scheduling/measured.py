@@ -16,7 +16,7 @@ import numpy as np
 from larrabee_bridge.backend import BackEnd
 from larrabee_bridge.front_end import FrontEndResult
 from larrabee_bridge.isa import LANES
-from larrabee_bridge.rasterizer import Rasterized
+from larrabee_bridge.raster.rasterizer import Rasterized
 from larrabee_bridge.scheduling.costs import primset_numbers
 from larrabee_bridge.scheduling.work import FrameWork
 from pixelflow.simd.errors import Fault, InputError

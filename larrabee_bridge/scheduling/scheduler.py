@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from larrabee_bridge.ranges import check_ranges
 from larrabee_bridge.scheduling.graph import Dependencies, dependencies_of
-from larrabee_bridge.scheduling.timeline import Kind, Schedule
+from larrabee_bridge.scheduling.timeline import Schedule, WorkKind
 from larrabee_bridge.scheduling.work import FrameWork, check_works
-from pixelflow.simd.config.param import param
+from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.units import Standing
 
@@ -26,68 +25,34 @@ __all__ = ["ScheduleConfig", "schedule"]
 class ScheduleConfig:
     """What the scheduler is given."""
 
-    cores: int = param(
-        8,
-        "cores that share the work",
-        unit="cores",
-        source="Seiler et al. 2008, 5.2: 8 to 48",
-        standing=Standing.DERIVED,
-        low=1,
-        high=64,
-    )
-    lock_cycles: int = param(
-        100,
-        "a core is busy with each lock of a work list",
-        unit="cycles",
-        source='Seiler et al. 2008, 5.2: "around 100 clocks per lock per core"',
-        standing=Standing.DERIVED,
-        low=0,
-        high=100000,
-    )
-    exclusive_locks: bool = param(
-        False,
-        "a core waits while another one holds the lock of the same list; else locks of several cores overlap",
-        unit="",
+    # fmt: off
+    cores: int = param(8, "cores that share the work", unit="cores", source="Seiler et al. 2008, 5.2: 8 to 48",
+        standing=Standing.DERIVED, low=1, high=64)
+    lock_cycles: int = param(100, "a core is busy with each lock of a work list", unit="cycles",
+        source='Seiler et al. 2008, 5.2: "around 100 clocks per lock per core"', standing=Standing.DERIVED, low=0,
+        high=100000)
+    exclusive_locks: bool = param(False,
+        "a core waits while another one holds the lock of the same list; else locks of several cores overlap", unit="",
         source="Seiler et al. 2008, 5.2 charge low-contention locks a core, and call their scaling fairly linear",
-        standing=Standing.DERIVED,
-    )
-    longest_first: bool = param(
-        False,
-        "of an RTset's bins the longest is taken first; else in the order of the tiles",
-        unit="",
-        source="Seiler et al. 2008, 4.5 and 5.3: the next available tile, without attempting to load balance",
-        standing=Standing.DERIVED,
-    )
-    frames_in_flight: int = param(
-        2,
-        "frames that may be under way at a time; 1: each begins when the one before is complete",
-        unit="frames",
+        standing=Standing.DERIVED)
+    longest_first: bool = param(False, "of an RTset's bins the longest is taken first; else in the order of the tiles",
+        unit="", source="Seiler et al. 2008, 4.5 and 5.3: the next available tile, without attempting to load balance",
+        standing=Standing.DERIVED)
+    frames_in_flight: int = param(2,
+        "frames that may be under way at a time; 1: each begins when the one before is complete", unit="frames",
         source="Seiler et al. 2008, 4.2: frame 2 can overlap with frame 1; how many is not said",
-        standing=Standing.INVENTED,
-        low=1,
-        high=16,
-    )
-    own_buffers: bool = param(
-        True,
-        "a target that is written without being read gets memory of its own",
-        unit="",
+        standing=Standing.INVENTED, low=1, high=16)
+    own_buffers: bool = param(True, "a target that is written without being read gets memory of its own", unit="",
         source="Seiler et al. 2008, 4.2: a different back buffer can be substituted automatically",
-        standing=Standing.DERIVED,
-    )
-    fronts_wait: bool = param(
-        False,
-        "a front end waits for all that its RTset depends on; else for the targets only that it reads itself",
-        unit="",
+        standing=Standing.DERIVED)
+    fronts_wait: bool = param(False,
+        "a front end waits for all that its RTset depends on; else for the targets only that it reads itself", unit="",
         source="Seiler et al. 2008, 4.3 name the graph and not which half of an RTset waits",
-        standing=Standing.INVENTED,
-    )
-    front_first: bool = param(
-        False,
-        "an idle core prefers PrimSets to bins",
-        unit="",
+        standing=Standing.INVENTED)
+    front_first: bool = param(False, "an idle core prefers PrimSets to bins", unit="",
         source="Seiler et al. 2008, 5.3 let cores choose between the next RTset and front-end work, not in which order",
-        standing=Standing.INVENTED,
-    )
+        standing=Standing.INVENTED)
+    # fmt: on
 
     def dependencies(self, works: Sequence[FrameWork]) -> Dependencies:
         """Return what waits for what under this configuration."""
@@ -105,7 +70,7 @@ def schedule(works: Sequence[FrameWork], config: ScheduleConfig | None = None) -
     Raises InputError for work that is no work, and for a configuration out of its ranges.
     """
     works, config = list(works), config or ScheduleConfig()
-    check_ranges(config)
+    check_values(config)
     check_works(works)
     run = _Run(works, config, config.dependencies(works))
     run.to_the_end()
@@ -159,36 +124,40 @@ class _Run:
         _, rtset, _, kind, item, cycles = ready
         lock = self.config.lock_cycles
         if self.config.exclusive_locks:
-            which = kind in (Kind.LIST_BACK, Kind.BACK)
+            which = kind in (WorkKind.LIST_BACK, WorkKind.BACK)
             time = max(time, self.lock_free[which])
             self.lock_free[which] = time + lock
         end = time + lock + cycles
         self.rows.append((core, time, end, kind, rtset, item))
         heapq.heappush(self.running, (end, core, kind, rtset))
 
-    def _offer(self, kind: Kind, rtset: int, cycles: Sequence[int]) -> None:
+    def _offer(self, kind: WorkKind, rtset: int, cycles: Sequence[int]) -> None:
         """Make things ready: lists before all else; then bins or PrimSets, of the earliest RTset first."""
-        rank = 0 if kind in (Kind.LIST_FRONT, Kind.LIST_BACK) else 1 + ((kind is Kind.BACK) == self.config.front_first)
+        rank = (
+            0
+            if kind in (WorkKind.LIST_FRONT, WorkKind.LIST_BACK)
+            else 1 + ((kind is WorkKind.BACK) == self.config.front_first)
+        )
         order = range(len(cycles))
-        if kind is Kind.BACK and self.config.longest_first:
+        if kind is WorkKind.BACK and self.config.longest_first:
             order = sorted(order, key=lambda item: (-cycles[item], item))
         for place, item in enumerate(order):
             heapq.heappush(self.ready, (rank, rtset, place, int(kind), item, cycles[item]))
 
     def _offer_front(self, rtset: int) -> None:
         if not self.front_waits[rtset]:
-            self._offer(Kind.LIST_FRONT, rtset, [0])
+            self._offer(WorkKind.LIST_FRONT, rtset, [0])
 
     def _offer_back(self, rtset: int) -> None:
         if not self.back_waits[rtset] and not self.fronts_left[rtset]:
-            self._offer(Kind.LIST_BACK, rtset, [0])
+            self._offer(WorkKind.LIST_BACK, rtset, [0])
 
     def _finish(self, kind: int, rtset: int) -> None:
-        if kind == Kind.LIST_FRONT:
-            self._offer(Kind.FRONT, rtset, self.works[rtset].front.tolist())
-        elif kind == Kind.LIST_BACK:
-            self._offer(Kind.BACK, rtset, self.works[rtset].back.tolist())
-        elif kind == Kind.FRONT:
+        if kind == WorkKind.LIST_FRONT:
+            self._offer(WorkKind.FRONT, rtset, self.works[rtset].front.tolist())
+        elif kind == WorkKind.LIST_BACK:
+            self._offer(WorkKind.BACK, rtset, self.works[rtset].back.tolist())
+        elif kind == WorkKind.FRONT:
             self.fronts_left[rtset] -= 1
             self._offer_back(rtset)
         else:

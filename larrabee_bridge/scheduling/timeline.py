@@ -9,10 +9,10 @@ import numpy as np
 
 from pixelflow.simd.records import record
 
-__all__ = ["Kind", "Schedule", "Span"]
+__all__ = ["Schedule", "WorkKind", "WorkSpan"]
 
 
-class Kind(IntEnum):
+class WorkKind(IntEnum):
     """What a core does: a lock of a work list each time, and what stands here."""
 
     LIST_FRONT = 0
@@ -26,13 +26,13 @@ class Kind(IntEnum):
 
 
 @record
-class Span:
+class WorkSpan:
     """One stretch of one core in cycles, ``end`` excluded; the first of them are the lock's."""
 
     core: int
     begin: int
     end: int
-    kind: Kind
+    kind: WorkKind
     name: str
     """Of the RTset."""
     item: int
@@ -41,7 +41,7 @@ class Span:
 
 @record(eq=False)
 class Schedule:
-    """All stretches of all cores in the order in which they were begun: int64 each, numbers as in :class:`Span`."""
+    """All stretches of all cores in the order in which they were begun: int64 each, numbers as in :class:`WorkSpan`."""
 
     cores: int
     lock_cycles: int
@@ -84,14 +84,14 @@ class Schedule:
 
     def takers(self, rtset: int) -> list[int]:
         """Return the core that took each PrimSet of an RTset, by sequence id: whose sub-bins it is in (4.3)."""
-        chosen = (self.kind == Kind.FRONT) & (self.rtset == rtset)
+        chosen = (self.kind == WorkKind.FRONT) & (self.rtset == rtset)
         return self.core[chosen][np.argsort(self.item[chosen])].tolist()
 
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[WorkSpan]:
         """Yield the stretches, for those who draw them."""
         columns = (self.core, self.begin, self.end, self.kind, self.rtset, self.item)
         for core, begin, end, kind, rtset, item in zip(*(values.tolist() for values in columns), strict=True):
-            yield Span(core, begin, end, Kind(kind), self.names[rtset], item)
+            yield WorkSpan(core, begin, end, WorkKind(kind), self.names[rtset], item)
 
     def busy_cores(self, points: int) -> np.ndarray:
         """Return the mean number of busy cores in each of ``points`` equal parts of the run: float64[point]."""

@@ -1,4 +1,4 @@
-"""Bytes to and from memory: the binning renderer beside an immediate-mode renderer of the same frame (4.5, 5.3).
+"""Traffic (time): bytes to and from memory, of the binning renderer and of an immediate-mode one (4.5, 5.3).
 
 Section numbers are those of Seiler et al., "Larrabee: A Many-Core x86 Architecture for Visual Computing", 2008.
 Bytes are counted, block after block, from what the frame draws; nothing here knows time. Not counted, since both kinds
@@ -8,7 +8,7 @@ of renderer read them alike: vertices and indices as the application gives them,
 from larrabee_bridge.traffic.accesses import Accesses, accesses_of
 from larrabee_bridge.traffic.binned import (
     BinContents,
-    Target,
+    RenderTarget,
     TileSizes,
     bin_contents,
     binned_traffic,
@@ -17,15 +17,13 @@ from larrabee_bridge.traffic.binned import (
 )
 from larrabee_bridge.traffic.immediate import immediate_traffic
 from larrabee_bridge.traffic.layers import expected_ratio, expected_reuse, harmonic, layer_accesses, random_layers
-from larrabee_bridge.traffic.lines import LineCache
 from larrabee_bridge.traffic.settings import TrafficConfig
 from larrabee_bridge.traffic.sums import Traffic
 
 __all__ = [
     "Accesses",
     "BinContents",
-    "LineCache",
-    "Target",
+    "RenderTarget",
     "TileSizes",
     "Traffic",
     "TrafficConfig",

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from larrabee_bridge.quads import QUAD, Quads, quads_of
+from larrabee_bridge.coverage.quads import QUAD, Quads, quads_of
 from larrabee_bridge.traffic.settings import BLOCK
 from pixelflow.simd.drawing import (
     CENTRE,

@@ -10,20 +10,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from larrabee_bridge.quads import Quads
+from larrabee_bridge.coverage.quads import Quads
+from larrabee_bridge.memory.caches import LineCache
 from larrabee_bridge.traffic.accesses import Accesses
-from larrabee_bridge.traffic.lines import LineCache
 from larrabee_bridge.traffic.settings import LINE_BYTES, SAMPLE_BYTES, TrafficConfig
 from larrabee_bridge.traffic.sums import Traffic
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 
-__all__ = ["BinContents", "Target", "TileSizes", "bin_contents", "binned_traffic", "corners_of", "default_targets"]
+__all__ = [
+    "BinContents",
+    "RenderTarget",
+    "TileSizes",
+    "bin_contents",
+    "binned_traffic",
+    "corners_of",
+    "default_targets",
+]
 
 
 @record
-class Target:
+class RenderTarget:
     """A render target of an RTset: its name is one of those of :class:`Traffic`."""
 
     name: str
@@ -37,9 +45,9 @@ class Target:
     """The RTset writes to it; one that is only tested against is not written back."""
 
 
-def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool = False) -> tuple[Target, ...]:
+def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool = False) -> tuple[RenderTarget, ...]:
     """Return colour and depth, both ``cleared`` or read, colour resolved, depth needed afterwards or not."""
-    return Target("colour", cleared, resolved=samples > 1), Target("depth", cleared, needed=keep_depth)
+    return RenderTarget("colour", cleared, resolved=samples > 1), RenderTarget("depth", cleared, needed=keep_depth)
 
 
 @record(eq=False)
@@ -116,7 +124,7 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
 def binned_traffic(
     sizes: TileSizes,
     contents: BinContents,
-    targets: Sequence[Target],
+    targets: Sequence[RenderTarget],
     *,
     accesses: Accesses | None = None,
     corners: np.ndarray | None = None,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from larrabee_bridge.memory.caches import LineCache
 from larrabee_bridge.traffic.accesses import Accesses
-from larrabee_bridge.traffic.lines import LineCache
 from larrabee_bridge.traffic.settings import LINE_BYTES, TrafficConfig
 from larrabee_bridge.traffic.sums import Traffic
 

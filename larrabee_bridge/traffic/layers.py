@@ -10,7 +10,7 @@ less 1/4, at four samples 1/2.
 What the caches still hold when a block is passed again is not moved twice. That the passes of a block at layers j and l
 follow each other has probability 1/j * j/(l - 1) * 1/l = 1 / (l (l - 1)). For a block that comes after a share x of the
 screen, a share x (l - j) / l + (1 - x) (l - j) / (l - 1) of all others is passed between them: of what lies before it
-in layers j + 1 to l, of what lies behind it in layers j to l - 1. If that is less than the share of the screen that a
+in layers j + 1 to l, of what lies past it in layers j to l - 1. If that is less than the share of the screen that a
 cache holds, the block is still there. So late layers are found again, since few blocks are passed in them.
 """
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from larrabee_bridge.ranges import check_ranges
-from pixelflow.simd.config.param import param
+from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.units import Standing
 
 __all__ = ["BLOCK", "LINE_BYTES", "SAMPLE_BYTES", "TrafficConfig"]
@@ -28,6 +27,7 @@ _BYTES = {"unit": "bytes", "low": 0, "high": 1024, "standing": Standing.INVENTED
 class TrafficConfig:
     """Parameters of both renderers; raises InputError for values out of their ranges."""
 
+    # fmt: off
     colour_cache: int = param(1 << 20, "immediate mode: cache of colours, not compressed in it", **_CACHE)
     depth_cache: int = param(1 << 20, "immediate mode: cache of depths, not compressed in it", **_CACHE)
     texture_cache: int = param(128 << 10, "immediate mode: cache of texels", **_CACHE)
@@ -35,56 +35,29 @@ class TrafficConfig:
     depth_compression: int = param(4, "immediate mode, 1 sample: depths are so much smaller in memory", **_TIMES)
     colour_compression_4: int = param(4, "the same for colours at 4 samples", **_TIMES)
     depth_compression_4: int = param(8, "the same for depths at 4 samples", **_TIMES)
-    fast_clear: bool = param(
-        False,
-        "immediate mode: a block that was cleared and not written since is known, and not read",
-        unit="",
+    fast_clear: bool = param(False,
+        "immediate mode: a block that was cleared and not written since is known, and not read", unit="",
         source="no source gives it: Seiler et al. 2008, 5.3, list what immediate mode is assumed to have, and not this",
-        standing=Standing.INVENTED,
-    )
-    clears_written: bool = param(
-        False,
+        standing=Standing.INVENTED)
+    clears_written: bool = param(False,
         "binned: a cleared tile in which nothing is drawn is written; else that is free, as clearing in immediate mode",
-        unit="",
-        source="no source gives it",
-        standing=Standing.INVENTED,
-    )
-    core_texture_cache: int = param(
-        32 << 10,
-        "binned: cache of texels of each core; empty at the begin of a tile",
-        unit="bytes",
-        source="Seiler et al. 2008, 3.5",
-        standing=Standing.DERIVED,
-        low=0,
-        high=1 << 26,
-    )
-    entry_bytes: int = param(
-        16,
-        "a triangle in a bin: three vertex indices of 4 bytes, state and count",
-        source="Seiler et al. 2008, 4.1: indices that reference the vertex data; their size is not given",
-        **_BYTES,
-    )
-    position_bytes: int = param(
-        2,
-        "place and kind of a block that is covered wholly (16x16 or 4x4), or of a mask",
-        source="Seiler et al. 2008, 4.1: a series of X,Y coordinates; their size is not given",
-        **_BYTES,
-    )
-    mask_bytes: int = param(
-        2,
-        "sixteen bits of coverage, for each sample",
-        source="one bit a pixel of a 4x4 block; Seiler et al. 2008, 4.1, do not give its size",
-        **_BYTES,
-    )
-    vertex_bytes: int = param(
-        32,
+        unit="", source="no source gives it", standing=Standing.INVENTED)
+    core_texture_cache: int = param(32 << 10, "binned: cache of texels of each core; empty at the begin of a tile",
+        unit="bytes", source="Seiler et al. 2008, 3.5", standing=Standing.DERIVED, low=0, high=1 << 26)
+    entry_bytes: int = param(16, "a triangle in a bin: three vertex indices of 4 bytes, state and count",
+        source="Seiler et al. 2008, 4.1: indices that reference the vertex data; their size is not given", **_BYTES)
+    position_bytes: int = param(2, "place and kind of a block that is covered wholly (16x16 or 4x4), or of a mask",
+        source="Seiler et al. 2008, 4.1: a series of X,Y coordinates; their size is not given", **_BYTES)
+    mask_bytes: int = param(2, "sixteen bits of coverage, for each sample",
+        source="one bit a pixel of a 4x4 block; Seiler et al. 2008, 4.1, do not give its size", **_BYTES)
+    vertex_bytes: int = param(32,
         "a transformed vertex: position, colour, texture coordinates; written once, read in each tile that needs it",
         source="Seiler et al. 2008, 4.3: transformed vertices are streamed out to main memory; their size is not given",
-        **_BYTES,
-    )
+        **_BYTES)
+    # fmt: on
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        check_values(self)
 
     def compression(self, samples: int) -> tuple[int, int]:
         """Return how many times smaller colours and depths are in memory in immediate mode."""

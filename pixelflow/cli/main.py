@@ -10,9 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from pixelflow import __version__
-from pixelflow.cli.arguments import Parser, add_common_options
-from pixelflow.cli.registry import COMMANDS, Command
-from pixelflow.simd.errors import PixelflowError, format_error, nearest
+from pixelflow.cli.shell.arguments import Parser, add_common_options
+from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.simd.errors import ExpectationError, PixelflowError, format_error, nearest
 
 __all__ = ["main", "process"]
 
@@ -28,7 +29,7 @@ _YOUNG_OBJECTS = 2_000
 as long as it does, and looking at 700 at a time takes longer. Not more: what a run leaves is a cycle with all bytes of
 its PEs, and a sweep leaves one for each point."""
 
-_DEFAULTS = {"json": False, "quiet": False, "verbose": False, "color": "auto", "width": None, "progress": True}
+_DEFAULTS = {"format": "text", "quiet": False, "verbose": False, "color": "auto", "width": None, "progress": True}
 
 
 def process() -> int:
@@ -87,13 +88,20 @@ def _run(arguments: Sequence[str]) -> int:
     add_common_options(parser)
     parsed = parser.parse_args(rest, options)
     parsed.command_line = shlex.join(["pixelflow", *arguments])
-    return implementation.run(parsed)
+    screen = Screen.of(parsed)
+    result = implementation.run(parsed, screen)
+    if isinstance(result, int):
+        return result
+    screen.show(result)
+    if result.failure:
+        raise ExpectationError(result.failure)
+    return int(result.failure is not None)
 
 
 def _split(arguments: Sequence[str]) -> tuple[Sequence[str], str | None, Sequence[str]]:
     """Return the options before the command, the command (None where there is none), and what follows it."""
     for at, word in enumerate(arguments):
-        takes_value = at > 0 and arguments[at - 1] in ("--color", "--width")
+        takes_value = at > 0 and arguments[at - 1] in ("--color", "--width", "--format")
         if not word.startswith("-") and not takes_value:
             return arguments[:at], word, arguments[at + 1 :]
     return arguments, None, []
@@ -112,7 +120,7 @@ def _top_parser() -> Parser:
 
 
 def _command_table() -> str:
-    def line(command: Command) -> str:
+    def line(command: CommandEntry) -> str:
         return f"  {command.name:<12}{command.summary}"
 
     return "commands:\n" + "\n".join(line(command) for command in COMMANDS.values())

@@ -7,7 +7,15 @@
 2048
 """
 
-from pixelflow.config.presets import PRESETS, THESIS, TINY
+from pixelflow.config.presets import (
+    PRESETS,
+    THESIS,
+    TINY,
+    json_schema,
+    load_config,
+    load_effective,
+    override_faults,
+)
 from pixelflow.config.tree import (
     ArrayConfig,
     CompositionConfig,
@@ -18,9 +26,8 @@ from pixelflow.config.tree import (
     SdramConfig,
     TasicConfig,
 )
-from pixelflow.simd.config.load import Effective, load_config, load_effective, override_faults
+from pixelflow.simd.config.load import Effective
 from pixelflow.simd.config.param import Param, Value, leaves, param, section
-from pixelflow.simd.config.schema import json_schema
 
 __all__ = [
     "PRESETS",

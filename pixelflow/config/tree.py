@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pixelflow.shown import Sheet, Shown, Table
-from pixelflow.simd.config.param import Value, leaf_faults, leaves, param, section
+from pixelflow.report import Report, Shown, overview, plain_table
+from pixelflow.simd.config.param import Value, check_values, leaves, param, section
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
@@ -54,29 +54,29 @@ _TEXTURE = "pixelflow/node/texture/memory.py"
 _COMPOSITION = "tessellation/rendering/composition_time.py"
 
 
-# The tables below stay aligned: one value, then what is known about it.
+# The tables below stay aligned: one value, then what is known about it; the words of ``matters`` are those of
+# `pixelflow/node/account/run_report.py`.
 # fmt: off
 @record(kw_only=True)
 class ArrayConfig:
     """The PE array: modules of EMCs of panels of PEs, and the memory of one PE."""
 
     modules: int = param(4, "modules of a node", unit="modules", low=1, high=8,
-        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+        source="thesis 2.2.1", standing=THESIS, state=True, read_by=_ARRAY)
     emcs_per_module: int = param(8, "EMC chips of a module", unit="EMCs", low=1, high=8,
-        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+        source="thesis 2.2.1", standing=THESIS, state=True, read_by=_ARRAY)
     panels_per_emc: int = param(8, "panels of an EMC", unit="panels", allowed=(2, 4, 8),
-        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+        source="thesis 2.2.1", standing=THESIS, state=True, read_by=_ARRAY)
     pes_per_panel: int = param(32, "PEs of a panel", unit="PEs", allowed=(32,),
-        source="thesis 2.2.1", standing=THESIS, read_by=_ARRAY)
+        source="thesis 2.2.1", standing=THESIS, state=True, read_by=_ARRAY)
     main_bytes: int = param(256, "main memory of a PE, from address 0", unit="bytes", allowed=(256,),
-        because=_FIXED,
-        source="thesis 3.6", standing=THESIS, read_by=_ARRAY)
+        because=_FIXED, source="thesis 3.6", standing=THESIS, state=True, read_by=_ARRAY)
     composition_bytes: int = param(64, "image composition memory, behind main memory", unit="bytes", allowed=(64,),
         because=_FIXED,
-        source="thesis 3.6; its place in the address map is invented", standing=THESIS, read_by=_ARRAY)
+        source="thesis 3.6; its place in the address map is invented", standing=THESIS, state=True, read_by=_ARRAY)
     port_bytes: int = param(32, "each of the two local ports (input, then output)", unit="bytes", allowed=(32,),
         because=_FIXED,
-        source="thesis 2.2.1; their place in the address map is invented", standing=THESIS, read_by=_ARRAY)
+        source="thesis 2.2.1; their place in the address map is invented", standing=THESIS, state=True, read_by=_ARRAY)
 
     @property
     def emcs(self) -> int:
@@ -130,23 +130,19 @@ class LeeConfig:
 
     arrangement: str = param("figure9", "values of the registers when a run starts", unit="",
         allowed=("figure9", "zero"), source="thesis 3.2; figure 9 is missing from the text", standing=DERIVED,
-        read_by=_LEE)
+        state=True, read_by=_LEE)
     xe_bits: int = param(2, "register xe of an EMC", unit="bits", low=1, high=4,
-        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+        source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     ye_bits: int = param(2, "register ye of an EMC", unit="bits", low=1, high=4,
-        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+        source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     xp_bits: int = param(8, "registers xp", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     yp_bits: int = param(7, "registers yp", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     xs_bits: int = param(4, "registers xs", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     ys_bits: int = param(4, "registers ys", unit="bits", low=1, high=8,
-        because=_VALUE,
-        source="thesis 2.2.9", standing=THESIS, read_by=_LEE)
+        because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
 
 
 @record(kw_only=True)
@@ -154,11 +150,12 @@ class IgcConfig:
     """The two instruction sequencers, EIGC and TIGC."""
 
     control_cycles: int = param(0, "cost of a loop, call, return, jump, free semaphore or halt", unit="cycles",
-        low=0, high=64, source="forced by tables 3 and 4: the IGC runs ahead", standing=INVENTED, read_by=_IGC)
+        low=0, high=64, source="forced by tables 3 and 4: the IGC runs ahead", standing=INVENTED,
+        matters="control", read_by=_IGC)
     call_depth: int = param(16, "calls inside calls", unit="frames", low=1, high=1024,
-        source="no published value", standing=INVENTED, read_by=_IGC)
+        source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
     loop_depth: int = param(16, "loops inside loops", unit="loops", low=1, high=1024,
-        source="no published value", standing=INVENTED, read_by=_IGC)
+        source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
 
 
 @record(kw_only=True)
@@ -167,9 +164,9 @@ class TasicConfig:
 
     read_overhead_cycles: int = param(1, "cycles of a read beyond its SDRAM slot", unit="cycles", low=0, high=1024,
         source="table 6 counts 12 cycles a read where table 2 and section 3.5 have 11; the difference is unexplained",
-        standing=FITTED, read_by=_TASIC)
+        standing=FITTED, matters="reads", read_by=_TASIC)
     port_bytes_per_cycle: int = param(1, "wire between one EMC and the TASICs, each way", unit="bytes", low=1, high=8,
-        source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED, read_by=_TASIC)
+        source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED, matters="transfers", read_by=_TASIC)
 
 
 @record(kw_only=True)
@@ -177,38 +174,42 @@ class SdramConfig:
     """Texture memory: size of the synchronous DRAMs and their times, in clocks of 10 ns."""
 
     devices_per_module: int = param(8, "SDRAMs of a module, one for each word of a port", unit="devices", allowed=(8,),
-        because=_FIXED,
-        source="thesis 2.2.1", standing=THESIS, read_by=_TEXTURE)
+        because=_FIXED, source="thesis 2.2.1", standing=THESIS, matters="transfers", state=True, read_by=_TEXTURE)
     banks: int = param(2, "banks of an SDRAM", unit="banks", allowed=(2, 4),
-        source="thesis 2.2.6", standing=THESIS, read_by=_TEXTURE)
+        source="thesis 2.2.6", standing=THESIS, matters="transfers", state=True, read_by=_TEXTURE)
     rows: int = param(2048, "rows of a bank", unit="rows", low=1, high=131072,
-        source="thesis 2.2.6", standing=THESIS, read_by=_TEXTURE)
+        source="thesis 2.2.6", standing=THESIS, matters="transfers", state=True, read_by=_TEXTURE)
     columns: int = param(512, "columns (bytes) of a row", unit="bytes", low=8, high=131072,
-        source="thesis 2.2.6; 2.2.7 halves the total by mistake", standing=THESIS, read_by=_TEXTURE)
+        source="thesis 2.2.6; 2.2.7 halves the total by mistake", standing=THESIS,
+        matters="transfers", state=True, read_by=_TEXTURE)
     trcd_cycles: int = param(3, "ACT to READ or WRITE", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED, read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="transfers", read_by=_SDRAM)
     trp_cycles: int = param(3, "PRE to ACT", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED, read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="transfers", read_by=_SDRAM)
     cl_cycles: int = param(3, "READ to first byte", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED, read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="reads", read_by=_SDRAM)
     twr_cycles: int = param(2, "last written byte to PRE", unit="cycles", low=0, high=255,
-        source="fits table 2", standing=FITTED, read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="writes", read_by=_SDRAM)
     tras_cycles: int = param(6, "ACT to PRE, same bank", unit="cycles", low=1, high=255,
-        source="typical part of the time; table 2 does not reach it", standing=INVENTED, read_by=_SDRAM)
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED,
+        matters="transfers", read_by=_SDRAM)
     trc_cycles: int = param(10, "ACT to ACT, same bank", unit="cycles", low=1, high=255,
-        source="typical part of the time; table 2 does not reach it", standing=INVENTED, read_by=_SDRAM)
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED,
+        matters="transfers", read_by=_SDRAM)
     trrd_cycles: int = param(2, "ACT to ACT, other bank", unit="cycles", low=1, high=255,
-        source="typical part of the time; table 2 does not reach it", standing=INVENTED, read_by=_SDRAM)
+        source="typical part of the time; table 2 does not reach it", standing=INVENTED,
+        matters="transfers", read_by=_SDRAM)
     trfc_cycles: int = param(10, "REF to ACT", unit="cycles", low=1, high=255,
-        source="typical part of the time", standing=INVENTED, read_by=_SDRAM)
+        source="typical part of the time", standing=INVENTED, matters="refresh", read_by=_SDRAM)
     refresh: bool = param(False, "refresh one row in 15.6 us", unit="",
-        source="absent from table 2; about 0.7 % where it is on", standing=DERIVED, read_by=_SDRAM_USE)
+        source="absent from table 2; about 0.7 % where it is on", standing=DERIVED,
+        matters="transfers", read_by=_SDRAM_USE)
     refresh_interval_cycles: int = param(1560, "from one refreshed row to the next", unit="cycles",
-        low=64, high=1_000_000, source="15.6 us at 100 MHz", standing=INVENTED, read_by=_SDRAM_USE)
+        low=64, high=1_000_000, source="15.6 us at 100 MHz", standing=INVENTED, matters="refresh", read_by=_SDRAM_USE)
     check_commands: bool = param(False, "every access is scheduled, every command checked", unit="",
-        source="an option of the model; times do not change", standing=INVENTED, read_by=_SDRAM_USE)
+        source="an option of the model; times do not change", standing=INVENTED, matters="option", read_by=_SDRAM_USE)
     equal_slots: bool = param(True, "accesses take equal slots (false: a greedy controller)", unit="",
-        source="table 2", standing=DERIVED, read_by=_SDRAM_USE)
+        source="table 2", standing=DERIVED, matters="transfers", read_by=_SDRAM_USE)
 
 
 @record(kw_only=True)
@@ -216,19 +217,19 @@ class GniConfig:
     """Geometry network interface and the two general purpose processors behind it."""
 
     mb_per_second: int = param(800, "GNI", unit="MB/s", low=1, high=1_000_000,
-        source="thesis 3.8", standing=THESIS, read_by=_GNI)
+        source="thesis 3.8", standing=THESIS, matters="paths", read_by=_GNI)
     gp_count: int = param(2, "GPs of a node", unit="GPs", low=1, high=8,
-        source="thesis 2.2.1", standing=THESIS, read_by=_GNI)
+        source="thesis 2.2.1", standing=THESIS, matters="paths", state=True, read_by=_GNI)
     gp_memory_mb_per_second: int = param(200, "path to GP memory", unit="MB/s", low=1, high=1_000_000,
-        source="thesis 3.8", standing=THESIS, read_by=_GNI)
+        source="thesis 3.8", standing=THESIS, matters="paths", read_by=_GNI)
     gp_buffers: int = param(4, "parcels on their way to one GP", unit="parcels", low=1, high=256,
-        source="two keep the path to GP memory busy; not printed", standing=INVENTED, read_by=_GNI)
+        source="two keep the path to GP memory busy; not printed", standing=INVENTED, matters="results", read_by=_GNI)
     load_parts: int = param(3, "parts of a load on their way", unit="parts", low=1, high=256,
-        source="two keep the path from GP memory busy; not printed", standing=INVENTED, read_by=_GNI)
+        source="two keep the path from GP memory busy; not printed", standing=INVENTED, matters="loads", read_by=_GNI)
     part_blocks: int = param(16, "blocks of 32 bytes in a part of a load", unit="blocks", low=1, high=65535,
-        source="a bicubic patch is 15 blocks; not printed", standing=INVENTED, read_by=_GNI)
+        source="a bicubic patch is 15 blocks; not printed", standing=INVENTED, matters="loads", read_by=_GNI)
     port_buffers: int = param(2, "rounds for GPs that the TASICs of a module hold", unit="rounds", low=1, high=256,
-        source="one comes in while one waits; not printed", standing=INVENTED, read_by=_GNI_PORT)
+        source="one comes in while one waits; not printed", standing=INVENTED, matters="results", read_by=_GNI_PORT)
 
 
 @record(kw_only=True)
@@ -237,14 +238,16 @@ class CompositionConfig:
 
     emc_bytes_per_cycle: int = param(2, "wires from an EMC to the same EMC of the next node", unit="bytes",
         low=1, high=64, source="not printed; twice what an EMC has to its TASIC, 6.4 GB/s of a node at 100 MHz",
-        standing=INVENTED, read_by=_COMPOSITION)
+        standing=INVENTED, matters="pictures", read_by=_COMPOSITION)
     node_cycles: int = param(2, "a byte's arrival at a node to its departure", unit="cycles", low=0, high=1024,
-        source="not printed; one to compare and one to hand on", standing=INVENTED, read_by=_COMPOSITION)
+        source="not printed; one to compare and one to hand on", standing=INVENTED,
+        matters="pictures", read_by=_COMPOSITION)
     regions_held: int = param(1, "regions in image composition memory, the one being sent among them", unit="regions",
         low=1, high=10, source="room for 10 of 6 bytes; no way to hold more than one is printed",
-        standing=INVENTED, read_by=_COMPOSITION)
+        standing=INVENTED, matters="pictures", read_by=_COMPOSITION)
     overlap: bool = param(True, "a node draws the next region while one is sent", unit="",
-        source="thesis 3.6, footnote: memory of its own for it", standing=DERIVED, read_by=_COMPOSITION)
+        source="thesis 3.6, footnote: memory of its own for it", standing=DERIVED,
+        matters="pictures", read_by=_COMPOSITION)
 
 
 @record(kw_only=True, repr=False)
@@ -266,19 +269,19 @@ class NodeConfig(Shown):
     # fmt: on
 
     def __post_init__(self) -> None:
-        faults = [fault for leaf in leaves(self) for fault in leaf_faults(*leaf)]
-        faults = faults or combination_faults(self)
+        check_values(self)
+        faults = combination_faults(self)
         if faults:
             raise InputError(faults)
 
     def __repr__(self) -> str:
         return f"NodeConfig({self.lanes} PEs at {self.clock_mhz} MHz, sha256 {self.sha256[:12]})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return every value with its unit and standing."""
         rows = tuple((key, str(value), known.unit, known.standing.value) for key, known, value, _ in leaves(self))
         facts = (("sha256", self.sha256), *((name, f"{total:,}") for name, total in self.derived.items()))
-        return Sheet("configuration of a node", facts, (Table(("key", "value", "unit", "standing"), rows),))
+        return overview("configuration of a node", facts, (plain_table(("key", "value", "unit", "standing"), rows),))
 
     @property
     def lanes(self) -> int:

@@ -1,14 +1,21 @@
-"""Places of a program as people write them: a line, a file and a line, a label, a routine, a word address."""
+"""Places of a program as people write and read them: a line, a file and a line, a label, a routine, a word address."""
 
 from __future__ import annotations
 
-from pixelflow.isa import Program
+from pathlib import PurePath
+
+from pixelflow.isa import Instruction, Program
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.isa.operands import OperandSpec, Target
 from pixelflow.simd.records import record
 
-__all__ = ["Code", "find_code"]
+__all__ = ["Code", "find_code", "instruction_text", "place", "source_text"]
 
 _FORMS = "forms: 12 (a line), file.mc:12, a label, a routine, *40 (a word address)"
+
+
+_PYTHON = ".py"
+"""Programs may be put together by calls, whose lines say less than the instructions that they make."""
 
 
 @record
@@ -86,3 +93,30 @@ def _file(files: list[str], asked: str) -> str:
 
 def _refusal(message: str, hint: str | None = None) -> InputError:
     return InputError(Fault(message, hint=hint))
+
+
+def place(program: Program, index: int) -> str:
+    """Return file name and line of an instruction, without folders, or its word address."""
+    source = program.line_at(index)
+    return f"{PurePath(source.file).name}:{source.line}" if source else f"word {program.addresses[index]}"
+
+
+def source_text(program: Program, index: int) -> str:
+    """Return the source line of an instruction, or the instruction where its source is unknown or no microcode."""
+    source = program.line_at(index)
+    if source is None or PurePath(source.file).suffix == _PYTHON:
+        return instruction_text(program, program.instructions[index])
+    return source.text.strip()
+
+
+def instruction_text(program: Program, instruction: Instruction) -> str:
+    """Return an instruction as assembly text, with names for targets and stages."""
+    names = {at: name for name, at in program.labels.items()}
+    names |= {routine.entry: routine.name for routine in program.routines}
+
+    def name(spec: OperandSpec, value: int) -> str:
+        if isinstance(spec.kind, Target):
+            return names.get(value, str(value))
+        return f'"{program.names[value]}"' if value < len(program.names) else str(value)
+
+    return instruction.text(name)

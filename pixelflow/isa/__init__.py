@@ -5,13 +5,16 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 
 from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
 from pixelflow.isa.control import BEFORE, END, SEMAPHORES
+from pixelflow.isa.declaration import Family, NodeDeclaration, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.isa.operands import PARAMETERS, Register
+from pixelflow.isa.program import Program
 from pixelflow.isa.registers import INPUT_PORT, MAIN_BYTES, MEMORY_BYTES, OUTPUT_PORT, PANEL_PES, PORT_BYTES
 from pixelflow.isa.tas import Addressing
-from pixelflow.simd.isa.declare import Declaration, Family, Instruction, InstructionSet, Step, Transfers, Unit
+from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError
-from pixelflow.simd.isa.operands import PARAMETERS, Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
-from pixelflow.simd.isa.program import DataBlock, MemoryRange, Program, Routine, SourceLine
+from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind, OperandSpec
+from pixelflow.simd.isa.program import DataBlock, MemoryRange, Routine, SourceLine
 
 __all__ = [
     "BEFORE",
@@ -33,11 +36,11 @@ __all__ = [
     "Imm",
     "Instruction",
     "InstructionSet",
-    "Kind",
     "Mem",
     "MemoryRange",
+    "NodeDeclaration",
     "Operand",
-    "OperandForm",
+    "OperandKind",
     "OperandSpec",
     "Program",
     "Register",

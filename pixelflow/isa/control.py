@@ -6,9 +6,13 @@ room for any). A meaning acts on the stream that executes it (:class:`pixelflow.
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from pixelflow.isa.declaration import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.simd.isa.declare import Family, Unit
-from pixelflow.simd.isa.operands import PARAMETERS, Kind, OperandSpec
+from pixelflow.isa.operands import ARGUMENTS, PARAMETER
+from pixelflow.simd.isa.declare import Declares, Flow
+from pixelflow.simd.isa.operands import Count, Delta, Imm, Mem, Name, OperandSpec, Target
 
 __all__ = [
     "BEFORE",
@@ -32,11 +36,34 @@ SEMAPHORES = 16
 BEFORE, END = "(before)", "(end)"
 """What reports call the time before the first stage, and the end of the last: no stage can have these names."""
 
-_target = OperandSpec("target", Kind.TARGET)
-_semaphore = OperandSpec("semaphore", Kind.COUNT, 0, SEMAPHORES - 1)
+_SYNCHRONIZED = "1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+
+_target = OperandSpec("target", Target())
+_semaphore = OperandSpec("semaphore", Count(0, SEMAPHORES - 1))
 
 
-def _control(mnemonic: str, opcode: int, *operands: OperandSpec, source: str = "2.2.5: microcoded streams; invented"):
+class Sequencing(Protocol):
+    """What the instructions ask of the sequencer of a stream."""
+
+    def halt(self) -> None: ...
+    def call(self, target: int, arguments: tuple[Mem | Imm, ...]) -> None: ...
+    def ret(self) -> None: ...
+    def loop(self, count: int) -> None: ...
+    def end_loop(self) -> None: ...
+    def jump(self, target: int) -> None: ...
+    def mark(self, name: int) -> None: ...
+    def add_parameter(self, parameter: int, delta: int) -> None: ...
+    def signal(self, semaphore: int) -> None: ...
+    def wait(self, semaphore: int) -> None: ...
+
+
+def _control(
+    mnemonic: str,
+    opcode: int,
+    *operands: OperandSpec,
+    source: str = "2.2.5: microcoded streams; invented",
+    flow: Flow | None = None,
+) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -46,17 +73,18 @@ def _control(mnemonic: str, opcode: int, *operands: OperandSpec, source: str = "
         steps=lambda *values: (),
         cost="0",
         source=source,
+        flow=flow,
     )
 
 
-@_control("HALT", 0x01)
-def halt(stream) -> None:
+@_control("HALT", 0x01, flow=Flow.HALT)
+def halt(stream: Sequencing) -> None:
     """End this instruction stream."""
     stream.halt()
 
 
-@_control("CALL", 0x02, _target, OperandSpec("arguments", Kind.ARGUMENTS))
-def call(stream, target: int, arguments: tuple) -> None:
+@_control("CALL", 0x02, _target, OperandSpec("arguments", ARGUMENTS), flow=Flow.CALL)
+def call(stream: Sequencing, target: int, arguments: tuple[Mem | Imm, ...]) -> None:
     """Call a routine with up to seven arguments, addresses or bytes, which become its parameters P0 to P6.
 
     Arguments may themselves refer to the caller's parameters. A routine begins with START, which is where the
@@ -65,32 +93,32 @@ def call(stream, target: int, arguments: tuple) -> None:
     stream.call(target, arguments)
 
 
-@_control("RET", 0x03)
-def ret(stream) -> None:
+@_control("RET", 0x03, flow=Flow.RETURN)
+def ret(stream: Sequencing) -> None:
     """Return to the caller; if the routine executed START, the caller's latch L comes back as well."""
     stream.ret()
 
 
-@_control("LOOP", 0x04, OperandSpec("count", Kind.COUNT, 0, 65535))
-def loop(stream, count: int) -> None:
+@_control("LOOP", 0x04, OperandSpec("count", Count(0, 65535)), flow=Flow.LOOP)
+def loop(stream: Sequencing, count: int) -> None:
     """Repeat the instructions up to the matching ENDL ``count`` times; 0 skips them."""
     stream.loop(count)
 
 
-@_control("ENDL", 0x05)
-def endl(stream) -> None:
+@_control("ENDL", 0x05, flow=Flow.END_LOOP)
+def endl(stream: Sequencing) -> None:
     """End of the innermost loop."""
     stream.end_loop()
 
 
-@_control("JMP", 0x06, _target)
-def jmp(stream, target: int) -> None:
+@_control("JMP", 0x06, _target, flow=Flow.JUMP)
+def jmp(stream: Sequencing, target: int) -> None:
     """Continue at the target."""
     stream.jump(target)
 
 
-@_control("MARK", 0x07, OperandSpec("name", Kind.NAME))
-def mark(stream, name: int) -> None:
+@_control("MARK", 0x07, OperandSpec("name", Name()), flow=Flow.STAGE)
+def mark(stream: Sequencing, name: int) -> None:
     """Name the stage that begins here: cycles are reported by stage. The machine does nothing."""
     stream.mark(name)
 
@@ -98,26 +126,34 @@ def mark(stream, name: int) -> None:
 @_control(
     "ADDP",
     0x09,
-    OperandSpec("parameter", Kind.PARAMETER, 0, PARAMETERS - 1),
-    OperandSpec("delta", Kind.DELTA, -8192, 8191),
+    OperandSpec("parameter", PARAMETER),
+    OperandSpec("delta", Delta(-8192, 8191)),
 )
-def addp(stream, parameter: int, delta: int) -> None:
+def addp(stream: Sequencing, parameter: int, delta: int) -> None:
     """Add a constant to a parameter of the running frame, so that a loop can step through memory."""
     stream.add_parameter(parameter, delta)
 
 
 @_control(
-    "SIGNAL", 0x0A, _semaphore, source="1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+    "SIGNAL",
+    0x0A,
+    _semaphore,
+    source=_SYNCHRONIZED,
+    flow=Flow.SIGNAL,
 )
-def signal(stream, semaphore: int) -> None:
+def signal(stream: Sequencing, semaphore: int) -> None:
     """Add one to a semaphore."""
     stream.signal(semaphore)
 
 
 @_control(
-    "WAIT", 0x0B, _semaphore, source="1, 2.2.1: streams are synchronized through semaphores; counting is invented"
+    "WAIT",
+    0x0B,
+    _semaphore,
+    source=_SYNCHRONIZED,
+    flow=Flow.WAIT,
 )
-def wait(stream, semaphore: int) -> None:
+def wait(stream: Sequencing, semaphore: int) -> None:
     """Wait until a semaphore is above zero, then take one from it. A blocked stream stalls."""
     stream.wait(semaphore)
 

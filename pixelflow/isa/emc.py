@@ -7,30 +7,35 @@ cycles of 16- and 32-bit addition exactly).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
+from pixelflow.isa.declaration import Family, NodeDeclaration, Unit
+from pixelflow.isa.operands import BYTE, MEMORY, REGISTER, SOURCE, Register
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
-from pixelflow.simd.isa.declare import Family, InstructionSet, Step
-from pixelflow.simd.isa.operands import Imm, Kind, Mem, OperandSpec, Register
+from pixelflow.simd.isa.declare import Declares, Flow, InstructionSet, Step
+from pixelflow.simd.isa.operands import Imm, Mem, OperandSpec
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.units import Standing
 
 __all__ = ["INSTRUCTIONS", "unlatch"]
 
-INSTRUCTIONS = InstructionSet()
+Source = Register | Mem | Imm
+
+INSTRUCTIONS = InstructionSet("pixelflow.isa", unit=Unit.PE, gate="E", kind=NodeDeclaration)
 
 _B2 = "forced by the budgets of thesis table 1; names invented"
 _ONE = "1"
 
-_dst = OperandSpec("dst", Kind.REGISTER)
-_src = OperandSpec("src", Kind.SOURCE)
-_optional_src = OperandSpec("src", Kind.SOURCE, optional=True)
-_address = OperandSpec("address", Kind.MEMORY)
-_register = OperandSpec("register", Kind.REGISTER)
-_byte = OperandSpec("byte", Kind.BYTE)
+_dst = OperandSpec("dst", REGISTER)
+_src = OperandSpec("src", SOURCE)
+_optional_src = OperandSpec("src", SOURCE, optional=True)
+_address = OperandSpec("address", MEMORY)
+_register = OperandSpec("register", REGISTER)
+_byte = OperandSpec("byte", BYTE)
 
 
-def _one(name: str, *, memory: bool = False):
+def _one(name: str, *, memory: bool = False) -> Callable[..., tuple[Step, ...]]:
     """Steps of an instruction that takes one cycle whatever its operands."""
     steps = (Step(name, memory),)
     return lambda *operands: steps
@@ -43,7 +48,7 @@ def _operate(dst: Register, src: object) -> tuple[Step, ...]:
     return _FETCH[isinstance(src, Mem)]
 
 
-def fetch(pe: Algebra, src: Register | Mem | Imm) -> Word:
+def fetch(pe: Algebra[Word, Bit], src: Source) -> Word:
     """Return the value of a source operand."""
     match src:
         case Register():
@@ -55,7 +60,7 @@ def fetch(pe: Algebra, src: Register | Mem | Imm) -> Word:
     raise ValueError(f"operand {src!r} still has a parameter base")
 
 
-def _alu(mnemonic: str, opcode: int, family: Family, src: OperandSpec = _src):
+def _alu(mnemonic: str, opcode: int, family: Family, src: OperandSpec = _src) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic, opcode, _dst, src, family=family, steps=_operate, cost=_ONE, source=_B2, gateable=True
     )
@@ -65,7 +70,7 @@ def _alu(mnemonic: str, opcode: int, family: Family, src: OperandSpec = _src):
 
 
 @_alu("LD", 0x10, Family.MOVE)
-def ld(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def ld(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Load: dst = src.
 
     The carry is untouched, so that loads may stand inside multi-byte carry chains.
@@ -73,19 +78,19 @@ def ld(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
     pe.write(dst.name, fetch(pe, src), where)
 
 
-def _store(mnemonic: str, opcode: int, *operands: OperandSpec):
+def _store(mnemonic: str, opcode: int, *operands: OperandSpec) -> Declares:
     steps = _one("store", memory=True)
     return INSTRUCTIONS.instruction(mnemonic, opcode, *operands, family=Family.MOVE, steps=steps, cost=_ONE, source=_B2)
 
 
 @_store("ST", 0x11, _address, _register)
-def st(pe: Algebra, address: Mem, register: Register) -> None:
+def st(pe: Algebra[Word, Bit], address: Mem, register: Register) -> None:
     """Store where enabled: MEM[address] = register in the PEs whose E is set."""
     pe.store(address.offset, pe.read(register.name), pe.flag("E"))
 
 
 @_store("STA", 0x12, _address, _register)
-def sta(pe: Algebra, address: Mem, register: Register) -> None:
+def sta(pe: Algebra[Word, Bit], address: Mem, register: Register) -> None:
     """Store always: MEM[address] = register in every PE that the caller enabled (latch L), whatever E is now.
 
     For the scratch bytes of predicated code. Outside routines L is set in all PEs.
@@ -94,13 +99,13 @@ def sta(pe: Algebra, address: Mem, register: Register) -> None:
 
 
 @_store("STI", 0x13, _address, _byte)
-def sti(pe: Algebra, address: Mem, byte: Imm) -> None:
+def sti(pe: Algebra[Word, Bit], address: Mem, byte: Imm) -> None:
     """Store immediate where enabled: MEM[address] = byte in the PEs whose E is set."""
     pe.store(address.offset, pe.word(byte.value), pe.flag("E"))
 
 
 @_store("STE", 0x14, _address)
-def ste(pe: Algebra, address: Mem) -> None:
+def ste(pe: Algebra[Word, Bit], address: Mem) -> None:
     """Store the enable: MEM[address] = 1 where E is set, 0 elsewhere, in every PE that the caller enabled (L)."""
     pe.store(address.offset, pe.select(pe.flag("E"), pe.word(1), pe.word(0)), pe.flag("L"))
 
@@ -109,7 +114,7 @@ def ste(pe: Algebra, address: Mem) -> None:
 
 
 @_alu("ADD", 0x20, Family.ARITHMETIC)
-def add(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def add(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Add: {C, dst} = dst + src."""
     total, carry = pe.add(pe.read(dst.name), fetch(pe, src), pe.bit(False))
     pe.write(dst.name, total, where)
@@ -117,7 +122,7 @@ def add(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("ADC", 0x21, Family.ARITHMETIC)
-def adc(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def adc(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Add with carry: {C, dst} = dst + src + C."""
     total, carry = pe.add(pe.read(dst.name), fetch(pe, src), pe.flag("C"))
     pe.write(dst.name, total, where)
@@ -125,7 +130,7 @@ def adc(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("SUB", 0x22, Family.ARITHMETIC)
-def sub(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def sub(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Subtract: {C, dst} = dst + not src + 1; C = 1 means that there was no borrow (dst >= src)."""
     total, carry = pe.add(pe.read(dst.name), pe.complement(fetch(pe, src)), pe.bit(True))
     pe.write(dst.name, total, where)
@@ -133,7 +138,7 @@ def sub(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("SBC", 0x23, Family.ARITHMETIC)
-def sbc(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def sbc(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Subtract with carry: {C, dst} = dst + not src + C; C = 0 coming in means a borrow from the byte below."""
     total, carry = pe.add(pe.read(dst.name), pe.complement(fetch(pe, src)), pe.flag("C"))
     pe.write(dst.name, total, where)
@@ -141,14 +146,14 @@ def sbc(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("CMP", 0x24, Family.ARITHMETIC)
-def cmp(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def cmp(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Compare: C as SUB leaves it (dst >= src), dst is kept. ``CMP r, #1`` tests for not zero."""
     _, carry = pe.add(pe.read(dst.name), pe.complement(fetch(pe, src)), pe.bit(True))
     pe.set_flag("C", carry, where)
 
 
 @_alu("CMPC", 0x25, Family.ARITHMETIC)
-def cmpc(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def cmpc(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Compare with carry: C as SBC leaves it, dst is kept; continues a CMP on the next higher byte."""
     _, carry = pe.add(pe.read(dst.name), pe.complement(fetch(pe, src)), pe.flag("C"))
     pe.set_flag("C", carry, where)
@@ -158,19 +163,19 @@ def cmpc(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("AND", 0x28, Family.LOGIC)
-def and_(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def and_(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """And: dst = dst and src; the carry is untouched."""
     pe.write(dst.name, pe.both(pe.read(dst.name), fetch(pe, src)), where)
 
 
 @_alu("OR", 0x29, Family.LOGIC)
-def or_(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def or_(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Or: dst = dst or src; the carry is untouched."""
     pe.write(dst.name, pe.either(pe.read(dst.name), fetch(pe, src)), where)
 
 
 @_alu("XOR", 0x2A, Family.LOGIC)
-def xor(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def xor(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Exclusive or: dst = dst xor src; the carry is untouched."""
     pe.write(dst.name, pe.differ(pe.read(dst.name), fetch(pe, src)), where)
 
@@ -179,7 +184,7 @@ def xor(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("SHL", 0x30, Family.SHIFT, _optional_src)
-def shl(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def shl(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Shift left: dst = src << 1 with 0 at the bottom, the top bit of src goes to C.
 
     The shifter sits behind the operand multiplexer, so loading and shifting a memory byte is one cycle.
@@ -190,7 +195,7 @@ def shl(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("SHR", 0x31, Family.SHIFT, _optional_src)
-def shr(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def shr(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Shift right: dst = src >> 1 with 0 at the top, the bottom bit of src goes to C."""
     value, out = pe.shift_right(fetch(pe, src), pe.bit(False))
     pe.write(dst.name, value, where)
@@ -198,7 +203,7 @@ def shr(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("ROL", 0x32, Family.SHIFT, _optional_src)
-def rol(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def rol(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Rotate left through carry: dst = src << 1 with C at the bottom, the top bit of src goes to C."""
     value, out = pe.shift_left(fetch(pe, src), pe.flag("C"))
     pe.write(dst.name, value, where)
@@ -206,21 +211,21 @@ def rol(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
 
 
 @_alu("ROR", 0x33, Family.SHIFT, _optional_src)
-def ror(pe: Algebra, dst: Register, src, *, where: Bit | None) -> None:
+def ror(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Rotate right through carry: dst = src >> 1 with C at the top, the bottom bit of src goes to C."""
     value, out = pe.shift_right(fetch(pe, src), pe.flag("C"))
     pe.write(dst.name, value, where)
     pe.set_flag("C", out, where)
 
 
-def _pair(mnemonic: str, opcode: int, family: Family):
+def _pair(mnemonic: str, opcode: int, family: Family) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic, opcode, family=family, steps=_one("shift pair"), cost=_ONE, source=_B2, gateable=True
     )
 
 
 @_pair("SHLP", 0x34, Family.SHIFT)
-def shlp(pe: Algebra, *, where: Bit | None) -> None:
+def shlp(pe: Algebra[Word, Bit], *, where: Bit | None) -> None:
     """Shift pair left: the 16-bit pair {R, S} moves up by one with 0 at the bottom, the top bit of R goes to C."""
     low, middle = pe.shift_left(pe.read("S"), pe.bit(False))
     high, out = pe.shift_left(pe.read("R"), middle)
@@ -230,7 +235,7 @@ def shlp(pe: Algebra, *, where: Bit | None) -> None:
 
 
 @_pair("SHRP", 0x35, Family.SHIFT)
-def shrp(pe: Algebra, *, where: Bit | None) -> None:
+def shrp(pe: Algebra[Word, Bit], *, where: Bit | None) -> None:
     """Shift pair right: the 16-bit pair {R, S} moves down by one with 0 at the top, the bottom bit of S goes to C."""
     high, middle = pe.shift_right(pe.read("R"), pe.bit(False))
     low, out = pe.shift_right(pe.read("S"), middle)
@@ -240,7 +245,7 @@ def shrp(pe: Algebra, *, where: Bit | None) -> None:
 
 
 @_pair("MSTEP", 0x36, Family.MULTIPLY)
-def mstep(pe: Algebra, *, where: Bit | None) -> None:
+def mstep(pe: Algebra[Word, Bit], *, where: Bit | None) -> None:
     """Multiply step: t = R + (bottom bit of S ? M : 0), 9 bits; then {R, S} = {t, S} >> 1. The carry is untouched.
 
     Eight of them give {R, S} = R + S * M of the values before, which never overflows 16 bits.
@@ -255,7 +260,9 @@ def mstep(pe: Algebra, *, where: Bit | None) -> None:
 # --- enable ----------------------------------------------------------------------------------------------------
 
 
-def _enable(mnemonic: str, opcode: int, standing: Standing = Standing.INVENTED, source: str = _B2, pushes: int = 0):
+def _enable(
+    mnemonic: str, opcode: int, standing: Standing = Standing.INVENTED, source: str = _B2, pushes: int = 0
+) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -269,7 +276,7 @@ def _enable(mnemonic: str, opcode: int, standing: Standing = Standing.INVENTED, 
 
 
 @_enable("EMC_SetEnab", 0x40, Standing.THESIS, "figure 4; executes in its start-up cycle (forced by tables 3 and 4)")
-def set_enab(pe: Algebra) -> None:
+def set_enab(pe: Algebra[Word, Bit]) -> None:
     """Enable all PEs: E = L.
 
     Outside routines L is set everywhere, so this enables the whole array; inside a routine it enables exactly the
@@ -279,66 +286,66 @@ def set_enab(pe: Algebra) -> None:
 
 
 @_enable("EC", 0x41)
-def ec(pe: Algebra) -> None:
+def ec(pe: Algebra[Word, Bit]) -> None:
     """Enable on carry: E = C, within L."""
     pe.set_flag("E", pe.both(pe.flag("L"), pe.flag("C")))
 
 
 @_enable("ENC", 0x42)
-def enc(pe: Algebra) -> None:
+def enc(pe: Algebra[Word, Bit]) -> None:
     """Enable on no carry: E = not C, within L."""
     pe.set_flag("E", pe.both(pe.flag("L"), pe.complement(pe.flag("C"))))
 
 
 @_enable("EANDC", 0x43)
-def eandc(pe: Algebra) -> None:
+def eandc(pe: Algebra[Word, Bit]) -> None:
     """Keep enabled on carry: E = E and C."""
     pe.set_flag("E", pe.both(pe.flag("E"), pe.flag("C")))
 
 
 @_enable("EANDNC", 0x44)
-def eandnc(pe: Algebra) -> None:
+def eandnc(pe: Algebra[Word, Bit]) -> None:
     """Keep enabled on no carry: E = E and not C."""
     pe.set_flag("E", pe.both(pe.flag("E"), pe.complement(pe.flag("C"))))
 
 
 @_enable("EORC", 0x45)
-def eorc(pe: Algebra) -> None:
+def eorc(pe: Algebra[Word, Bit]) -> None:
     """Enable more on carry: E = E or C, within L."""
     pe.set_flag("E", pe.both(pe.flag("L"), pe.either(pe.flag("E"), pe.flag("C"))))
 
 
 @_enable("EORNC", 0x46)
-def eornc(pe: Algebra) -> None:
+def eornc(pe: Algebra[Word, Bit]) -> None:
     """Enable more on no carry: E = E or not C, within L."""
     pe.set_flag("E", pe.both(pe.flag("L"), pe.either(pe.flag("E"), pe.complement(pe.flag("C")))))
 
 
 @_enable("ENOT", 0x47)
-def enot(pe: Algebra) -> None:
+def enot(pe: Algebra[Word, Bit]) -> None:
     """Enable the others: E = not E, within L."""
     pe.set_flag("E", pe.both(pe.flag("L"), pe.complement(pe.flag("E"))))
 
 
-def _push(pe: Algebra, stack: tuple[str, ...], value: str) -> None:
+def _push(pe: Algebra[Word, Bit], stack: tuple[str, ...], value: str) -> None:
     for deeper, upper in pairwise(reversed(stack)):
         pe.set_flag(deeper, pe.flag(upper))
     pe.set_flag(stack[0], pe.flag(value))
 
 
-def _drop(pe: Algebra, stack: tuple[str, ...]) -> None:
+def _drop(pe: Algebra[Word, Bit], stack: tuple[str, ...]) -> None:
     for upper, deeper in pairwise(stack):
         pe.set_flag(upper, pe.flag(deeper))
 
 
 @_enable("EPUSH", 0x48, pushes=1)
-def epush(pe: Algebra) -> None:
+def epush(pe: Algebra[Word, Bit]) -> None:
     """Save the enable on the enable stack (4 deep; a fifth push is a machine fault). E is kept."""
     _push(pe, ENABLE_STACK, "E")
 
 
 @_enable("EPOP", 0x49, pushes=-1)
-def epop(pe: Algebra) -> None:
+def epop(pe: Algebra[Word, Bit]) -> None:
     """Restore the enable from the stack, within L: E = popped and L. Popping an empty stack is a machine fault."""
     pe.set_flag("E", pe.both(pe.flag("L"), pe.flag(ENABLE_STACK[0])))
     _drop(pe, ENABLE_STACK)
@@ -351,12 +358,13 @@ def epop(pe: Algebra) -> None:
     "START",
     0x08,
     family=Family.STARTUP,
+    flow=Flow.START,
     steps=_one("start-up"),
     cost=_ONE,
     standing=Standing.FITTED,
     source="one start-up cycle per EMC instruction: 16- and 32-bit add in 7 and 13, LEE load in n + 1 (table 4)",
 )
-def start(pe: Algebra) -> None:
+def start(pe: Algebra[Word, Bit]) -> None:
     """Start an EMC instruction: the first microinstruction of every routine.
 
     Latches the caller's enable: L is saved on the latch stack and becomes E. Until the routine returns, STA and all
@@ -366,7 +374,7 @@ def start(pe: Algebra) -> None:
     pe.set_flag("L", pe.flag("E"))
 
 
-def unlatch(pe: Algebra) -> None:
+def unlatch(pe: Algebra[Word, Bit]) -> None:
     """Return from a started routine: L is the caller's latch again (part of RET, no cycle)."""
     pe.set_flag("L", pe.flag(LATCH_STACK[0]))
     _drop(pe, LATCH_STACK)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pixelflow.isa.declaration import Family
 from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.isa.operands import MEMORY
 from pixelflow.isa.registers import PANEL_PES
-from pixelflow.simd.isa.declare import Family, Step
-from pixelflow.simd.isa.operands import Kind, Mem, OperandSpec
-from pixelflow.simd.lanes.algebra import Algebra
+from pixelflow.simd.isa.declare import Declares, Step
+from pixelflow.simd.isa.operands import Count, Mem, OperandSpec
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.units import Standing
 
 _operands = (
-    OperandSpec("dst", Kind.MEMORY, sized_by="bytes"),
-    OperandSpec("src", Kind.MEMORY, sized_by="bytes"),
-    OperandSpec("bytes", Kind.COUNT, 1, 32),
-    OperandSpec("distance", Kind.COUNT, 1, 16, choices=(1, 2, 4, 8, 16)),
+    OperandSpec("dst", MEMORY, sized_by="bytes"),
+    OperandSpec("src", MEMORY, sized_by="bytes"),
+    OperandSpec("bytes", Count(1, 32)),
+    OperandSpec("distance", Count(1, 16, (1, 2, 4, 8, 16))),
 )
 _FIT = "all four steps of table 6's EMC column: 66, 98, 162 and 290 cycles for 32 bytes over 1, 2, 4 and 8"
 
@@ -26,7 +28,7 @@ def _steps(dst: Mem, src: Mem, count: int, distance: int) -> tuple[Step, ...]:
     return (Step("start-up"), *byte * count, Step("drain"))
 
 
-def _pixel(mnemonic: str, opcode: int):
+def _pixel(mnemonic: str, opcode: int) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -40,7 +42,7 @@ def _pixel(mnemonic: str, opcode: int):
 
 
 @_pixel("EMC_PixCopy", 0x60)
-def pix_copy(pe: Algebra, dst: Mem, src: Mem, count: int, distance: int) -> None:
+def pix_copy(pe: Algebra[Word, Bit], dst: Mem, src: Mem, count: int, distance: int) -> None:
     """Copy bytes to the PE that is ``distance`` further on the panel.
 
     Within aligned groups of 2 x distance PEs the lower half sends and the upper half receives: PE p takes from
@@ -56,7 +58,7 @@ def pix_copy(pe: Algebra, dst: Mem, src: Mem, count: int, distance: int) -> None
 
 
 @_pixel("EMC_PixSwap", 0x61)
-def pix_swap(pe: Algebra, dst: Mem, src: Mem, count: int, distance: int) -> None:
+def pix_swap(pe: Algebra[Word, Bit], dst: Mem, src: Mem, count: int, distance: int) -> None:
     """Exchange bytes with the PE that is ``distance`` away.
 
     Within aligned groups of 2 x distance PEs the halves exchange: PE p takes from p + distance in the lower half and
@@ -67,7 +69,7 @@ def pix_swap(pe: Algebra, dst: Mem, src: Mem, count: int, distance: int) -> None
         pe.store(dst.offset + index, pe.route(pe.load(src.offset + index), sources), pe.flag("E"))
 
 
-def _mark(mnemonic: str, opcode: int):
+def _mark(mnemonic: str, opcode: int) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -79,19 +81,19 @@ def _mark(mnemonic: str, opcode: int):
 
 
 @_mark("EMC_MarkRead", 0x68)
-def mark_read(pe: Algebra) -> None:
+def mark_read(pe: Algebra[Word, Bit]) -> None:
     """Mark for reading: MR = E. Marked PEs receive data in the next texture read, in their input port."""
     pe.set_flag("MR", pe.flag("E"))
 
 
 @_mark("EMC_MarkWrite", 0x69)
-def mark_write(pe: Algebra) -> None:
+def mark_write(pe: Algebra[Word, Bit]) -> None:
     """Mark for writing: MW = E. Marked PEs send addresses or data from their output port."""
     pe.set_flag("MW", pe.flag("E"))
 
 
 @_mark("EMC_ClearMarks", 0x6A)
-def clear_marks(pe: Algebra) -> None:
+def clear_marks(pe: Algebra[Word, Bit]) -> None:
     """Clear both marks where E is set."""
     pe.set_flag("MR", pe.bit(False), pe.flag("E"))
     pe.set_flag("MW", pe.bit(False), pe.flag("E"))

@@ -10,11 +10,13 @@ they follow from the marks, the wires and the SDRAM banks (:mod:`pixelflow.node.
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Protocol
 
+from pixelflow.isa.declaration import Family, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.registers import PORT_BYTES
-from pixelflow.simd.isa.declare import Family, Step, Transfers, Unit
-from pixelflow.simd.isa.operands import Kind, OperandSpec
+from pixelflow.simd.isa.declare import Declares, Step
+from pixelflow.simd.isa.operands import Count, Delta, OperandSpec
 from pixelflow.simd.units import Standing
 
 __all__ = ["ADDRESS_BITS", "COUNTER_BITS", "MODULES", "Addressing"]
@@ -42,25 +44,49 @@ class Addressing(IntEnum):
 MODULES = 8
 """Modules that a mask of modules can name: the most that a node may have."""
 
-_addressing = OperandSpec("addressing", Kind.COUNT, Addressing.EXPLICIT, Addressing.HELD)
+_addressing = OperandSpec("addressing", Count(Addressing.EXPLICIT, Addressing.HELD))
 _stored = OperandSpec(
-    "addressing", Kind.COUNT, Addressing.GENERATED, Addressing.HELD, choices=(Addressing.GENERATED, Addressing.HELD)
+    "addressing", Count(Addressing.GENERATED, Addressing.HELD, (Addressing.GENERATED, Addressing.HELD))
 )
 _sent = OperandSpec(
     "addressing",
-    Kind.COUNT,
-    Addressing.EXPLICIT,
-    Addressing.GENERATED,
-    choices=(Addressing.EXPLICIT, Addressing.BASE, Addressing.GENERATED),
+    Count(Addressing.EXPLICIT, Addressing.GENERATED, (Addressing.EXPLICIT, Addressing.BASE, Addressing.GENERATED)),
 )
-_sends = OperandSpec("sends", Kind.COUNT, 1, 16, choices=(1, 2, 4, 8, 16))
-_group = OperandSpec("count", Kind.COUNT, 1, 15)
-_modules = OperandSpec("modules", Kind.COUNT, 1, (1 << MODULES) - 1)
-_part = (OperandSpec("start", Kind.COUNT, 0, PORT_BYTES - 1), OperandSpec("size", Kind.COUNT, 1, PORT_BYTES))
+_sends = OperandSpec("sends", Count(1, 16, (1, 2, 4, 8, 16)))
+_group = OperandSpec("count", Count(1, 15))
+_modules = OperandSpec("modules", Count(1, (1 << MODULES) - 1))
+_part = (OperandSpec("start", Count(0, PORT_BYTES - 1)), OperandSpec("size", Count(1, PORT_BYTES)))
 _SET = (Step("set a TASIC register"),)
 
 
-def _register(mnemonic: str, opcode: int, *operands: OperandSpec):
+class Generator(Protocol):
+    """What the instructions ask of an address generator."""
+
+    counter: int
+    step: int
+
+    def advance(self, delta: int) -> None: ...
+    def connect(self, bit: int, source: int | None) -> None: ...
+
+
+class Tasics(Protocol):
+    """What the instructions ask of the TASICs of a node."""
+
+    panel_minor: bool
+    alternate: bool
+
+    @property
+    def generator(self) -> Generator: ...
+    def set_gp(self, modules: int, node: int, gp: int) -> None: ...
+    def set_gp_address(self, modules: int, address: int) -> None: ...
+    def read(self, *, size: int, sends: int, addressing: int) -> None: ...
+    def write(self, *, size: int, addressing: int, held: bool, group: int = 0, half: int | None = None) -> None: ...
+    def give(self, *, modules: int, start: int, size: int) -> None: ...
+    def load(self, *, modules: int, blocks: int, address: int) -> None: ...
+    def loop_back(self) -> None: ...
+
+
+def _register(mnemonic: str, opcode: int, *operands: OperandSpec) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -73,8 +99,8 @@ def _register(mnemonic: str, opcode: int, *operands: OperandSpec):
     )
 
 
-@_register("TAS_SetOrder", 0x80, OperandSpec("order", Kind.COUNT, 0, 1))
-def set_order(tasic, order: int) -> None:
+@_register("TAS_SetOrder", 0x80, OperandSpec("order", Count(0, 1)))
+def set_order(tasic: Tasics, order: int) -> None:
     """Choose in which order the marked PEs of an EMC are served: 0 PE minor, 1 panel minor.
 
     PE minor: all marked PEs of panel 0, then those of panel 1. Panel minor: one of each panel in turn (thesis 2.2.7).
@@ -82,20 +108,20 @@ def set_order(tasic, order: int) -> None:
     tasic.panel_minor = bool(order)
 
 
-@_register("TAS_SetCounter", 0x81, OperandSpec("value", Kind.COUNT, 0, (1 << COUNTER_BITS) - 1))
-def set_counter(tasic, value: int) -> None:
+@_register("TAS_SetCounter", 0x81, OperandSpec("value", Count(0, (1 << COUNTER_BITS) - 1)))
+def set_counter(tasic: Tasics, value: int) -> None:
     """Set the counter of the address generator."""
     tasic.generator.counter = value
 
 
-@_register("TAS_AddCounter", 0x82, OperandSpec("delta", Kind.DELTA, -8192, 8191))
-def add_counter(tasic, delta: int) -> None:
+@_register("TAS_AddCounter", 0x82, OperandSpec("delta", Delta(-8192, 8191)))
+def add_counter(tasic: Tasics, delta: int) -> None:
     """Add to the counter of the address generator, modulo 2^16."""
     tasic.generator.advance(delta)
 
 
-@_register("TAS_SetStep", 0x83, OperandSpec("step", Kind.COUNT, 0, 255))
-def set_step(tasic, step: int) -> None:
+@_register("TAS_SetStep", 0x83, OperandSpec("step", Count(0, 255)))
+def set_step(tasic: Tasics, step: int) -> None:
     """Set by how much the counter grows after each round of a transfer."""
     tasic.generator.step = step
 
@@ -103,16 +129,16 @@ def set_step(tasic, step: int) -> None:
 @_register(
     "TAS_SetCrossbar",
     0x84,
-    OperandSpec("bit", Kind.COUNT, 0, ADDRESS_BITS - 1),
-    OperandSpec("input", Kind.COUNT, 0, COUNTER_BITS),
+    OperandSpec("bit", Count(0, ADDRESS_BITS - 1)),
+    OperandSpec("input", Count(0, COUNTER_BITS)),
 )
-def set_crossbar(tasic, bit: int, source: int) -> None:
+def set_crossbar(tasic: Tasics, bit: int, source: int) -> None:
     """Connect one bit of the generator's address to a counter bit, or to 0 with input 16 (thesis 2.2.7)."""
     tasic.generator.connect(bit, None if source == COUNTER_BITS else source)
 
 
-@_register("TAS_SetBanks", 0x85, OperandSpec("promise", Kind.COUNT, 0, 1))
-def set_banks(tasic, promise: int) -> None:
+@_register("TAS_SetBanks", 0x85, OperandSpec("promise", Count(0, 1)))
+def set_banks(tasic: Tasics, promise: int) -> None:
     """Say what is promised about the banks of the accesses to come: 0 nothing, 1 that they alternate.
 
     With 1, an access must not be in the bank of the one before it, which another EMC asked for; then accesses follow
@@ -125,10 +151,10 @@ def set_banks(tasic, promise: int) -> None:
     "TAS_SetGp",
     0x86,
     _modules,
-    OperandSpec("node", Kind.COUNT, 0, 39),
-    OperandSpec("gp", Kind.COUNT, 0, 7),
+    OperandSpec("node", Count(0, 39)),
+    OperandSpec("gp", Count(0, 7)),
 )
-def set_gp(tasic, modules: int, node: int, gp: int) -> None:
+def set_gp(tasic: Tasics, modules: int, node: int, gp: int) -> None:
     """Choose the GP that the modules (one bit each) send bytes to, or get them from, and set its address to 0.
 
     node counts places along the geometry network: 0 is the own node.
@@ -136,13 +162,15 @@ def set_gp(tasic, modules: int, node: int, gp: int) -> None:
     tasic.set_gp(modules, node, gp)
 
 
-@_register("TAS_SetGpAddress", 0x87, _modules, OperandSpec("address", Kind.COUNT, 0, (1 << 28) - 1))
-def set_gp_address(tasic, modules: int, address: int) -> None:
+@_register("TAS_SetGpAddress", 0x87, _modules, OperandSpec("address", Count(0, (1 << 28) - 1)))
+def set_gp_address(tasic: Tasics, modules: int, address: int) -> None:
     """Set the address in GP memory for the modules (one bit each); it grows by every byte that moves."""
     tasic.set_gp_address(modules, address)
 
 
-def _transfer(mnemonic: str, opcode: int, *operands: OperandSpec, way: Transfers, thesis: bool = False, source: str):
+def _transfer(
+    mnemonic: str, opcode: int, *operands: OperandSpec, way: Transfers, thesis: bool = False, source: str
+) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -160,7 +188,7 @@ def _transfer(mnemonic: str, opcode: int, *operands: OperandSpec, way: Transfers
 @_transfer(
     "TAS_MemRdBlock4", 0x90, _addressing, thesis=True, way=Transfers.READ, source="figure 4; the operand is invented"
 )
-def mem_rd_block4(tasic, addressing: int) -> None:
+def mem_rd_block4(tasic: Tasics, addressing: int) -> None:
     """Read 4 bytes from each of the 8 SDRAMs for every PE marked for reading: 32 bytes into its input port.
 
     addressing: 0 the PE's output port holds eight 4-byte addresses, one for each SDRAM; 1 its first 4 bytes are a base
@@ -177,7 +205,7 @@ def mem_rd_block4(tasic, addressing: int) -> None:
     way=Transfers.READ,
     source="table 2 has 8-byte accesses; name and operand invented",
 )
-def mem_rd_block8(tasic, addressing: int) -> None:
+def mem_rd_block8(tasic: Tasics, addressing: int) -> None:
     """Read 8 bytes from each SDRAM for every two PEs marked for reading, next to each other in the order of service.
 
     The first of the two gives the address and gets the first 4 bytes of each SDRAM, the second the other 4.
@@ -188,7 +216,7 @@ def mem_rd_block8(tasic, addressing: int) -> None:
 @_transfer(
     "TAS_MemRdRepeat4", 0x92, _sends, _addressing, thesis=True, way=Transfers.READ, source="4.1.3; operands invented"
 )
-def mem_rd_repeat4(tasic, sends: int, addressing: int) -> None:
+def mem_rd_repeat4(tasic: Tasics, sends: int, addressing: int) -> None:
     """Read once for every ``sends`` marked PEs, which work on the same patch, and send the 32 bytes to all of them.
 
     The first of them gives the address. PEs are served in PE-minor order, whatever order is set.
@@ -197,7 +225,7 @@ def mem_rd_repeat4(tasic, sends: int, addressing: int) -> None:
 
 
 @_transfer("TAS_MemWrBlock4", 0x98, _stored, way=Transfers.WRITE, source="2.2.7; name and operand invented")
-def mem_wr_block4(tasic, addressing: int) -> None:
+def mem_wr_block4(tasic: Tasics, addressing: int) -> None:
     """Write the 32 bytes in the output port of every PE marked for writing, 4 to each SDRAM.
 
     addressing: 2 the generator's address, 3 the address held from before.
@@ -212,7 +240,7 @@ def mem_wr_block4(tasic, addressing: int) -> None:
     way=Transfers.WRITE,
     source="table 2 has 8-byte accesses; name and operand invented",
 )
-def mem_wr_block8(tasic, addressing: int) -> None:
+def mem_wr_block8(tasic: Tasics, addressing: int) -> None:
     """Write 8 bytes to each SDRAM from every two PEs marked for writing, the first 4 from the first of the two."""
     tasic.write(size=8, addressing=addressing, held=False)
 
@@ -220,7 +248,7 @@ def mem_wr_block8(tasic, addressing: int) -> None:
 @_transfer(
     "TAS_MemWrHeld4", 0x9A, _sent, way=Transfers.WRITE, source="2.2.7, reuse of the data; name and operand invented"
 )
-def mem_wr_held4(tasic, addressing: int) -> None:
+def mem_wr_held4(tasic: Tasics, addressing: int) -> None:
     """Write the data that the data corner turners hold to an address of every PE marked for writing.
 
     Each EMC's corner turner holds the 32 bytes of the last PE that it served. addressing: 0 the PE's output port holds
@@ -232,11 +260,11 @@ def mem_wr_held4(tasic, addressing: int) -> None:
 @_transfer(
     "TAS_MemWrHalf4",
     0x9B,
-    OperandSpec("half", Kind.COUNT, 0, 1),
+    OperandSpec("half", Count(0, 1)),
     way=Transfers.WRITE,
     source="appendix B: two passes; name invented",
 )
-def mem_wr_half4(tasic, half: int) -> None:
+def mem_wr_half4(tasic: Tasics, half: int) -> None:
     """Write 4 bytes to each of four SDRAMs for every PE marked for writing, which gives the addresses as well.
 
     The output port holds four addresses, then four words of data; half 0 are SDRAMs 0 to 3, half 1 the others. Eight
@@ -246,7 +274,7 @@ def mem_wr_half4(tasic, half: int) -> None:
 
 
 @_transfer("TAS_LoopBack", 0x9C, way=Transfers.PASS, source="2.2.8, loop-back mode; name invented")
-def loop_back(tasic) -> None:
+def loop_back(tasic: Tasics) -> None:
     """Send the output ports of the PEs marked for writing to the input ports of the PEs marked for reading.
 
     Within each EMC the first writer serves the first reader, in the order of service, and so on.
@@ -261,7 +289,7 @@ def loop_back(tasic) -> None:
     way=Transfers.WRITE,
     source="appendix B: one PE of four gives the base; name invented",
 )
-def mem_wr_base4(tasic, count: int) -> None:
+def mem_wr_base4(tasic: Tasics, count: int) -> None:
     """Write 4 bytes to each SDRAM from every PE marked for writing, the first of each count + 1 excepted.
 
     That one gives a base address (4 bytes at the start of its output port, 24 bits are used) for the others. To the
@@ -277,7 +305,7 @@ def mem_wr_base4(tasic, count: int) -> None:
     way=Transfers.WRITE,
     source="as TAS_MemWrBase4, with the 8-byte accesses of table 2; invented",
 )
-def mem_wr_base8(tasic, count: int) -> None:
+def mem_wr_base8(tasic: Tasics, count: int) -> None:
     """Write 8 bytes to each SDRAM from every two PEs marked for writing, after the PE that gives their base address.
 
     One PE with a base is followed by count pairs.
@@ -293,7 +321,7 @@ def mem_wr_base8(tasic, count: int) -> None:
     way=Transfers.PASS,
     source="3.8, 4.1.4: results go to the GPs; name and operands invented",
 )
-def gp_write(tasic, modules: int, start: int, size: int) -> None:
+def gp_write(tasic: Tasics, modules: int, start: int, size: int) -> None:
     """Send a part of the output port of every PE marked for writing to GP memory, from the modules (one bit each).
 
     The part is ``size`` bytes from byte ``start`` of the port on. They are stored in the order in which they travel:
@@ -311,7 +339,7 @@ def gp_write(tasic, modules: int, start: int, size: int) -> None:
     way=Transfers.READ,
     source="4.1.4: a new instruction would have to replace TAS_MemRdRepeat4; name and operands invented",
 )
-def mem_rd_gp4(tasic, sends: int, modules: int, start: int, size: int) -> None:
+def mem_rd_gp4(tasic: Tasics, sends: int, modules: int, start: int, size: int) -> None:
     """Do what TAS_MemRdRepeat4 does with base addresses, and what TAS_GpWrite does, side by side (thesis 4.1.4).
 
     The base is in the first 4 bytes of the output port; what goes to the GP lies behind it. For fine-grain overlap: the
@@ -329,7 +357,7 @@ def mem_rd_gp4(tasic, sends: int, modules: int, start: int, size: int) -> None:
     way=Transfers.READ,
     source="as TAS_MemRdGp4, with the 8-byte accesses of table 2; name and operands invented",
 )
-def mem_rd_gp8(tasic, modules: int, start: int, size: int) -> None:
+def mem_rd_gp8(tasic: Tasics, modules: int, start: int, size: int) -> None:
     """Do what TAS_MemRdBlock8 does with base addresses, and what TAS_GpWrite does, side by side.
 
     The first PE of every two gives the base in the first 4 bytes of its output port; what goes to the GP lies behind.
@@ -342,12 +370,12 @@ def mem_rd_gp8(tasic, modules: int, start: int, size: int) -> None:
     "TAS_MemLoad",
     0xA2,
     _modules,
-    OperandSpec("blocks", Kind.COUNT, 1, (1 << COUNTER_BITS) - 1),
-    OperandSpec("address", Kind.COUNT, 0, (1 << ADDRESS_BITS) - 1),
+    OperandSpec("blocks", Count(1, (1 << COUNTER_BITS) - 1)),
+    OperandSpec("address", Count(0, (1 << ADDRESS_BITS) - 1)),
     way=Transfers.WRITE,
     source="4.4 and 5: control patches get into texture memory from the GPs; name and operands invented",
 )
-def mem_load(tasic, modules: int, blocks: int, address: int) -> None:
+def mem_load(tasic: Tasics, modules: int, blocks: int, address: int) -> None:
     """Load blocks of 32 bytes from GP memory into texture memory of the modules (one bit each), 4 to each SDRAM.
 
     Block i goes to address + 4 i inside each SDRAM. The GP and its address are those of the lowest of the modules.

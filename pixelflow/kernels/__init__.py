@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pixelflow.simd import lanes
-from pixelflow.simd.errors import InputError
-from pixelflow.simd.lanes import AUTO, Choice, Shape
+from pixelflow.simd.lanes import TABLE, Offer, Shape
 
 if TYPE_CHECKING:
     from pixelflow.simd.lanes.engine import Engine
@@ -17,36 +15,30 @@ MACRO = "macro"
 """Whole float routines by native kernels, everything else as the compiled engine."""
 
 MACRO_CHECKED = "macro-checked"
-"""The same, with every result compared with that of the microcode, and with what a routine leaves undefined filled."""
+"""The same, with every result compared with that of the microcode, and with what a routine leaves undefined filled.
 
-ENGINES = (*lanes.ENGINES, MACRO, MACRO_CHECKED)
-"""Names of all engines of a node."""
-
-
-def choose(wanted: str) -> Choice:
-    """Return the engine to take for one of `ENGINES`, or for `AUTO`; raises ValueError for any other name.
-
-    Where there is no native code the rows engine takes the place of the macro engine, but nothing takes that of the
-    checking one, which would have checked nothing: InputError.
-    """
-    if wanted not in (*ENGINES, AUTO):
-        raise ValueError(f"no engine {wanted!r}; there are {', '.join(ENGINES)}")
-    if wanted not in (MACRO, MACRO_CHECKED):
-        return lanes.choose(wanted)
-    found = lanes.choose("compiled")
-    if found.note is None:
-        return Choice(wanted)
-    why = found.note.partition(";")[0]
-    if wanted == MACRO_CHECKED:
-        raise InputError(f"the engine {MACRO_CHECKED} compares native code with microcode, and there is none: {why}")
-    return Choice(found.engine, f"engine {wanted}: {found.note}")
+Nothing takes its place where there is no native code: that would have checked nothing.
+"""
 
 
-def make_engine(name: str, shape: Shape) -> Engine:
-    """Return a new engine by name, or the one that `choose` takes; raises ValueError for a name that is none."""
-    found = choose(name).engine
-    if found not in (MACRO, MACRO_CHECKED):
-        return lanes.make_engine(found, shape)
+def _macro(shape: Shape) -> Engine:
     from pixelflow.kernels.engine import MacroEngine
 
-    return MacroEngine(shape, checked=found == MACRO_CHECKED)
+    return MacroEngine(shape)
+
+
+def _checked(shape: Shape) -> Engine:
+    from pixelflow.kernels.engine import MacroEngine
+
+    return MacroEngine(shape, checked=True)
+
+
+_REFUSED = f"the engine {MACRO_CHECKED} compares native code with microcode, and there is none"
+_TABLE = TABLE.adding(
+    Offer(MACRO, _macro, is_native=True), Offer(MACRO_CHECKED, _checked, is_native=True, irreplaceable=_REFUSED)
+)
+
+ENGINES = _TABLE.names
+"""Names of all engines of a node."""
+
+choose, make_engine = _TABLE.choose, _TABLE.make

@@ -22,10 +22,11 @@ from pixelflow.kernels.repeats import MacroRepeats
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.compiled import CompiledEngine
-from pixelflow.simd.lanes.compiled.enables import masks_read
+from pixelflow.simd.lanes.compiled.blocks import block_of
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
+from pixelflow.simd.lanes.compiled.masks import masks_read
 from pixelflow.simd.lanes.compiled.native import ELSEWHERE, GO, GUARD, Foreign
-from pixelflow.simd.lanes.compiled.trace import COORDINATES, Part, block_of
+from pixelflow.simd.lanes.form import COORDINATES, Op, Part, Step, form_of
 
 __all__ = ["FILLING", "MacroEngine"]
 
@@ -35,11 +36,11 @@ FILLING = 0xA5
 _ASSUMED = ("E", "L")
 """Masks that are taken to be full where a chain begins, as they are outside routines; a guard looks."""
 
-_MOVE = (("load",), ("store", 0))
-"""The shape of a move from row to row."""
+_MOVE = form_of((Step(Op.LOAD, 8), Step(Op.STORE, 8, (0,), 1)))
+"""The form of a move from row to row."""
 
-_LOOK = (("load",),)
-"""The shape of a look at a row."""
+_LOOK = form_of((Step(Op.LOAD, 8),))
+"""The form of a look at a row."""
 
 _WEIGHT = 25
 """Parts of a program that take about as long as a kernel."""
@@ -206,7 +207,7 @@ class MacroEngine(CompiledEngine):
         self._native.compile([each.placing for each in kept])
         code = array("q")
         for target, source in head.moves:
-            code.extend(self._code(*block_of([(_MOVE, [source, target])], self._stride, frozenset())))
+            code.extend(self._code(*block_of([Part(_MOVE, [source, target])], self._stride, frozenset())))
         for each in kept:
             code.extend([*self._code(each.placing, each.operands(self._tiles))])
         holds += kept
@@ -217,7 +218,7 @@ class MacroEngine(CompiledEngine):
             return self._lines([item.part for item in items])
         if not all(item.fits for item in items):
             return array("q", [ELSEWHERE, _program(items, holds)])
-        masks = masks_read([item.part or (_LOOK, [item.mask]) for item in items], self._assumed)
+        masks = masks_read([item.part or Part(_LOOK, [item.mask]) for item in items], self._assumed)
         code = array("q")
         for some, before in pieces(items, frozenset(masks)):
             code.extend(self._code(*fused(some, before, self._stride, self._native.tools.vectors)))

@@ -6,15 +6,14 @@ parts depend on nothing else need not carry them out: the rows that they leave a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.compiled.enables import masks_read
-from pixelflow.simd.lanes.compiled.plain import value_of
-from pixelflow.simd.lanes.compiled.trace import ARGUMENTS, OPERANDS, Part, Step
+from pixelflow.simd.lanes.compiled.masks import masks_read
+from pixelflow.simd.lanes.form import Op, Part, Step
 from pixelflow.simd.records import record
 
 __all__ = ["Folded", "FoldedRow", "Following", "folded"]
@@ -153,35 +152,29 @@ class Following:
     # --- steps ----------------------------------------------------------------------------------------------
 
     def carry_out(self, part: Part) -> None:
-        """Carry out a part, as `plain.carry_out` does on memory."""
-        steps, operands = part
-        values: list = []
-        states: list = []
-        used = 0
-        for step in steps:
-            name = step[0]
-            if name == "load":
-                place = operands[used]
+        """Carry out a part on what is known of the rows that it reads."""
+        operands = part.operands
+        values: list[NDArray] = []
+        states: list[State] = []
+        for step in part.form.steps:
+            detail = step.detail
+            if step.op is Op.LOAD:
+                place = operands[detail]
                 value, state = self._now.get(place) or (_UNIFORM[0], place)
-                used += 1
-            elif name == "store":
-                value, state = values[step[1]], states[step[1]]
-                self._store(operands[used], value, state)
-                used += 1
-            elif name == "select":
-                _, where, a, b = step
-                value, state = _select((values[where], states[where]), (values[a], states[a]), (values[b], states[b]))
-            elif name == "constant":
-                value, state = _UNIFORM[step[1]], _KNOWN
-            elif name == "byte":
-                value, state = _UNIFORM[operands[used]], _KNOWN
-                used += 1
+            elif step.op is Op.STORE:
+                (at,) = step.inputs
+                value, state = values[at], states[at]
+                self._store(operands[detail], value, state)
+            elif step.op is Op.SELECT:
+                value, state = _select(*((values[at], states[at]) for at in step.inputs))
+            elif step.op is Op.CONSTANT:
+                value, state = _UNIFORM[_ALL * detail if step.bits == 1 else detail], _KNOWN
+            elif step.op is Op.LITERAL:
+                value, state = _UNIFORM[operands[detail]], _KNOWN
             else:
-                count = OPERANDS.get(name, 0)
                 state = self._state(step, values, states)
                 some = _is_known(state) or not isinstance(state, int)
-                value = self._value(step, operands[used : used + count], values) if some else _UNIFORM[0]
-                used += count
+                value = self._value(step, operands, [values[at] for at in step.inputs]) if some else _UNIFORM[0]
             values.append(value)
             states.append(state)
 
@@ -198,23 +191,40 @@ class Following:
         else:
             self._moved[place] = source
 
-    def _value(self, step: Step, operands: Sequence[int], values: list) -> NDArray:
-        if step[0] == "route" and values[step[1]].shape == (1, 1):
-            return values[step[1]]
-        return value_of(step, operands, values, self._shape)
+    def _value(self, step: Step, operands: Sequence[int], inputs: list[NDArray]) -> NDArray:
+        """Return the value of a step that is neither a load, a store, a select nor a constant."""
+        detail = step.detail
+        match step.op:
+            case Op.AFFINE:
+                word = np.dtype(f"u{next(size for size in (1, 2, 4, 8) if 8 * size >= step.bits)}").type
+                x_low, x_high, y_low, y_high = (each.astype(word) for each in inputs)
+                a, b, c = (word(each % (1 << 8 * word().nbytes)) for each in operands[detail : detail + 3])
+                return a * (x_low | x_high << 8) + b * (y_low | y_high << 8) + c
+            case Op.CUT:
+                return (inputs[0] >> 8 * detail).astype(np.uint8)
+            case Op.PATTERN:
+                bits = np.array(step.lanes, np.uint8) * np.uint8(_ALL)
+                return np.broadcast_to(np.tile(bits, self._shape[1] // len(step.lanes)), self._shape)
+            case Op.ROUTE if inputs[0].shape != (1, 1):
+                return _low(inputs[0]).reshape(-1, len(step.lanes))[:, list(step.lanes)].reshape(self._shape)
+            case Op.ROUTE:
+                return inputs[0]
+            case Op.CARRY:
+                return _bit(inputs[0] > 0xFF)
+            case op:
+                return _VALUES[op](*map(_low, inputs))
 
-    def _state(self, step: Step, values: list, states: list) -> State:
-        """Return the state of a step that is neither a load, a store nor a select."""
-        name = step[0]
-        inputs = step[1 : 1 + ARGUMENTS.get(name, 0)]
+    def _state(self, step: Step, values: list[NDArray], states: list[State]) -> State:
+        """Return the state of a step that is neither a load, a store, a select nor a constant."""
+        inputs = step.inputs
         if all(_is_known(states[at]) for at in inputs):
             return _KNOWN
-        if name in ("and", "or"):
+        if step.op in (Op.AND, Op.OR):
             a, b = inputs
-            strong, weak = (_NONE, _ALL) if name == "and" else (_ALL, _NONE)
+            strong, weak = (_NONE, _ALL) if step.op is Op.AND else (_ALL, _NONE)
             return _logic((values[a], states[a]), (values[b], states[b]), strong, weak)
-        if name == "route":
-            return self._routed(states[inputs[0]], step[2])
+        if step.op is Op.ROUTE:
+            return self._routed(states[inputs[0]], step.lanes)
         if any(isinstance(states[at], int) and states[at] != _KNOWN for at in inputs):
             return _UNKNOWN
         known = reduce(np.logical_and, (np.atleast_2d(np.equal(states[at], _KNOWN)) for at in inputs))
@@ -226,6 +236,29 @@ class Following:
         after = before[:, list(sources)]
         stays = np.array(sources) == np.arange(len(sources))
         return _simple(np.where((after == _KNOWN) | stays, after, _UNKNOWN).reshape(self._shape))
+
+
+def _low(value: NDArray) -> Values:
+    """Return a value as bytes: of a sum the low eight bits."""
+    return value.astype(np.uint8, copy=False)
+
+
+def _bit(values: NDArray) -> Values:
+    return np.where(values, np.uint8(_ALL), np.uint8(_NONE))
+
+
+_VALUES: dict[Op, Callable[..., NDArray]] = {
+    Op.ADD: lambda a, b, carry: a.astype(np.uint16) + b + (carry & 1),
+    Op.AND: np.bitwise_and,
+    Op.OR: np.bitwise_or,
+    Op.XOR: np.bitwise_xor,
+    Op.NOT: np.invert,
+    Op.UP: lambda a, into: a << 1 | into & 1,
+    Op.TOP: lambda a: _bit(a & 0x80),
+    Op.DOWN: lambda a, into: a >> 1 | into & 0x80,
+    Op.BOTTOM: lambda a: _bit(a & 1),
+}
+"""Values of steps from bytes; of a sum all nine bits, for the carry."""
 
 
 def _is_known(state: State) -> bool:

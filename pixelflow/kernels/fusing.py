@@ -16,11 +16,11 @@ from pixelflow.kernels.floats import quick
 from pixelflow.kernels.floats.planes import LANES, gathered, spread
 from pixelflow.kernels.floats.vector import Text, Vector
 from pixelflow.kernels.kernel import Call, Kernel
-from pixelflow.simd.lanes.compiled.enables import full_after
 from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Product, Value, Vectors
 from pixelflow.simd.lanes.compiled.lower import Body
+from pixelflow.simd.lanes.compiled.masks import full_after
 from pixelflow.simd.lanes.compiled.native import WALK, Foreign
-from pixelflow.simd.lanes.compiled.trace import Part, Steps, rows_of
+from pixelflow.simd.lanes.form import Form, Part
 from pixelflow.simd.records import record
 
 __all__ = ["Item", "fused", "pieces"]
@@ -46,7 +46,7 @@ class Item:
     def places(self) -> list[int]:
         """Return the rows and other operands: of a part as they are, of a call the mask, the result, the operands."""
         if self.part is not None:
-            return list(self.part[1])
+            return list(self.part.operands)
         kernel = self.call.kernel
         found = [self.mask, *range(self.call.result, self.call.result + kernel.result_bytes)]
         for first in self.call.operands:
@@ -55,7 +55,7 @@ class Item:
 
     def are_rows(self) -> Sequence[bool]:
         """Return which of the places are rows."""
-        return rows_of(self.part[0]) if self.part is not None else [True] * len(self.places())
+        return self.part.form.is_row if self.part is not None else [True] * len(self.places())
 
     def full_after(self, full: frozenset[int]) -> frozenset[int]:
         """Return the rows that are 255 in every lane after it."""
@@ -86,7 +86,7 @@ _NEAR = 8
 Place = tuple[int, int]
 """Where a slot is: the number of an operand, and for a row how many bytes past the row that it names."""
 
-Form = tuple[tuple[Steps | Kernel, tuple[int, ...]], ...]
+Slotted = tuple[tuple[Form | Kernel, tuple[int, ...]], ...]
 """Parts and calls with the slot of each place: equal rows share a slot, everything else has one of its own."""
 
 
@@ -112,30 +112,27 @@ def fused(items: Sequence[Item], full: frozenset[int], stride: int, vectors: Vec
             if not is_row:
                 places.append((len(operands), 0))
                 operands.append(place)
-        form.append((item.call.kernel if item.call is not None else item.part[0], tuple(slots)))
+        form.append((item.call.kernel if item.call is not None else item.part.form, tuple(slots)))
     known = tuple(slot for row, slot in slot_of.items() if row in full)
     return _function(tuple(form), known, tuple(places), vectors), operands
 
 
 @lru_cache(maxsize=256)
-def _function(form: Form, full: tuple[int, ...], where: tuple[Place, ...], vectors: Vectors) -> Foreign:
+def _function(slotted: Slotted, full: tuple[int, ...], where: tuple[Place, ...], vectors: Vectors) -> Foreign:
     body = _Body(vectors, LANES)
     body.where = where
     slots = 1 + max(number for number, _ in where)
     body.rows = dict.fromkeys(full, FULL)
     body.before = dict(body.rows)
-    for what, places in form:
+    for what, places in slotted:
         if isinstance(what, Kernel):
             body.call(what, places)
         else:
             body.part(what, places)
     doubts = [found for each in body.doubts if (found := each.anywhere()) is not None]
     doubt = reduce(or_, doubts).anywhere() if doubts else "false"
-    decided = len(body.lines)
-    body.write_back()
     # Rows are put together from numbers before it is known whether they count: that costs nothing, and is read once.
-    stores = [line for line in body.lines[decided:] if line.lstrip().startswith("store")]
-    others = [line for line in body.lines[decided:] if not line.lstrip().startswith("store")]
+    body.write_back()
     lines = [
         "entry:",
         *body.head,
@@ -147,14 +144,13 @@ def _function(form: Form, full: tuple[int, ...], where: tuple[Place, ...], vecto
         "strip:",
         "  %at = phi i64 [0, %entry], [%next, %onward]",
         "  %here = getelementptr i8, ptr %tile, i64 %at",
-        *body.lines[:decided],
-        *others,
+        *body.lines,
         f"  br i1 {doubt}, label %again, label %sure",
         "again:",
         f"  %done = call ptr %walk(ptr %here, i64 {LANES}, ptr %plain, ptr %table)",
         "  br label %onward",
         "sure:",
-        *stores,
+        *body.stores,
         "  br label %onward",
         "onward:",
         f"  %next = add nuw nsw i64 %at, {LANES}",

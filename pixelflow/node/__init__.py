@@ -7,11 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pixelflow.node.account.run import RoutineUse, Run
+from pixelflow.node.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
 from pixelflow.node.node import Node
 from pixelflow.node.texture.addresses import AddressMap, Cell, Form
 from pixelflow.node.texture.gp_memory import GpMemory
 
 if TYPE_CHECKING:
+    from pixelflow.node.account.run_report import guesses, set_in_vain
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.replay.replay import Replay
@@ -20,11 +22,14 @@ if TYPE_CHECKING:
     from pixelflow.node.streams.upcoming import Upcoming
 
 __all__ = [
+    "EMC_HEIGHT",
+    "EMC_WIDTH",
     "AddressMap",
     "Cell",
     "Checkpoint",
     "Form",
     "GpMemory",
+    "LinearExpressionEvaluator",
     "Machine",
     "MachineRun",
     "Node",
@@ -36,6 +41,9 @@ __all__ = [
     "SavedRun",
     "UntimedRun",
     "Upcoming",
+    "figure9",
+    "guesses",
+    "set_in_vain",
 ]
 
 _LATER = {
@@ -48,6 +56,8 @@ _LATER = {
     "SavedRun": "replay.saved_run",
     "UntimedRun": "account.untimed_run",
     "Upcoming": "streams.upcoming",
+    "guesses": "account.run_report",
+    "set_in_vain": "account.run_report",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""
 

@@ -18,6 +18,7 @@ from pixelflow.node.order.netlist import NodeBoxes, connect_network
 from pixelflow.node.streams.deadlock import deadlock
 from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.simd.boxes import Clock, Netlist
+from pixelflow.simd.errors import DeadlockError, InputError, InternalError
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.units import Cycle
 

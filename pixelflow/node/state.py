@@ -15,7 +15,7 @@ from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.node.texture.memory import TextureMemory
 from pixelflow.node.texture.unit import TextureUnit
 from pixelflow.observe import Bus
-from pixelflow.shown import Sheet, Shown
+from pixelflow.report import Report, Shown
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO
 
@@ -37,10 +37,10 @@ class NodeState(Shown):
     def __repr__(self) -> str:
         return f"Node({self.config!r}, engine {self.engine})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return what the array shows, and of which machine it is."""
         title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
-        return replace(self.array.sheet(), title=title)
+        return replace(self.array.report(), title=title)
 
     @property
     def engine(self) -> str:

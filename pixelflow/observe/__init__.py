@@ -1,25 +1,22 @@
-"""Watching a run: events, the bus that hands them on, and those who listen."""
+"""Watching a node: the events of its runs, and those who subscribe to them."""
 
-from pixelflow.simd.observe.bus import Bus, Listener
-from pixelflow.simd.observe.events import (
-    Accessed,
-    Blocked,
+from pixelflow.observe.events import Accessed, Blocked, EnablesChanged, PathUsed, Signalled, Taken
+from pixelflow.observe.views import AccountView, RunView, StreamView
+from pixelflow.simd.observe import (
+    Bus,
     Carried,
-    EnablesChanged,
     Event,
     Executed,
-    PathUsed,
+    Listener,
+    ProgramView,
     Progressed,
     RoutineEntered,
     RoutineLeft,
     RunBegan,
     RunEnded,
-    Signalled,
     StageBegan,
-    Taken,
     Waited,
 )
-from pixelflow.simd.observe.views import AccountView, ProgramView, RunView, StreamView
 
 __all__ = [
     "Accessed",

@@ -9,25 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed, Signalled, Taken
+from pixelflow.observe.views import AccountView
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.observe.bus import Bus
-from pixelflow.simd.observe.events import (
-    Accessed,
-    Carried,
-    EnablesChanged,
-    Event,
-    Executed,
-    PathUsed,
-    RoutineLeft,
-    RunBegan,
-    RunEnded,
-    Signalled,
-    StageBegan,
-    Taken,
-    Waited,
-)
-from pixelflow.simd.observe.views import AccountView
+from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
 from pixelflow.simd.records import record
 
 __all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
@@ -77,7 +63,7 @@ class RunStatistics(Shown):
     units: dict[str, str]
     """The unit of each value."""
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return every statistic with its unit; a dash for what was not modelled."""
         rows = tuple(
             (name, "-" if value is None else f"{value:,}", self.units[name]) for name, value in self.values.items()
@@ -87,7 +73,7 @@ class RunStatistics(Shown):
             ("engine", self.engine),
             ("ended by", self.reason),
         )
-        return Sheet("statistics of a run", facts, (Table(("statistic", "value", "unit"), rows),))
+        return overview("statistics of a run", facts, (plain_table(("statistic", "value", "unit"), rows),))
 
 
 _ANYWHERE = ("interrupted", "internal error")

@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from pixelflow.simd.observe.bus import Bus
-from pixelflow.simd.observe.events import (
-    Accessed,
-    Blocked,
+from pixelflow.observe.events import Accessed, Blocked, EnablesChanged, PathUsed, Signalled, Taken
+from pixelflow.observe.views import AccountView
+from pixelflow.simd.observe import (
+    Bus,
     Carried,
-    EnablesChanged,
     Executed,
-    PathUsed,
+    ProgramView,
     RoutineEntered,
     RoutineLeft,
     RunBegan,
     RunEnded,
-    Signalled,
     StageBegan,
-    Taken,
     Waited,
 )
-from pixelflow.simd.observe.views import AccountView, ProgramView
 from pixelflow.simd.trace.model import Category, Flow, Label, Trace, Track, TrackKind
 from pixelflow.simd.trace.selection import EVERYTHING, Selection, asks_for_wires
 

@@ -11,11 +11,15 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from reprlib import recursive_repr
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, TypeVar, cast, dataclass_transform, overload
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["record"]
 
 _Class = TypeVar("_Class", bound=type)
+_Method = Callable[..., object]
 _set = object.__setattr__
 
 
@@ -26,6 +30,12 @@ class _Absent:
         return "<factory>"
 
 
+@overload
+@dataclass_transform(frozen_default=True, field_specifiers=(Field, field))
+def record(cls: _Class, /) -> _Class: ...
+@overload
+@dataclass_transform(frozen_default=True, field_specifiers=(Field, field))
+def record(*, eq: bool = True, repr: bool = True, kw_only: bool = False) -> Callable[[_Class], _Class]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(Field, field))
 def record(
     cls: _Class | None = None, /, *, eq: bool = True, repr: bool = True, kw_only: bool = False
@@ -36,13 +46,17 @@ def record(
     can derive from it. Fields of type ``InitVar`` are not for it.
     """
     if cls is None:
-        return lambda made: record(made, eq=eq, repr=repr, kw_only=kw_only)
+        return lambda made: _recorded(made, eq=eq, repr=repr, kw_only=kw_only)
+    return _recorded(cls, eq=eq, repr=repr, kw_only=kw_only)
+
+
+def _recorded(cls: _Class, *, eq: bool, repr: bool, kw_only: bool) -> _Class:
     if cls.__doc__ is None:
         cls.__doc__ = f"{cls.__name__}."  # dataclass would spell out a signature, which takes longer than all this
     own = {name for name, value in vars(cls).items() if value is not None}  # None is the hash of a class with __eq__
     derived = any(is_dataclass(base) for base in cls.__bases__)
-    made = dataclass(cls, init=False, repr=False, eq=False, slots=True, kw_only=kw_only, frozen=derived)
-    known = made.__dataclass_params__
+    made = cast(_Class, dataclass(cls, init=False, repr=False, eq=False, slots=True, kw_only=kw_only, frozen=derived))
+    known = vars(made)["__dataclass_params__"]
     known.init, known.repr, known.eq, known.frozen = True, repr, eq, True
     parts = fields(made)
     methods = {"__init__": _constructor(made, parts), **_guards(made, parts), **_state()}
@@ -56,10 +70,12 @@ def record(
     return made
 
 
-def _constructor(cls: type, parts: Sequence[Field]) -> Callable[..., None]:
+def _constructor(cls: type, parts: Sequence[Field[object]]) -> _Method:
     """Compile the constructor: it takes the fields by position or name, and ends with ``__post_init__``."""
-    known: dict[str, Any] = {"_set": _set, "_absent": _Absent()}
-    positional, named, body = [], [], []
+    known: dict[str, object] = {"_set": _set, "_absent": _Absent()}
+    positional: list[str] = []
+    named: list[str] = []
+    body: list[str] = []
     for part in parts:
         name, default = part.name, f"_default_{part.name}"
         value = name if part.init else f"{default}()" if part.default_factory is not MISSING else default
@@ -84,65 +100,65 @@ def _constructor(cls: type, parts: Sequence[Field]) -> Callable[..., None]:
     return made
 
 
-def _guards(cls: type, parts: Sequence[Field]) -> dict[str, Callable[..., None]]:
+def _guards(cls: type, parts: Sequence[Field[object]]) -> dict[str, _Method]:
     names = frozenset(part.name for part in parts)
 
-    def __setattr__(self: Any, name: str, value: Any) -> None:
+    def __setattr__(self: object, name: str, value: object) -> None:
         if type(self) is cls or name in names:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
-        super(cls, self).__setattr__(name, value)
+        _set(self, name, value)
 
-    def __delattr__(self: Any, name: str) -> None:
+    def __delattr__(self: object, name: str) -> None:
         if type(self) is cls or name in names:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
-        super(cls, self).__delattr__(name)
+        object.__delattr__(self, name)
 
     return {"__setattr__": __setattr__, "__delattr__": __delattr__}
 
 
-def _state() -> dict[str, Callable[..., Any]]:
+def _state() -> dict[str, _Method]:
     """Return what copies and pickles need, because a frozen object cannot be filled by assignments."""
 
-    def __getstate__(self: Any) -> list[Any]:
+    def __getstate__(self: DataclassInstance) -> list[object]:
         return [getattr(self, part.name) for part in fields(self)]
 
-    def __setstate__(self: Any, state: list[Any]) -> None:
+    def __setstate__(self: DataclassInstance, state: list[object]) -> None:
         for part, value in zip(fields(self), state, strict=True):
             _set(self, part.name, value)
 
     return {"__getstate__": __getstate__, "__setstate__": __setstate__}
 
 
-def _text(parts: Sequence[Field]) -> Callable[[Any], str]:
+def _text(parts: Sequence[Field[object]]) -> _Method:
     names = tuple(part.name for part in parts if part.repr)
 
-    def __repr__(self: Any) -> str:
+    def __repr__(self: object) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__qualname__}({shown})"
 
     return recursive_repr()(__repr__)
 
 
-def _equality(cls: type, parts: Sequence[Field]) -> Callable[..., bool]:
+def _equality(cls: type, parts: Sequence[Field[object]]) -> _Method:
     ours, theirs = (_values(of, [part for part in parts if part.compare]) for of in ("self", "other"))
     same = f"{ours} == {theirs} if other.__class__ is self.__class__ else NotImplemented"
     return _later(cls, "__eq__", f"def __eq__(self, other):\n    return {same}\n")
 
 
-def _hash(cls: type, parts: Sequence[Field]) -> Callable[..., int]:
+def _hash(cls: type, parts: Sequence[Field[object]]) -> _Method:
     hashed = [part for part in parts if (part.compare if part.hash is None else part.hash)]
     return _later(cls, "__hash__", f"def __hash__(self):\n    return hash({_values('self', hashed)})\n")
 
 
-def _values(of: str, parts: Sequence[Field]) -> str:
+def _values(of: str, parts: Sequence[Field[object]]) -> str:
     """Return the text of a tuple of fields."""
     return "(" + "".join(f"{of}.{part.name}, " for part in parts) + ")"
 
 
-def _later(cls: type, name: str, text: str) -> Callable[..., Any]:
+def _later(cls: type, name: str, text: str) -> _Method:
     """Return a method that is compiled when it is first called: of most classes it never is."""
 
-    def method(*operands: Any) -> Any:
+    def method(*operands: object) -> object:
         made = _named(_compiled(cls, name, text, {}), cls, name)
         setattr(cls, name, made)
         return made(*operands)
@@ -150,17 +166,18 @@ def _later(cls: type, name: str, text: str) -> Callable[..., Any]:
     return method
 
 
-def _compiled(cls: type, name: str, text: str, known: dict[str, Any]) -> Callable[..., Any]:
+def _compiled(cls: type, name: str, text: str, known: dict[str, object]) -> _Method:
     """Return the function of a text that sees the names of the module of the class, as its annotations do."""
     inside = text.replace("\n", "\n    ")
-    module, made = sys.modules.get(cls.__module__), {}
+    module = sys.modules.get(cls.__module__)
+    made: dict[str, _Method] = {}
     exec(
         f"def make({', '.join(known)}):\n    {inside}\n    return {name}", {} if module is None else vars(module), made
     )
-    return made["make"](**known)
+    return cast(_Method, made["make"](**known))
 
 
-def _named(method: Callable[..., Any], cls: type, name: str) -> Callable[..., Any]:
+def _named(method: _Method, cls: type, name: str) -> _Method:
     method.__name__ = name
     method.__qualname__ = f"{cls.__qualname__}.{name}"
     method.__module__ = cls.__module__

@@ -4,7 +4,7 @@ The thesis says that regions are merged by depth and that a PE has 64 bytes for 
 gives no width, rate or latency, so those of the configuration (``composition.*``) are invented, and the result is a
 *formula* of executed drawing times.
 
-The nodes stand in a row, and behind the last one is the frame buffer. An EMC has its own wires to the same EMC of the
+The nodes stand in a row, and after the last one comes the frame buffer. An EMC has its own wires to the same EMC of the
 next node. It sends the bytes of its pixels one after the other, depths with the highest byte first, so that each node
 knows the nearer pixel as soon as bytes differ and need not keep any. Bytes leave a node some cycles after they have
 come in. A node takes part in a region once it has drawn it and copied it to image composition memory.
@@ -15,13 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pixelflow.config import THESIS, CompositionConfig, NodeConfig
-from pixelflow.node import Run
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
-from tessellation.rendering.renderer import Rendering
+from tessellation.rendering.instructions import SENT_BYTES
 
-__all__ = ["CompositionTime", "RegionWork", "composition_time", "region_cycles", "works_of"]
+__all__ = ["CompositionTime", "RegionWork", "composition_time", "region_cycles"]
 
 
 @record
@@ -53,16 +51,6 @@ def region_cycles(config: NodeConfig, network: CompositionConfig, pixel_bytes: i
     """Return how long the pixels of an EMC are on their wires."""
     each = config.lanes // config.array.emcs
     return -(-each * pixel_bytes // network.emc_bytes_per_cycle)
-
-
-def works_of(nodes: Sequence[Rendering]) -> list[list[RegionWork]]:
-    """Return what each node has executed, region by region."""
-    return [[_work(each.run) for each in node.regions] for node in nodes]
-
-
-def _work(run: Run) -> RegionWork:
-    copying = run.by_stage.get(COPY_STAGE, 0)
-    return RegionWork(run.cycles - copying, copying)
 
 
 def composition_time(

@@ -13,14 +13,13 @@ from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.camera import View
-from tessellation.passes import Method
-from tessellation.patch import Patch
-from tessellation.reference import evaluate
+from tessellation.host.session import PassBegins, Session
+from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.microprogram.passes import Method, Plan
+from tessellation.picture import Standpoint, View
 from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
-from tessellation.rendering.scene import Standpoint
-from tessellation.session import PassBegins, Plan, Session
-from tessellation.tessellator import Tessellation, tessellate
+from tessellation.surface.patch import Patch
+from tessellation.surface.reference import evaluate
 
 __all__ = ["Difference", "Projected", "project_samples"]
 
@@ -98,7 +97,7 @@ def project_samples(
     view: View,
     *,
     library: str | None = None,
-    engine: str = "rows",
+    engine: str = "auto",
     config: NodeConfig = THESIS,
     method: Method | None = None,
     progress: Callable[[PassBegins], None] | None = None,

@@ -23,10 +23,10 @@ import numpy as np
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.gp_traffic import RESULTS
-from tessellation.libraries import FloatLibrary
-from tessellation.memory_map import AXES, FLOAT_BYTES, MemoryMap
-from tessellation.rendering.scene import Standpoint
+from tessellation.microprogram.gp_traffic import RESULTS
+from tessellation.microprogram.libraries import FloatLibrary
+from tessellation.picture import Standpoint
+from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 
 __all__ = ["Places", "Projection", "ProjectionStage", "emit_projection", "projection_program"]
 
@@ -144,7 +144,7 @@ class Places:
 
     @property
     def end(self) -> int:
-        """The first address behind what is written."""
+        """One past the last byte that is written."""
         return self.scratch + _SCRATCH_BYTES
 
 

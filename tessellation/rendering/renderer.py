@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import DEPTH_FRACTION, Picture, ScreenTriangles, edges_of, planes_of
+from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State, edges_of, planes_of
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
-__all__ = ["RegionRun", "Rendering", "render", "require_region"]
+__all__ = ["RegionRun", "Rendering", "plain_triangles", "render", "require_plain", "require_region"]
 
 
 @record(eq=False)
@@ -63,7 +63,7 @@ def render(
     background: tuple[int, int, int] = (0, 0, 0),
     composed: bool = False,
     config: NodeConfig = THESIS,
-    engine: str = "rows",
+    engine: str = "auto",
     progress: Callable[[str], None] | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> Rendering:
@@ -124,3 +124,26 @@ def _sent(node: Node) -> tuple[np.ndarray, np.ndarray]:
     for byte in depth:
         depths = depths << 8 | byte
     return depths, np.stack([red, green, blue], axis=-1)
+
+
+def plain_triangles(frame: Frame) -> ScreenTriangles:
+    """Return the triangles of a frame in one piece, in their order.
+
+    Raises InputError, naming the draws, for a frame that the PEs' program does not draw: it keeps the nearest depth and
+    a colour, once a pixel.
+    """
+    require_plain(((draw.name, draw.state) for draw in frame.draws), frame.samples)
+    return ScreenTriangles.joined([draw.triangles for draw in frame.draws])
+
+
+def require_plain(draws: Iterable[tuple[str, State]], samples: int) -> None:
+    """Raise InputError, as `plain_triangles` does, for draws of those names and states at ``samples`` a pixel.
+
+    For callers that know how something is to look before they make its triangles.
+    """
+    others = [name for name, state in draws if not state.plain]
+    wanted = [f"{', '.join(others)}: blending, textures, stencil or other tests"] if others else []
+    wanted += [f"{samples} samples a pixel"] if samples != 1 else []
+    if wanted:
+        hint = "PixelFlow draws the nearest of opaque, plain triangles at one sample; --machine larrabee renders others"
+        raise InputError(Fault(f"not drawn on PixelFlow here: {'; '.join(wanted)}", hint=hint))

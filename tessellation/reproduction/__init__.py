@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pixelflow.simd.records import record
+from tessellation.published.rows import Row
+from tessellation.published.thesis import table
 from tessellation.reproduction import arithmetic, loads, memory, passes, transfers
 from tessellation.reproduction.bench import Bench
-from tessellation.rows import Row
-from tessellation.thesis import table
 
 __all__ = ["REPRODUCTIONS", "WITHOUT_FIGURES", "Bench", "Reproduction"]
 

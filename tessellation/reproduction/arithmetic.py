@@ -6,19 +6,19 @@ from pixelflow.config import THESIS
 from pixelflow.node import Run
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
-from tessellation.cost_model import (
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import (
     THESIS_CYCLES,
     computation_cycles,
     long_add_cycles,
     long_multiply_cycles,
     transfer_operations,
 )
-from tessellation.notes import Range
+from tessellation.published.notes import Range
+from tessellation.published.rows import Basis, Row
+from tessellation.published.thesis import table
 from tessellation.reproduction.batches import batches
 from tessellation.reproduction.bench import ARITHMETIC, Bench, spent
-from tessellation.rows import Basis, Row
-from tessellation.stages import Stage
-from tessellation.thesis import table
 
 __all__ = ["LIBRARY", "routine_excess", "table_1", "table_5", "table_7", "table_13"]
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pixelflow.isa import Program
 from pixelflow.node import Run
 from pixelflow.simd.records import record
-from tessellation.cost_model import Operations
-from tessellation.stages import Stage
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import Operations
 
 __all__ = ["Batch", "batches"]
 

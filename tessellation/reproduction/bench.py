@@ -9,13 +9,13 @@ import numpy as np
 from microcode import Builder, Program, assemble
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
-from tessellation.libraries import library_named
-from tessellation.memory_map import memory_map
-from tessellation.passes import Method
-from tessellation.patch import Patch
-from tessellation.session import Session
-from tessellation.stages import Stage
-from tessellation.texture_source import TextureControlPoints
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.passes import Method
+from tessellation.microprogram.texture_source import TextureControlPoints
+from tessellation.plan.memory_map import memory_map
+from tessellation.plan.stages import Stage
+from tessellation.surface.patch import Patch
 
 __all__ = ["ARITHMETIC", "Bench", "counted", "seconds", "spent"]
 
@@ -83,7 +83,7 @@ class Bench:
 
     def program(self, text: str) -> Run:
         """Run a source text on a fresh node."""
-        return self._run(Node(self.config), assemble(text))
+        return self._run(Node(self.config, "rows"), assemble(text))
 
     def one_batch(self, sends: int) -> Run:
         """Return the account of one transfer of 32 bytes to every block and its distribution."""
@@ -94,7 +94,7 @@ class Bench:
             source.emit_start(builder)
             source.emit_batch(builder, 0)
             builder.mark("end")
-            return self._run(Node(self.config), builder.build())
+            return self._run(Node(self.config, "rows"), builder.build())
 
         return self._once(("batch", sends), f"one transfer, {sends} sends", run)
 
@@ -105,7 +105,7 @@ class Bench:
             builder = Builder("routine")
             builder.include(f"float32/{library}.mc", BYTES=size, SCRATCH=100)
             builder.call(name, *(builder.range(operand, size + 1) for operand in "dab"[: operands + 1]))
-            return self._run(Node(self.config), builder.build())
+            return self._run(Node(self.config, "rows"), builder.build())
 
         key = (name, operands, library, size)
         return self._once(key, f"routine {name} of the library {library}, {size} bytes", run).cycles

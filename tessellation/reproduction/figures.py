@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tessellation.rows import Basis, Number, Row
-from tessellation.thesis import FIGURES
+from tessellation.published.rows import Basis, Number, Row
+from tessellation.published.thesis import FIGURES
 
 __all__ = ["figure_row"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pixelflow.simd.units import Standing
-from tessellation.cost_model import ADDRESS_CYCLES, address_cycles, bernstein_cycles
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import ADDRESS_CYCLES, address_cycles, bernstein_cycles
+from tessellation.published.rows import Basis, Row
+from tessellation.published.thesis import table
 from tessellation.reproduction.bench import Bench, spent
 from tessellation.reproduction.figures import figure_row
-from tessellation.rows import Basis, Row
-from tessellation.stages import Stage
-from tessellation.thesis import table
 
 __all__ = ["section_3_2", "side", "table_3", "table_4"]
 

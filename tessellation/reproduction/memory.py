@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pixelflow.node import AddressMap, Form, Node
 from pixelflow.simd.units import Standing
-from tessellation.cost_model import memory_bytes, surfaces
-from tessellation.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, memory_map
+from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, memory_map
+from tessellation.published.cost_model import memory_bytes, surfaces
+from tessellation.published.rows import Basis, Row
+from tessellation.published.thesis import table
 from tessellation.reproduction.batches import batches
 from tessellation.reproduction.bench import Bench
 from tessellation.reproduction.figures import figure_row
 from tessellation.reproduction.loads import side
 from tessellation.reproduction.touched import touched_bytes
-from tessellation.rows import Basis, Row
-from tessellation.thesis import table
 
 __all__ = ["alternating", "capacities", "linear", "sizes", "table_8", "table_9"]
 
@@ -57,7 +57,7 @@ def table_9(bench: Bench) -> list[Row]:
 
 def capacities(bench: Bench) -> list[Row]:
     """Sections 2.2.1 and 2.2.7: what the memories of a node hold."""
-    node = Node(bench.config)
+    node = Node(bench.config, "rows")
     device = 2 * 2048 * 512 // _MB
     built = node.texture_memory[0].config
     measured = built.banks * built.rows * built.columns // _MB

@@ -9,7 +9,10 @@ import numpy as np
 from pixelflow.config import THESIS
 from pixelflow.node import Run
 from pixelflow.simd.units import Standing
-from tessellation.cost_model import (
+from tessellation.host.timeline import timeline
+from tessellation.plan.schedule import batch_count
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import (
     THESIS_CYCLES,
     address_cycles,
     bernstein_cycles,
@@ -24,18 +27,15 @@ from tessellation.cost_model import (
     triangles,
     write_back_cycles,
 )
+from tessellation.published.rows import Basis, Row
+from tessellation.published.thesis import FIGURES, GP_RATE, table
 from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
 from tessellation.reproduction.batches import batches
 from tessellation.reproduction.bench import ARITHMETIC, Bench, counted, seconds, spent
 from tessellation.reproduction.figures import figure_row
 from tessellation.reproduction.loads import side
 from tessellation.reproduction.transfers import write_back
-from tessellation.rows import Basis, Row
-from tessellation.schedule import batch_count
-from tessellation.stages import Stage
-from tessellation.thesis import FIGURES, GP_RATE, table
-from tessellation.timeline import timeline
-from tessellation.triangles import grid
+from tessellation.surface.triangles import grid
 
 __all__ = ["SCHEDULES", "figure_13", "other_claims", "pass_excess", "section_1", "section_5", "table_11", "table_12"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pixelflow.config import THESIS
 from pixelflow.simd.units import Standing
-from tessellation.cost_model import (
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import (
     access_cycles,
     caching_cycles,
     distribution_cycles,
@@ -12,11 +13,10 @@ from tessellation.cost_model import (
     tasic_cycles,
     write_back_cycles,
 )
+from tessellation.published.rows import Basis, Row
+from tessellation.published.thesis import table
 from tessellation.reproduction.bench import Bench, spent
 from tessellation.reproduction.figures import figure_row
-from tessellation.rows import Basis, Row
-from tessellation.stages import Stage
-from tessellation.thesis import table
 
 __all__ = ["PORTS", "SDRAM", "appendix_b", "bandwidths", "results", "table_2", "table_6", "write_back"]
 

@@ -42,15 +42,15 @@ from typing import Any
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.records import record
-from tessellation.bpt import BUILT_IN
-from tessellation.camera import View
-from tessellation.lighting import CLAY
-from tessellation.scenes.names import MESHES
+from tessellation.picture import CLAY, View
+from tessellation.surface.bpt import BUILT_IN
 
 __all__ = [
     "BACKGROUND",
     "FAMILIES",
+    "MESHES",
     "MOST_TRIANGLES",
+    "SCENES",
     "SIZE",
     "Generated",
     "Placed",
@@ -68,6 +68,14 @@ BACKGROUND = (222, 224, 230)
 
 MOST_TRIANGLES = 4_000_000
 """A scene has no more triangles, its copies and generated families counted."""
+
+_DATA = Path(__file__).parent / "data"
+
+MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
+"""Meshes that ship here by name; the terms of what others made are in LICENSES.md beside them."""
+
+SCENES = {path.stem: path for path in sorted(_DATA.glob("*.toml"))}
+"""Scene files that ship here by name."""
 
 _LARGEST_SIDE = 4096
 _MOST_COPIES = 10000

@@ -12,17 +12,14 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.records import record
-from tessellation.bpt import BUILT_IN, PatchFile, load
-from tessellation.camera import View
-from tessellation.mesh import Mesh
-from tessellation.patch import Patch
-from tessellation.rendering.models import MESH_SUFFIXES, Model, read_model
-from tessellation.rendering.plain import require_plain
+from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.picture import MESH_SUFFIXES, Model, View, read_model
 from tessellation.scenes.families import layers, sized, volumes
-from tessellation.scenes.file import MOST_TRIANGLES, Generated, Placed, SceneFile, colour_of, read_scene
-from tessellation.scenes.names import MESHES, SCENES
+from tessellation.scenes.file import MESHES, MOST_TRIANGLES, SCENES, Generated, Placed, SceneFile, colour_of, read_scene
 from tessellation.scenes.world import Body, draws_of
-from tessellation.tessellator import Tessellation, tessellate
+from tessellation.surface.bpt import BUILT_IN, PatchFile, load
+from tessellation.surface.mesh import Mesh
+from tessellation.surface.patch import Patch
 
 __all__ = ["Scene", "SceneSource", "files_of", "load_scene"]
 
@@ -66,15 +63,15 @@ class SceneSource:
     patch_samples: int | None = None
     flat: bool = False
     config: NodeConfig = THESIS
-    engine: str = "rows"
+    engine: str = "auto"
     progress: Callable[[object], None] | None = None
     note: Callable[[str], None] | None = None
     """Is told what a user should know of the files."""
     watch: Callable | None = None
     mesher: Callable[[Sequence[Patch], int], Mesh] | None = None
     """Makes a mesh of patches, at so many samples along u and along v, instead of a node."""
-    plain: bool = False
-    """Whether the scene is for a machine that draws plain frames alone: another one is refused before any work."""
+    require: Callable[[Sequence[tuple[str, State]], int], None] | None = None
+    """Refuses, before any work, names and states of draws, at so many samples a pixel, that a machine does not draw."""
 
 
 def load_scene(name: str, how: SceneSource | None = None) -> Scene:
@@ -134,9 +131,9 @@ def _build(name: str, described: SceneFile, how: SceneSource) -> Scene:
     view = replace(described.view, width=width, height=height)
     sources, states = _read(described, how)
     generated = [draw for each in described.generated for draw in _generated(each, width, height)]
-    if how.plain:
+    if how.require is not None:
         looks = [(placed.name, state) for placed, state in zip(described.bodies, states, strict=True)]
-        require_plain([*looks, *((draw.name, draw.state) for draw in generated)], samples)
+        how.require([*looks, *((draw.name, draw.state) for draw in generated)], samples)
     bodies, tessellations = [], []
     triangles = sum(each.triangles for each in described.generated)
     for placed, source, state in zip(described.bodies, sources, states, strict=True):

@@ -10,9 +10,8 @@ import numpy as np
 from pixelflow.simd.drawing import REACH, Draw, State
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
-from tessellation.camera import View
-from tessellation.lighting import CLAY
-from tessellation.rendering.scene import Standpoint, check_mesh, lit_triangles
+from tessellation.picture import Standpoint, View
+from tessellation.picture.lighting import CLAY, check_mesh, lit_triangles
 
 __all__ = ["Body", "draws_of", "texture_coordinates"]
 

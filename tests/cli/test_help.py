@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.cli.registry import COMMANDS
+from pixelflow.cli.shell.registry import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixelflow.cli.screen import Column, Screen, number
+from pixelflow.report import Column, Table, as_text, number, verbatim
 
 HOSTILE = ["mem[p]", "[red]x[/red]", "[/x]", "sem[0]", "a\tb", "\x1b[2J", ":smile:", "漢字漢字", "[link=x]y"]
 
 
-def screen(width: int = 80, *, color: bool = False) -> Screen:
-    return Screen(width=width, color=color, quiet=False, verbose=False, json=False)
+def shown_table(width: int, columns: list[Column], rows: list, title: str = "", *, color: bool = False) -> str:
+    return as_text([Table(columns, rows, title)], width, color=color)
 
 
 @given(
@@ -28,30 +28,23 @@ def test_no_digit_is_lost(width: int, rows: list[list[int]]) -> None:
 
 
 def drawn(width: int, rows: list[list[str]]) -> str:
-    import io
-    from contextlib import redirect_stdout
-
-    columns = [Column(f"column {index}", numbers=True) for index in range(len(rows[0]))]
-    with redirect_stdout(io.StringIO()) as out:
-        screen(width).table(columns, rows)
-    return out.getvalue()
+    return shown_table(width, [Column(f"column {index}", verbatim) for index in range(len(rows[0]))], rows)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("width", [24, 80])
-def test_program_text_is_shown_as_it_is(capsys: pytest.CaptureFixture[str], text: str, width: int) -> None:
-    screen(width).table([Column("n", numbers=True), Column("source")], [["1", text]], title=text)
-    out = capsys.readouterr().out
+def test_program_text_is_shown_as_it_is(text: str, width: int) -> None:
+    out = shown_table(width, [Column("n", verbatim), Column("source")], [["1", text]], text)
     expected = text.replace("\x1b", "\\x1b").replace("\t", "\\x09")
     assert out.count(expected) == 2
     assert "\x1b" not in out
 
 
-def test_lines_fit_the_width(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_fit_the_width() -> None:
     row = ["1,234", "a long text that has to be folded somewhere " * 3, "97,476"]
     for width in (40, 80, 132):
-        screen(width).table([Column("n", numbers=True), Column("text"), Column("cycles", numbers=True)], [row])
-        assert max(len(line) for line in capsys.readouterr().out.splitlines()) <= width
+        out = shown_table(width, [Column("n", verbatim), Column("text"), Column("cycles", verbatim)], [row])
+        assert max(map(len, out.splitlines())) <= width
 
 
 CELLS = st.sampled_from(
@@ -66,19 +59,20 @@ HEADS = ("c0", "two\nlines", "漢字", "c3")
     st.lists(st.tuples(CELLS, CELLS, CELLS, CELLS), max_size=4),
 )
 def test_a_table_is_the_same_with_colours_and_without(width: int, kinds: list, rows: list) -> None:
-    columns = [Column(HEADS[at], numbers=numbers, fixed=fixed) for at, (numbers, fixed) in enumerate(kinds)]
+    columns = [
+        Column(HEADS[at], verbatim if numbers else str, fixed=fixed) for at, (numbers, fixed) in enumerate(kinds)
+    ]
     shown = []
     for color in (False, True):
-        parts: list[str] = []
-        Screen(width, color, False, False, False, sink=parts.append).table(columns, [row[: len(kinds)] for row in rows])
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", "".join(parts))
+        drawn = shown_table(width, columns, [row[: len(kinds)] for row in rows], color=color)
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", drawn)
         shown.append([line.rstrip() for line in plain.splitlines()])
     assert shown[0] == shown[1]
 
 
-def test_a_narrow_screen_gets_records(capsys: pytest.CaptureFixture[str]) -> None:
-    screen(20).table([Column("cycles", numbers=True), Column("line", fixed=True)], [["97,476", "program.mc:1234"]])
-    assert capsys.readouterr().out == "cycles  97,476\nline    program.mc:1234\n\n"
+def test_a_narrow_screen_gets_records() -> None:
+    out = shown_table(20, [Column("cycles", verbatim), Column("line", fixed=True)], [["97,476", "program.mc:1234"]])
+    assert out == "cycles  97,476\nline    program.mc:1234\n\n"
 
 
 def test_colour_is_in_the_text_only_when_asked_for(pixelflow, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from pixelflow import __version__
 from pixelflow.cli import main as main_file
-from pixelflow.cli.registry import COMMANDS, Command
+from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 
-HEAVY = ("numpy", "rich", "lark", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
+HEAVY = ("numpy", "rich", "bitarray", "PIL", "microcode", "tessellation", "pixelflow.node", "pixelflow.isa")
 
 
 ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
@@ -42,13 +42,19 @@ def test_help_and_version_import_nothing_heavy(arguments: list[str]) -> None:
 def test_a_command_imports_only_its_own_needs() -> None:
     names = imported("config", "check", os.devnull)
     assert "pixelflow.config" in names
-    assert not {"numpy", "lark", "rich", "microcode", "tessellation"} & names
+    assert not {"numpy", "rich", "microcode", "tessellation"} & names
 
 
 def test_a_tessellation_imports_no_more_than_it_needs() -> None:
     names = imported("tessellate", "enneper", "--samples", "2", "--preset", "tiny")
-    assert "tessellation.session" in names
-    idle = {"lark", "rich", "tomllib", "tessellation.preview", "tessellation.server", "pixelflow.node.replay.replay"}
+    assert "tessellation.host.session" in names
+    idle = {
+        "rich",
+        "tomllib",
+        "tessellation.picture.preview",
+        "tessellation.host.server",
+        "pixelflow.node.replay.replay",
+    }
     assert not idle & names
 
 
@@ -116,10 +122,10 @@ def failing(error: BaseException):
             pass
 
         @staticmethod
-        def run(args) -> int:
+        def run(args, screen) -> int:
             raise error
 
-    class FailingCommand(Command):
+    class FailingCommand(CommandEntry):
         def load(self):
             return Failing
 

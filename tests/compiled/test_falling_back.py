@@ -12,8 +12,8 @@ from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.compiled.llvm import toolchain as place
 from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from pixelflow.simd.lanes.compiled.native import Native
-from pixelflow.simd.lanes.compiled.plain import carry_out
-from pixelflow.simd.lanes.compiled.trace import record
+from pixelflow.simd.lanes.form import COORDINATES, record
+from pixelflow.simd.lanes.form.interpreter import Interpreter
 from tests.compiled.test_fused import expected, shape, start
 from tests.differential.random_programs import program
 
@@ -77,17 +77,20 @@ def test_code_of_nothing_else_is_an_error(make, monkeypatch) -> None:
 
 
 def test_a_sum_keeps_its_carry() -> None:
-    """200 + 100 + 1 = 301 = 256 + 45; 45 to row 0, the carry to row 3; only where row 2 says so."""
-    memory = np.array([[[200, 200], [100, 50], [255, 255], [255, 0]]], np.uint8)
+    """200 + 100 + 1 = 301 = 256 + 45; 45 to row 0, the carry to the flag m; only where the flag m says so."""
+    places = {name: 2 + at for at, name in enumerate(("c", "m", *COORDINATES))}
+    state = np.zeros((8, 2, 64), np.uint8)
+    state[:4] = np.array([[200, 200], [100, 50], [255, 255], [255, 0]])[:, None, np.arange(64) % 2]
 
     def meaning(lanes) -> None:
-        total, carry = lanes.add(lanes.load(0), lanes.load(1), lanes.load(2))
-        lanes.store(0, total, lanes.load(3))
-        lanes.store(3, carry)
+        total, carry = lanes.add(lanes.load(0), lanes.load(1), lanes.flag("c"))
+        lanes.store(0, total, lanes.flag("m"))
+        lanes.set_flag("m", carry)
 
-    for part in record(meaning, {}):
-        carry_out(part, memory)
-    assert memory[0].tolist() == [[45, 200], [100, 50], [255, 255], [255, 0]]
+    interpreter = Interpreter(state, 64, [places[name] for name in COORDINATES])
+    for call in interpreter.bind(record(meaning, places)):
+        call()
+    assert state[:4, 1, 62:].tolist() == [[45, 200], [100, 50], [255, 255], [255, 0]]
 
 
 def test_care_is_taken_of_what_is_used_a_lot(make, monkeypatch) -> None:
@@ -101,7 +104,7 @@ def test_care_is_taken_of_what_is_used_a_lot(make, monkeypatch) -> None:
 
     native = make.native()
     monkeypatch.setattr(Toolchain, "compile", noting)
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.native._WORTH_CARE", 10_000)
+    monkeypatch.setattr("pixelflow.simd.lanes.compiled.native._OPTIMIZE_AFTER", 10_000)
     engine = start(make(shape(64)), 83, full=False)
     actions = [engine.prepare(each.apply) for each in program(83, 20)]
     for _ in range(30):

@@ -8,6 +8,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from pixelflow.simd.lanes import make_engine
+from pixelflow.simd.lanes.compiled.blocks import block_of, parts_of
 from pixelflow.simd.lanes.compiled.llvm.cache import Cache
 from pixelflow.simd.lanes.compiled.llvm.dispatch import FIXED
 from pixelflow.simd.lanes.compiled.llvm.operations import DECLARATIONS, Vectors
@@ -15,7 +16,7 @@ from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from pixelflow.simd.lanes.compiled.lower import function
 from pixelflow.simd.lanes.compiled.native import Native
 from pixelflow.simd.lanes.compiled.threads.sharing import TEXT
-from pixelflow.simd.lanes.compiled.trace import COORDINATES, block_of, record
+from pixelflow.simd.lanes.form import COORDINATES
 from tests.compiled.test_fused import expected, fused, shape, start
 from tests.differential.random_programs import program
 
@@ -46,7 +47,7 @@ def test_other_families_compile(triple: str) -> None:
         pytest.skip(f"this llvmlite has no {triple}")
     places = {name: 400 + at for at, name in enumerate((*shape(64).words, *shape(64).carries, *shape(64).masks))}
     places |= {name: 450 + at for at, name in enumerate(COORDINATES)}
-    parts = [part for each in program(73, 30) for part in record(each.apply, places)]
+    parts = [part for each in program(73, 30) for part in parts_of(each.apply, places)]
     block, _ = block_of(parts, 64, frozenset())
     fixed = [text(f"fixed{number}", 16) for number, text in FIXED.items()]
     # What a thread does while it waits is the one thing that is written down for one family.

@@ -21,7 +21,7 @@ LANES = 6 * 2048
 
 @pytest.fixture(autouse=True)
 def _share_at_once(monkeypatch) -> None:
-    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine._WORTH_HIRING", 0.0)
+    monkeypatch.setattr("pixelflow.simd.lanes.compiled.engine._START_THREADS_AFTER", 0.0)
 
 
 def counter(make, rows: int = 2, lanes: int = LANES) -> tuple[Engine, list]:

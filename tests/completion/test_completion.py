@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.completion import whole_parser
 from pixelflow.cli.main import main
-from pixelflow.cli.registry import COMMANDS
+from pixelflow.cli.model.completion import whole_parser
+from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.config import THESIS
 from pixelflow.isa import INSTRUCTIONS
 
@@ -62,8 +62,8 @@ def test_commands(bash) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_of_every_command(bash, name: str) -> None:
-    below = whole_parser()._subparsers._group_actions[0].choices[name]
-    own = {option for action in below._actions for option in action.option_strings if option.startswith("--")}
+    below = whole_parser().below[name]
+    own = {option for action in below.declared for option in action.option_strings if option.startswith("--")}
     assert bash(name, "--") == own
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
-from pixelflow.cli.progress import Progress
-from pixelflow.cli.screen import Screen
+from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.screen import Screen
 
 SVG = re.compile(r"<svg .*</svg>", re.DOTALL)
 
@@ -152,7 +152,7 @@ def progressed(screen: Screen, stream: io.StringIO, monkeypatch: pytest.MonkeyPa
 
 
 def screen(**more: bool) -> Screen:
-    return Screen(width=80, color=False, quiet=more.get("quiet", False), verbose=False, json=False,
+    return Screen(width=80, color=False, quiet=more.get("quiet", False), verbose=False,
                   progress=more.get("progress", True))  # fmt: skip
 
 

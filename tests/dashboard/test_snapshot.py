@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from microcode import assemble
-from pixelflow.cli.dash import Player
-from pixelflow.cli.dash_state import Looker, facts_of
-from pixelflow.cli.pe_tables import MapView
+from pixelflow.cli.watch.dash import Player
+from pixelflow.cli.watch.dash_state import Looker, facts_of
 from pixelflow.config import THESIS, TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node
+from pixelflow.node.account.pe_report import MapView
 from pixelflow.node.replay.saved_run import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
 from pixelflow.observe.dashboard import State, Watch, snapshot

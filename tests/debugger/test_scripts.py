@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.cli.debug_commands import COMMANDS
+from pixelflow.cli.debug.commands import COMMANDS
 from tests.debugger import programs
 
 ROOT = Path(__file__).resolve().parents[2]

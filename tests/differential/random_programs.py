@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import random
 
-from pixelflow.isa import INSTRUCTIONS, MEMORY_BYTES, Family, Imm, Instruction, Kind, Mem, OperandSpec, Register, Unit
+from pixelflow.isa import (
+    INSTRUCTIONS,
+    MEMORY_BYTES,
+    Family,
+    Imm,
+    Instruction,
+    Mem,
+    OperandSpec,
+    Register,
+    Unit,
+    operands,
+)
+from pixelflow.simd.isa.operands import Count
 
 HOT = (*range(12), *range(MEMORY_BYTES - 4, MEMORY_BYTES))
 """Few addresses, so that instructions of one program meet each other's results; both ends of the PE are in."""
@@ -14,16 +26,16 @@ _KINDS = [d for d in INSTRUCTIONS.values() if d.unit is Unit.PE and d.family is 
 
 def _operand(rng: random.Random, spec: OperandSpec, count: int) -> object:
     match spec.kind:
-        case Kind.REGISTER:
+        case operands.REGISTER:
             return rng.choice(list(Register))
-        case Kind.SOURCE:
+        case operands.SOURCE:
             return rng.choice([rng.choice(list(Register)), Mem(rng.choice(HOT)), Imm(rng.randint(-128, 255))])
-        case Kind.MEMORY:
+        case operands.MEMORY:
             size = count if spec.sized_by else 1
             return Mem(min(rng.choice(HOT), MEMORY_BYTES - size))
-        case Kind.BYTE:
+        case operands.BYTE:
             return Imm(rng.randint(-128, 255))
-        case Kind.COEFFICIENT:
+        case operands.COEFFICIENT:
             return rng.choice([0, 0, rng.randint(-200, 200), rng.getrandbits(63) - (1 << 62)])
     raise AssertionError(spec.kind)
 
@@ -35,14 +47,17 @@ def instruction(rng: random.Random, depth: int) -> tuple[Instruction, int]:
         if not 0 <= depth + declaration.pushes <= 4:
             continue
         count = 0
-        operands = []
-        sizes = [s for s in declaration.operands if s.kind is Kind.COUNT]
-        values = {s.name: rng.choice(s.choices) if s.choices else rng.randint(s.low, min(s.high, 6)) for s in sizes}
+        given = []
+        sizes = [(s.name, s.kind) for s in declaration.operands if isinstance(s.kind, Count)]
+        values = {
+            name: rng.choice(kind.choices) if kind.choices else rng.randint(kind.low, min(kind.high, 6))
+            for name, kind in sizes
+        }
         count = values.get("bytes", 0)
         for spec in declaration.operands:
-            operands.append(values[spec.name] if spec.name in values else _operand(rng, spec, count))
+            given.append(values[spec.name] if spec.name in values else _operand(rng, spec, count))
         gated = declaration.gateable and rng.random() < 0.4
-        made = INSTRUCTIONS.make(declaration.mnemonic, *operands, gated=gated)
+        made = INSTRUCTIONS.make(declaration.mnemonic, *given, gated=gated)
         return made, depth + declaration.pushes
 
 

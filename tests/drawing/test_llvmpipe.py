@@ -9,8 +9,7 @@ import pytest
 
 from pixelflow.simd.drawing import CENTRE, SAMPLES, covered, snap
 from tessellation import load, tessellate
-from tessellation.camera import View
-from tessellation.rendering import lit_triangles
+from tessellation.picture import View, lit_triangles
 from tests.drawing.llvmpipe import llvmpipe, overdraw
 
 SIZE = 256

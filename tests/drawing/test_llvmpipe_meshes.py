@@ -8,10 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from larrabee_bridge.spans import spans_of
-from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
-from tessellation.camera import View
-from tessellation.rendering import lit_triangles, read_model
+from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, spans_of
+from tessellation.picture import View, lit_triangles, read_model
 from tessellation.scenes import MESHES
 from tests.drawing.llvmpipe import llvmpipe, overdraw
 from tests.npm_meshes import mesh

@@ -5,6 +5,7 @@ import pytest
 
 from pixelflow.node import GpMemory
 from pixelflow.node.texture.gp_memory import GP_MEMORY_BYTES
+from pixelflow.simd.errors import InputError, MachineFault
 
 
 def test_bytes_stay() -> None:

@@ -6,10 +6,23 @@ import random
 
 import pytest
 
-from pixelflow.isa import INSTRUCTIONS, EncodingError, Imm, Kind, Mem, Register, decode, encode
+from pixelflow.isa import (
+    INSTRUCTIONS,
+    EncodingError,
+    Family,
+    Imm,
+    InstructionSet,
+    Mem,
+    Register,
+    Unit,
+    decode,
+    encode,
+    operands,
+)
 from pixelflow.simd.errors import InputError, InternalError
-from pixelflow.simd.isa.declare import Family, InstructionSet
+from pixelflow.simd.isa.declare import Declaration
 from pixelflow.simd.isa.encoding import OPCODE_BITS, WORD_BITS
+from pixelflow.simd.isa.operands import Count, Delta, Name, Target
 
 DECLARATIONS = INSTRUCTIONS.values()
 
@@ -20,23 +33,27 @@ def _random_operand(rng: random.Random, spec) -> object:
         return make(rng.randint(low, high), base)
 
     match spec.kind:
-        case Kind.REGISTER:
+        case operands.REGISTER:
             return rng.choice(list(Register))
-        case Kind.SOURCE:
+        case operands.SOURCE:
             return rng.choice([Register.S, reference(Mem, -512, 511), reference(Imm, -128, 255)])
-        case Kind.MEMORY:
+        case operands.MEMORY:
             return reference(Mem, -512, 511)
-        case Kind.BYTE:
+        case operands.BYTE:
             return reference(Imm, -128, 255)
-        case Kind.COUNT | Kind.PARAMETER | Kind.DELTA:
-            return rng.choice(spec.choices) if spec.choices else rng.randint(spec.low, spec.high)
-        case Kind.COEFFICIENT:
+        case Count(choices=choices) if choices:
+            return rng.choice(choices)
+        case Count(low=low, high=high) | Delta(low=low, high=high):
+            return rng.randint(low, high)
+        case operands.PARAMETER:
+            return rng.randint(0, 6)
+        case operands.COEFFICIENT:
             return rng.getrandbits(64) - (1 << 63)
-        case Kind.TARGET:
+        case Target():
             return rng.getrandbits(24)
-        case Kind.NAME:
+        case Name():
             return rng.getrandbits(16)
-        case Kind.ARGUMENTS:
+        case operands.ARGUMENTS:
             return tuple(reference(Mem, -4096, 4095) for _ in range(rng.randrange(8)))
 
 
@@ -111,7 +128,7 @@ def test_words_that_mean_nothing_are_refused() -> None:
 
 
 def test_a_second_declaration_of_a_mnemonic_or_opcode_is_refused() -> None:
-    fresh = InstructionSet()
+    fresh = InstructionSet("tests", unit=Unit.PE, kind=Declaration)
 
     def declare(mnemonic, opcode):
         @fresh.instruction(mnemonic, opcode, family=Family.MOVE, steps=lambda: (), cost="0", source="test")

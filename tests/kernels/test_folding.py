@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from pixelflow.kernels.folding import Folded, folded
-from pixelflow.simd.lanes.compiled.plain import carry_out
-from pixelflow.simd.lanes.compiled.trace import COORDINATES, Part, record
+from pixelflow.simd.lanes.compiled.blocks import parts_of as record
+from pixelflow.simd.lanes.form import COORDINATES, Part
+from pixelflow.simd.lanes.form.interpreter import Interpreter
 
 ROWS, LANES = 12, 8
 FLAGS = ("c", "e", "l", "l0", "l1")
@@ -338,8 +339,10 @@ def test_random_programs_leave_what_carrying_them_out_leaves(seed: int, moves: b
     for _ in range(4):
         before = _state(pick, known, found.masks)
         carried_out = before.copy()
+        interpreter = Interpreter(carried_out[0], 4, [PLACES[name] for name in COORDINATES])
         for part in parts[: found.count]:
-            carry_out(part, carried_out)
+            for call in interpreter.bind(part):
+                call()
         put = before.copy()
         for place, source in found.moves:
             put[0, place] = before[0, source]

@@ -17,6 +17,7 @@ from pixelflow.node import Node
 from pixelflow.node.perform import score
 from pixelflow.node.perform.prepared import prepared
 from pixelflow.node.perform.repeated import Again
+from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program
 

@@ -17,6 +17,7 @@ from pixelflow.kernels.kernel import Operation as Computed
 from pixelflow.kernels.known import digest, kernel_of, known
 from pixelflow.node import Node
 from pixelflow.node.perform.prepared import prepared
+from pixelflow.simd.errors import InputError
 from tests.kernels.operands import kernel_for, label
 from tests.library.batch import OPERANDS, calling
 

@@ -206,5 +206,9 @@ def test_the_account_of_a_repeated_run_is_its_own(program: Program) -> None:
     runs = [_prepared(node, marked, seed).run(program) for seed in range(3)]
     runs[1].waits["sem 99"] = 1
     assert runs[2].repeated and "sem 99" not in runs[2].waits
-    assert [any(name == "repeated" for name, _ in run.sheet().facts) for run in runs] == [False, True, True]
+    assert [any(getattr(part, "label", None) == "repeated" for part in run.report().parts) for run in runs] == [
+        False,
+        True,
+        True,
+    ]
     assert "sem 99" not in _prepared(node, marked, 4).run(program).waits

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import TILES, Rule, bin_triangles, in_order, sub_bins
-from larrabee_bridge.spans import spans_of
-from pixelflow.simd.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap
+from larrabee_bridge.coverage.binning import TILES, BinRule, bin_triangles, in_order, sub_bins
+from pixelflow.simd.drawing import FAR, SAMPLES, ScreenTriangles, covered, draw, snap, spans_of
 from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 300, 200
@@ -39,18 +38,18 @@ def test_spans_are_the_pixels_of_the_reference(size: float) -> None:
 @pytest.mark.parametrize("size", [4, 60, 400])
 def test_each_rule_holds_what_it_says(size: float, tile: int) -> None:
     triangles = scattered(60, size)
-    found = {rule: bin_triangles(triangles, WIDTH, HEIGHT, tile, rule) for rule in Rule}
+    found = {rule: bin_triangles(triangles, WIDTH, HEIGHT, tile, rule) for rule in BinRule}
     for number in range(len(triangles)):
         pixels = draw(triangles.part(np.array([number])), WIDTH, HEIGHT).depths < FAR
-        for place in range(found[Rule.COVERED].columns * found[Rule.COVERED].rows):
-            row, column = divmod(place, found[Rule.COVERED].columns)
+        for place in range(found[BinRule.COVERED].columns * found[BinRule.COVERED].rows):
+            row, column = divmod(place, found[BinRule.COVERED].columns)
             there = pixels[row * tile : (row + 1) * tile, column * tile : (column + 1) * tile].any()
-            assert (number in found[Rule.COVERED].of(place)) == there
+            assert (number in found[BinRule.COVERED].of(place)) == there
             if there:
-                assert number in found[Rule.EDGES].of(place)
-            if number in found[Rule.EDGES].of(place):
-                assert number in found[Rule.BOX].of(place)
-    assert found[Rule.COVERED].entries <= found[Rule.EDGES].entries <= found[Rule.BOX].entries
+                assert number in found[BinRule.EDGES].of(place)
+            if number in found[BinRule.EDGES].of(place):
+                assert number in found[BinRule.BOX].of(place)
+    assert found[BinRule.COVERED].entries <= found[BinRule.EDGES].entries <= found[BinRule.BOX].entries
 
 
 @pytest.mark.parametrize("tile", TILES)
@@ -63,7 +62,7 @@ def test_the_spread_of_boxes_follows_the_closed_form(tile: int, across: int, dow
     x, y = np.meshgrid(np.arange(tile), np.arange(tile))
     corner = np.stack([x, y], axis=-1).reshape(-1, 2) + 0.5
     points = np.stack([corner, corner + np.array([across, 0]), corner + np.array([0, down])], axis=1)
-    bins = bin_triangles(made(points), 8 * tile, 8 * tile, tile, Rule.BOX)
+    bins = bin_triangles(made(points), 8 * tile, 8 * tile, tile, BinRule.BOX)
     assert bins.entries == (across + tile) * (down + tile)
 
 
@@ -90,8 +89,8 @@ def test_spread_by_hand() -> None:
 
 def test_an_edge_rejects_what_of_a_tile_is_on_the_screen() -> None:
     triangle = made(np.array([[(63, -30), (127, 34), (127, -30)]], float))
-    assert bin_triangles(triangle, 70, 64, 64, Rule.EDGES).of(1).tolist() == []
-    assert bin_triangles(triangle, 128, 64, 64, Rule.EDGES).of(1).tolist() == [0]
+    assert bin_triangles(triangle, 70, 64, 64, BinRule.EDGES).of(1).tolist() == []
+    assert bin_triangles(triangle, 128, 64, 64, BinRule.EDGES).of(1).tolist() == [0]
 
 
 def test_tiles_end_with_the_screen() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.isa import FLAGS, INSTRUCTIONS, LANES, NEXT
-from larrabee_bridge.program import assemble_vector
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from microcode import assemble
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import Instruction

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.core import Core
-from larrabee_bridge.program import assemble_vector
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.cli.main import main
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
@@ -78,7 +78,7 @@ def test_sixteen_rays_and_a_triangle_in_few_cycles() -> None:
     cycles, operations = {}, {}
     for turns in (1, 11):
         program = assemble_vector(RAY.read_text(), TRIANGLES=turns)
-        unit, core, recording = VectorUnit(program, 4), Core(program, 4), Recording(4)
+        unit, core, recording = VectorUnit(program, 4), Core(program, 4), ThreadTrace(4)
         unit.run(lambda *step, core=core, recording=recording: (core(*step), recording(*step)))
         cycles[turns] = np.array([core.cycles[0], take_turns(program, recording.steps).cycles])
         operations[turns] = sum(int(counts[0]) for family, counts in core.counts.items() if family.vector)

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.isa import Family
-from larrabee_bridge.program import assemble_vector
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from tests.larrabee.rows import ROWS
 from tests.larrabee.test_instructions import instruction
 
 THREADS, BYTES = 5, 256
-TEXTS = sorted({text for text, *_ in ROWS if instruction(text).declaration.family is not Family.BRANCH})
+TEXTS = sorted({text for text, *_ in ROWS if instruction(text).declaration.family is not VectorFamily.BRANCH})
 
 
 def settle(unit: VectorUnit, states: list[dict[str, np.ndarray]]) -> None:

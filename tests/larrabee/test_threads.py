@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.caches import Cache
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.program import assemble_vector
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.memory.caches import SetAssociativeCache
+from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 CHAIN = "vaddps v1, v2, v3\n" + "vaddps v1, v1, v3\n" * 7
@@ -16,7 +16,7 @@ CHAIN = "vaddps v1, v2, v3\n" + "vaddps v1, v1, v3\n" * 7
 
 def shared(text: str, threads: int, config: CoreConfig | None = None):
     program = assemble_vector(text)
-    recording = Recording(threads)
+    recording = ThreadTrace(threads)
     VectorUnit(program, threads).run(recording)
     return take_turns(program, recording.steps, config)
 
@@ -48,7 +48,7 @@ def test_an_access_to_many_lines_holds_the_core() -> None:
     program = assemble_vector(text)
     unit = VectorUnit(program, 2)
     unit.set_vector(2, np.arange(16) * 64)
-    recording = Recording(2)
+    recording = ThreadTrace(2)
     unit.run(recording)
     # mov and mov, then 16 cycles each
     assert take_turns(program, recording.steps).cycles == 34
@@ -72,7 +72,7 @@ def test_one_thread_costs_what_the_other_model_says(seed: int, config: CoreConfi
     ]
     text = "\n".join(made[rng.integers(len(made))](*rng.integers(0, 4, 3)) for _ in range(60)) + "\n"
     program = assemble_vector(text)
-    core, recording = Core(program, config=config), Recording(1)
+    core, recording = Core(program, config=config), ThreadTrace(1)
     for listener in (core, recording):
         unit = VectorUnit(program)
         unit.set_vector(1, np.arange(16) * 12)
@@ -115,12 +115,12 @@ def test_lines_beyond_the_l1_cache_are_found_in_the_l2_slice() -> None:
 
 def test_threads_with_memories_of_their_own_do_not_share_lines() -> None:
     program = assemble_vector("vloadps v1, [64]\n")
-    recording = Recording(3)
+    recording = ThreadTrace(3)
     VectorUnit(program, 3, ByteMemory(128, 3)).run(recording)
     assert take_turns(program, recording.steps, CoreConfig(caches=True)).l2_misses == 3
 
 
 def test_a_set_gives_up_the_line_that_was_used_longest_ago() -> None:
-    cache = Cache(2 * 64, ways=2)
+    cache = SetAssociativeCache(2 * 64, ways=2)
     assert [cache.touch(line) for line in (1, 2, 1, 3, 1, 2)] == [False, False, True, False, True, False]
     assert (cache.hits, cache.misses) == (2, 4)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.dependences import dependences
-from larrabee_bridge.isa import INSTRUCTIONS, Family
-from larrabee_bridge.program import VectorProgram, assemble_vector
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.dependences import dependences
+from larrabee_bridge.isa import INSTRUCTIONS, VectorFamily
+from larrabee_bridge.unit.program import VectorProgram, assemble_vector
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
@@ -65,7 +65,7 @@ def test_a_thread_among_others_costs_what_it_costs_alone() -> None:
         assert together.cycles[number] == alone.cycles[0]
         assert together.paired[number] == alone.paired[0]
         assert together.waited[number] == alone.waited[0]
-        assert all(together.counts[family][number] == alone.counts[family][0] for family in Family)
+        assert all(together.counts[family][number] == alone.counts[family][0] for family in VectorFamily)
 
 
 def test_threads_share_one_memory_or_have_one_each() -> None:

@@ -5,15 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import BackEnd, Stage, TextureUnit, render_back_end
+from larrabee_bridge.backend import BackEnd, TileStage, TileTextureUnit, render_back_end
 from larrabee_bridge.backend.accounts import Accounts
 from larrabee_bridge.backend.programs import program_of, stages_of, work_parameters
 from larrabee_bridge.backend.tiles import TileMemory, draw_bytes
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.isa import Family
-from larrabee_bridge.quads import quads_of
-from larrabee_bridge.threads import Recording, take_turns
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.coverage.quads import quads_of
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture
 
@@ -28,36 +28,47 @@ def test_clearing_a_block_takes_three_cycles() -> None:
     """In pairs: a store and a count, another count and store; the branch by itself, for it needs the last count."""
     found = one_quad()
     # 64 blocks in three shares; the first store waits four cycles for its word; halt comes after a branch, alone.
-    assert int(found.stages[Stage.CLEAR].sum()) == sum(4 + 3 * blocks + 1 for blocks in (21, 21, 22))
+    assert int(found.stages[TileStage.CLEAR].sum()) == sum(4 + 3 * blocks + 1 for blocks in (21, 21, 22))
 
 
 def test_the_instructions_of_one_quad() -> None:
     """A plain triangle over one quad, counted in the programs' text by hand."""
     found = one_quad().instructions
-    clear = {Family.CONVERT: 3 * 2, Family.MEMORY: 64 * 2, Family.SCALAR: 64 * 2, Family.BRANCH: 64 + 3}
-    setup = {Family.CONVERT: 2, Family.INTEGER: 8, Family.MEMORY: 1, Family.SCALAR: 23, Family.BRANCH: 3}
+    clear = {
+        VectorFamily.CONVERT: 3 * 2,
+        VectorFamily.MEMORY: 64 * 2,
+        VectorFamily.SCALAR: 64 * 2,
+        VectorFamily.BRANCH: 64 + 3,
+    }
+    setup = {
+        VectorFamily.CONVERT: 2,
+        VectorFamily.INTEGER: 8,
+        VectorFamily.MEMORY: 1,
+        VectorFamily.SCALAR: 23,
+        VectorFamily.BRANCH: 3,
+    }
     work = {
-        Family.CONVERT: 2,  # columns and rows
-        Family.INTEGER: 8 + 4 + 4,  # slopes of four planes, then the planes at the quad
-        Family.SHIFT: 2 + 2,  # depth and red; green and blue put beside it
-        Family.COMPARE: 1,
-        Family.MEMORY: 2,  # depth and colour
-        Family.MASK: 2,
-        Family.SCALAR: 8,
-        Family.BRANCH: 4,
+        VectorFamily.CONVERT: 2,  # columns and rows
+        VectorFamily.INTEGER: 8 + 4 + 4,  # slopes of four planes, then the planes at the quad
+        VectorFamily.SHIFT: 2 + 2,  # depth and red; green and blue put beside it
+        VectorFamily.COMPARE: 1,
+        VectorFamily.MEMORY: 2,  # depth and colour
+        VectorFamily.MASK: 2,
+        VectorFamily.SCALAR: 8,
+        VectorFamily.BRANCH: 4,
     }
     parts = (clear, setup, work)
-    assert found == {family: sum(part.get(family, 0) for part in parts) for family in Family}
+    assert found == {family: sum(part.get(family, 0) for part in parts) for family in VectorFamily}
 
 
 def test_a_quad_that_is_hidden_is_not_shaded() -> None:
     twice = Draw("twice", soup(4), State())
     frames = [Frame(WIDTH, HEIGHT, (0, 0, 0), (twice,) * n) for n in (1, 2)]
     once, hidden = (render_back_end(frame, tile=32) for frame in frames)
-    for stage in (Stage.SHADE, Stage.BLEND):
+    for stage in (TileStage.SHADE, TileStage.BLEND):
         assert hidden.stages[stage].sum() == once.stages[stage].sum() > 0
-    assert hidden.stages[Stage.SETUP].sum() == 2 * once.stages[Stage.SETUP].sum()
-    assert hidden.stages[Stage.DEPTH].sum() > once.stages[Stage.DEPTH].sum()
+    assert hidden.stages[TileStage.SETUP].sum() == 2 * once.stages[TileStage.SETUP].sum()
+    assert hidden.stages[TileStage.DEPTH].sum() > once.stages[TileStage.DEPTH].sum()
 
 
 @pytest.mark.parametrize("samples", [1, 4])
@@ -70,7 +81,7 @@ def test_stages_and_threads_are_the_same_cycles(samples: int) -> None:
     found = render_back_end(Frame(WIDTH, HEIGHT, (0, 0, 0), draws, samples), tile=32)
     assert np.array_equal(sum(found.stages.values()), found.threads.sum(axis=1))
     spent = {stage for stage, cycles in found.stages.items() if cycles.sum()}
-    assert spent == set(Stage) - ({Stage.RESOLVE} if samples == 1 else set())
+    assert spent == set(TileStage) - ({TileStage.RESOLVE} if samples == 1 else set())
     assert (found.accounts.issuing <= found.threads).all()
     assert (found.cycles >= found.threads.max(axis=1)).all()
     assert (found.cycles <= found.threads.sum(axis=1)).all()
@@ -80,7 +91,7 @@ def test_a_longer_shader_costs_a_cycle_an_operation_and_changes_no_pixel() -> No
     """Four chains side by side, so that no operation waits: one cycle each in every quad that is shaded."""
     frame = Frame(4, 4, (1, 2, 3), (Draw("one", ONE),))
     short, long = (render_back_end(frame, tile=32, length=length) for length in (20, 60))
-    assert long.stages[Stage.SHADE].sum() - short.stages[Stage.SHADE].sum() == 40
+    assert long.stages[TileStage.SHADE].sum() - short.stages[TileStage.SHADE].sum() == 40
     assert long.picture.equals(short.picture)
 
 
@@ -114,7 +125,7 @@ def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or
 class _Both:
     """Tells a core and a recording of what threads carry out."""
 
-    def __init__(self, core: Core, recording: Recording) -> None:
+    def __init__(self, core: Core, recording: ThreadTrace) -> None:
         self.core, self.recording = core, recording
 
     def __call__(self, *step) -> None:
@@ -128,7 +139,7 @@ def test_cycles_of_a_core_by_hand() -> None:
     accounts.cycles[:] = [[10, 50, 20, 30], [40, 5, 5, 5], [10, 20, 20, 20]]
     accounts.issuing[:] = [[5, 20, 10, 10], [10, 5, 5, 5], [10, 15, 18, 20]]
     none = np.zeros(3, np.int64)
-    found = BackEnd(Picture.empty(1, 1), 32, 3, accounts, TextureUnit(3), 0, none, 0)
+    found = BackEnd(Picture.empty(1, 1), 32, 3, accounts, TileTextureUnit(3), 0, none, 0)
     assert found.cycles.tolist() == [50, 40, 63]
     # 10 + 39 is below 50 and 45 + 39 is not; 40 + 7 is the longest; 63 + 1 again.
     assert accounts.together(np.array([39, 7, 1])).tolist() == [84, 47, 64]
@@ -147,7 +158,7 @@ def test_the_stages_of_a_cutout_by_hand() -> None:
     parameters = work_parameters(Frame(4, 4, (0, 0, 0), (draw,)), draw, 2, 0)
     found = Counter(stages_of("work", **parameters))
     # Opacity of the texels, and its comparison; one store of a colour.
-    assert (found[Stage.DEPTH], found[Stage.TEXTURE], found[Stage.BLEND]) == (9, 2, 1)
+    assert (found[TileStage.DEPTH], found[TileStage.TEXTURE], found[TileStage.BLEND]) == (9, 2, 1)
 
 
 def test_the_share_of_vector_instructions_by_hand() -> None:
@@ -171,7 +182,7 @@ def test_threads_that_share_a_core_take_no_less_than_the_formula_says() -> None:
     parameters = {"SAMPLES": 1, "LAYERS": 0, "TEXTURED": 0, "TILE": 32}
     Accounts(1, CoreConfig()).run("setup", parameters, memory.memory, zeros, zeros, scalars, dealt.sizes, {1: 0xFF})
     program = program_of("work", **work_parameters(frame, draw, 0, 0))
-    unit, core, recording = VectorUnit(program, 3, memory.memory), Core(program, 3), Recording(3)
+    unit, core, recording = VectorUnit(program, 3, memory.memory), Core(program, 3), ThreadTrace(3)
     unit.set_scalar(0, dealt.queues)
     unit.set_scalar(5, dealt.counts)
     unit.run(_Both(core, recording))

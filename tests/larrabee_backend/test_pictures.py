@@ -5,7 +5,7 @@ import pytest
 
 from larrabee_bridge.backend import render_back_end
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.quads import quads_of
+from larrabee_bridge.coverage.quads import quads_of
 from pixelflow.simd.drawing import (
     Blend,
     DepthTest,

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Rule, bin_triangles, in_order, sub_bins
-from larrabee_bridge.isa import Family
-from larrabee_bridge.program import shipped
-from larrabee_bridge.quads import quads_of
-from larrabee_bridge.renderer import merged, render_on_larrabee
+from larrabee_bridge.coverage.binning import BinRule, bin_triangles, in_order, sub_bins
+from larrabee_bridge.coverage.quads import quads_of
+from larrabee_bridge.frame.renderer import merged, render_on_larrabee
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.unit.program import shipped
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup
@@ -28,11 +28,11 @@ def test_a_frame_from_its_triangles_on(samples: int) -> None:
     assert (found.raster_cycles > 0).tolist() == (found.back_end.quads > 0).tolist()
     counted = sum(raster.descent.cycles.sum() for raster in found.rasters)
     assert found.raster_cycles.sum() == counted
-    assert found.instructions[Family.FUSED] == 0 < found.instructions[Family.INTEGER]
+    assert found.instructions[VectorFamily.FUSED] == 0 < found.instructions[VectorFamily.INTEGER]
 
 
-@pytest.mark.parametrize("rule", [Rule.BOX, Rule.EDGES])
-def test_how_tiles_are_chosen_changes_no_pixel(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", [BinRule.BOX, BinRule.EDGES])
+def test_how_tiles_are_chosen_changes_no_pixel(rule: BinRule) -> None:
     assert render_on_larrabee(ORDERED, tile=32, rule=rule).picture.equals(EXPECTED)
 
 
@@ -75,7 +75,7 @@ def test_sub_bins_without_their_sequence_ids_would_give_another_picture() -> Non
 def test_what_cannot_be_rendered_is_refused() -> None:
     four = Frame(8, 8, (0, 0, 0), (), 4)
     with pytest.raises(InputError, match="bins by BOX with 4 samples"):
-        render_on_larrabee(four, rule=Rule.BOX)
+        render_on_larrabee(four, rule=BinRule.BOX)
     with pytest.raises(InputError, match="PrimSets of 0"):
         render_on_larrabee(four, primset=0)
     one = Frame(WIDTH, HEIGHT, (0, 0, 0), (Draw("one", soup(1, 6)),))

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import Stage, render_back_end
+from larrabee_bridge.backend import TileStage, render_back_end
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame
 from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import square
@@ -46,7 +46,7 @@ def test_as_many_layers_as_there_is_room_for(samples: int) -> None:
 def test_layers_are_paid_for_where_they_are() -> None:
     """Each further layer is a round more, and looks through one more; an empty list costs a look at its count."""
     frames = [Frame(8, 8, (0, 0, 0), tuple(Draw("", SQUARES[0], CLEAR) for _ in range(n))) for n in (1, 2, 3)]
-    cycles = [int(render_back_end(frame, tile=32).stages[Stage.SORT].sum()) for frame in frames]
+    cycles = [int(render_back_end(frame, tile=32).stages[TileStage.SORT].sum()) for frame in frames]
     assert cycles[0] < cycles[1] < cycles[2]
     assert cycles[2] - cycles[1] > cycles[1] - cycles[0]
 

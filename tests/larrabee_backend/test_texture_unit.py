@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import Stage, TextureConfig, TextureUnit, render_back_end
-from larrabee_bridge.fibers import run_fibers
+from larrabee_bridge.backend import TextureConfig, TileStage, TileTextureUnit, render_back_end
+from larrabee_bridge.memory.fibers import run_fibers
 from pixelflow.simd.drawing import Draw, Frame, State, Texture, snap
 from pixelflow.simd.drawing.frame_reference import filtered
 from pixelflow.simd.errors import InputError
@@ -14,7 +14,7 @@ TEXEL = 1 << 16
 GRID = texture(5, 16, 16)
 
 
-def ask(unit: TextureUnit, x: np.ndarray, y: np.ndarray, wanted: np.ndarray | None = None) -> np.ndarray:
+def ask(unit: TileTextureUnit, x: np.ndarray, y: np.ndarray, wanted: np.ndarray | None = None) -> np.ndarray:
     """Ask for texel centres x, y of one quad."""
     wanted = np.ones((1, 16), bool) if wanted is None else wanted
     u, v = ((at * TEXEL + TEXEL // 2).astype(np.uint32)[None] for at in (x, y))
@@ -24,13 +24,13 @@ def ask(unit: TextureUnit, x: np.ndarray, y: np.ndarray, wanted: np.ndarray | No
 
 def test_a_quad_of_texel_centres_gets_the_texels() -> None:
     y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
-    found = ask(TextureUnit(1), x, y)
+    found = ask(TileTextureUnit(1), x, y)
     assert np.array_equal(found[0].T, GRID.texels[y, x])
 
 
 def test_lines_that_a_quad_touches() -> None:
     """Texels 8 to 11 across and 4 to 7 down are one line of 4x4; their neighbours to the right and below are three."""
-    unit = TextureUnit(1)
+    unit = TileTextureUnit(1)
     y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
     ask(unit, x, y)
     assert (unit.misses[0], unit.hits[0], unit.bytes[0]) == (4, 0, 256)
@@ -45,7 +45,7 @@ def test_lines_that_a_quad_touches() -> None:
 
 
 def test_a_tile_begins_with_an_empty_cache() -> None:
-    unit = TextureUnit(2)
+    unit = TileTextureUnit(2)
     y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
     ask(unit, x, y)
     unit.finish()
@@ -55,7 +55,7 @@ def test_a_tile_begins_with_an_empty_cache() -> None:
 
 def test_tiles_have_caches_of_their_own() -> None:
     """Two tiles ask for the same four lines at once: neither finds the other's."""
-    unit = TextureUnit(2)
+    unit = TileTextureUnit(2)
     y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
     u, v = (np.tile(at * TEXEL + TEXEL // 2, (3, 1)).astype(np.uint32) for at in (x, y))
     tile, thread = np.array([0, 1, 1]), np.zeros(3, np.int64)
@@ -64,7 +64,7 @@ def test_tiles_have_caches_of_their_own() -> None:
 
 
 def test_textures_lie_in_lines_of_their_own() -> None:
-    unit = TextureUnit(1)
+    unit = TileTextureUnit(1)
     y, x = (each.reshape(-1) for each in np.mgrid[4:8, 8:12])
     u, v = ((at * TEXEL + TEXEL // 2).astype(np.uint32)[None] for at in (x, y))
     zero = np.zeros(1, np.int64)
@@ -82,7 +82,7 @@ def test_what_no_texture_unit_is() -> None:
 
 def test_coordinates_repeat() -> None:
     x = np.arange(16) - 5
-    found = ask(TextureUnit(1), x, np.full(16, -3))
+    found = ask(TileTextureUnit(1), x, np.full(16, -3))
     assert np.array_equal(found[0].T, GRID.texels[-3 % 16, x % 16])
 
 
@@ -93,7 +93,7 @@ def test_only_quads_that_are_seen_ask() -> None:
         found = render_back_end(Frame(8, 8, (0, 0, 0), draws), tile=32)
         assert int(found.texture.pixels.sum()) == pixels
         assert int(found.texture.requests.sum()) == 6 * pixels // 64  # four quads, two of them in both triangles
-        assert int(found.stages[Stage.TEXTURE].sum()) > 0
+        assert int(found.stages[TileStage.TEXTURE].sum()) > 0
 
 
 def test_how_many_cycles_fibers_have_to_fill() -> None:
@@ -101,7 +101,7 @@ def test_how_many_cycles_fibers_have_to_fill() -> None:
     draw = Draw("", square(0.5, (9, 9, 9), 16), State(texture=GRID))
     found = render_back_end(Frame(16, 16, (0, 0, 0), (draw,)), tile=32)
     unit = found.texture
-    clear = found.stages[Stage.CLEAR].sum()
+    clear = found.stages[TileStage.CLEAR].sum()
     assert unit.asking.sum() + unit.answered.sum() == found.threads[:, 1:].sum() - clear
     assert unit.between == (unit.asking.sum() + unit.answered.sum()) / 20
     assert unit.requests.sum() == 20  # of 16 quads, the four on the diagonal lie in both triangles

@@ -32,7 +32,7 @@ def test_the_object_has_both_columns(capsys) -> None:
     [("fig. 12", {"binning-bandwidth"}), ("figure20", {"applications-scaling"}), ("Fig9", {"scaling"}), ("2.3", None)],
 )
 def test_places_are_found_however_they_are_written(capsys, given: str, found: set | None) -> None:
-    from pixelflow.cli.larrabee_claims import _chosen
+    from pixelflow.cli.evidence.claims import _chosen
 
     assert {claim.name for claim in _chosen(CLAIMS, [given])} == (found or {"single-stream-price"})
 

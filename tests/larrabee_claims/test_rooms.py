@@ -8,12 +8,12 @@ import pytest
 
 from larrabee_bridge.backend import render_back_end
 from larrabee_bridge.claims import CLAIMS, Bench, measured_rows
-from larrabee_bridge.claims.bench import MEASURES
-from larrabee_bridge.claims.measures_cores import FILLING, scenes_of, work_of
-from larrabee_bridge.claims.measures_rasterizer import SMALL, VOLUMES
-from larrabee_bridge.claims.meshes import equilateral, even_mesh
-from larrabee_bridge.claims.scene_costs import _fitted, _sample, costs_of
-from larrabee_bridge.rasterizer import rasterize
+from larrabee_bridge.claims.measures.bench import MEASURES
+from larrabee_bridge.claims.measures.cores import FILLING, scenes_of, work_of
+from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
+from larrabee_bridge.claims.measures.rasterizer import SMALL, VOLUMES
+from larrabee_bridge.claims.measures.scene_costs import _fitted, _sample, costs_of
+from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.scheduling import CORES
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
 
@@ -25,9 +25,9 @@ SCENES, MESHES = ("herd", "fleet"), ("nut",)
 def fewer_scenes():
     """Half of the scenes and one of the meshes are enough to ask whether figures are what they say."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("larrabee_bridge.claims.measures_cores.SCENES", SCENES)
-        patch.setattr("larrabee_bridge.claims.measures_rasterizer.MESHES", MESHES)
-        patch.setattr("larrabee_bridge.claims.measures_rasterizer.COMPARED", MESHES)
+        patch.setattr("larrabee_bridge.claims.measures.cores.SCENES", SCENES)
+        patch.setattr("larrabee_bridge.claims.measures.rasterizer.MESHES", MESHES)
+        patch.setattr("larrabee_bridge.claims.measures.rasterizer.COMPARED", MESHES)
         yield
 
 

@@ -5,14 +5,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.compare import draw_on_larrabee, draw_on_pixelflow, side_of, tessellate_on_both, work_of
-from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.compare import tessellate_on_both
+from larrabee_bridge.frame import draw_on_larrabee, side_of, work_of
+from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
+from pixelflow.machine import draw_on_pixelflow
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO, choose
 from tessellation import load
+from tessellation.plan.stages import Stage
 from tessellation.scenes import layers, sized
-from tessellation.stages import Stage
 
 ENGINE = choose(AUTO).engine
 SIZE = (150, 100)
@@ -53,7 +55,7 @@ def test_both_draw_every_pixel_as_64_bit_integers_do(name: str) -> None:
 
 @pytest.mark.parametrize("nodes", [2, 5])
 def test_nodes_that_share_a_scene_draw_the_same_picture(nodes: int) -> None:
-    one, several = (draw_on_pixelflow(frame("deep"), nodes=each, engine=ENGINE) for each in (1, nodes))
+    one, several = (draw_on_pixelflow(frame("deep"), parts=each, engine=ENGINE) for each in (1, nodes))
     assert several.picture.equals(one.picture)
     assert several.lanes == nodes * one.lanes and several.work > one.work
     assert several.traffic["copied for composition"] == nodes * 4 * 128 * 64 * 6  # 3 bytes each of depth and colour

@@ -5,23 +5,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import bin_triangles
-from larrabee_bridge.compare import (
-    FromVertices,
-    draw_on_larrabee,
-    mesh_on_larrabee,
-    project_on_larrabee,
-    side_of,
-    work_of,
-)
-from larrabee_bridge.front_end import Reason
-from larrabee_bridge.rasterizer import sampled_bins
-from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.compare import FromVertices, mesh_on_larrabee, project_on_larrabee
+from larrabee_bridge.coverage.binning import bin_triangles
+from larrabee_bridge.frame import draw_on_larrabee, side_of, work_of
+from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.front_end import DropReason
+from larrabee_bridge.raster.rasterizer import sampled_bins
 from pixelflow.simd.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
 from tessellation import Patch, check, evaluate, load
-from tessellation.camera import View
-from tessellation.rendering import Standpoint, lit_triangles
+from tessellation.picture import Standpoint, View, lit_triangles
 from tessellation.scenes import Body, Scene, SceneSource, draws_of, load_scene, sized
 from tests.larrabee_front.meshes import sphere
 
@@ -106,7 +99,7 @@ def test_the_picture_is_that_of_the_triangles_in_64_bit_integers(name: str) -> N
 def test_nothing_is_cut_and_nothing_is_outside(name: str) -> None:
     """The camera sees all bodies, and depths keep clear of both ends whatever float32 makes of them."""
     for front, body in zip(projected(name).results, scene(name).bodies, strict=True):
-        assert front.cut == front.dropped[Reason.OUTSIDE] == 0
+        assert front.cut == front.dropped[DropReason.OUTSIDE] == 0
         assert len(front.triangles) + sum(front.dropped.values()) == len(body.corners)
 
 
@@ -141,7 +134,7 @@ def test_colours_coordinates_and_states_are_the_hosts() -> None:
     assert [draw.state for draw in after.draws] == [draw.state for draw in before.draws]
     for host, draw, front in zip(before.draws, after.draws, projected("two bodies").fronts, strict=True):
         # All have an area, so that the host's triangle k is the body's.
-        assert host.triangles.dropped == front.dropped[Reason.NO_AREA] == 0
+        assert host.triangles.dropped == front.dropped[DropReason.NO_AREA] == 0
         rows = front.source
         assert np.array_equal(draw.triangles.colours, host.triangles.colours[rows])
         if host.triangles.coordinates is not None:

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Bins, bin_triangles
-from larrabee_bridge.quads import Quads, quads_of
-from larrabee_bridge.rasterizer import rasterize
-from larrabee_bridge.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.coverage.binning import Bins, bin_triangles
+from larrabee_bridge.coverage.quads import Quads, quads_of
+from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.raster.rasterizer import rasterize
 from larrabee_bridge.scheduling import (
     FormulaCosts,
     FrameWork,

@@ -8,17 +8,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from larrabee_bridge.ring import Direction, Leg, Message, RingConfig, RingNetwork
+from larrabee_bridge.memory.ring import Leg, RingConfig, RingDirection, RingMessage, RingNetwork
 from pixelflow.simd.boxes import Transfer
 from pixelflow.simd.errors import InputError
 
 
-def traffic(agents: int, count: int, clocks: int, seed: int = 1) -> list[Message]:
+def traffic(agents: int, count: int, clocks: int, seed: int = 1) -> list[RingMessage]:
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):
         source, to = rng.choice(agents, 2, replace=False).tolist()
-        found.append(Message(source, to, int(rng.integers(clocks))))
+        found.append(RingMessage(source, to, int(rng.integers(clocks))))
     return found
 
 
@@ -26,11 +26,11 @@ def test_by_hand_on_one_ring() -> None:
     """Eight stops. From 1 to 4: up, 3 hops; it must arrive in an even clock, so it leaves in an odd one. From 6 to 1:
     up over the end, 3 hops. From 1 to 6: down, arrives in an odd clock. From 0 to 4 and 1 to 5 both ways are equal."""
     ring = RingNetwork(8)
-    assert ring.way(1, 4) == (Leg(0, 1, 4, Direction.UP, 3),)
-    assert ring.way(6, 1) == (Leg(0, 6, 1, Direction.UP, 3),)
-    assert ring.way(1, 6) == (Leg(0, 1, 6, Direction.DOWN, 3),)
-    assert ring.way(0, 4)[0].direction is Direction.UP
-    assert ring.way(1, 5)[0].direction is Direction.DOWN
+    assert ring.way(1, 4) == (Leg(0, 1, 4, RingDirection.UP, 3),)
+    assert ring.way(6, 1) == (Leg(0, 6, 1, RingDirection.UP, 3),)
+    assert ring.way(1, 6) == (Leg(0, 1, 6, RingDirection.DOWN, 3),)
+    assert ring.way(0, 4)[0].direction is RingDirection.UP
+    assert ring.way(1, 5)[0].direction is RingDirection.DOWN
     assert [ring.latency(1, 4, clock) for clock in (0, 1, 2, 3)] == [4, 3, 4, 3]
     assert [ring.latency(1, 6, clock) for clock in (0, 1, 2, 3)] == [3, 4, 3, 4]
 
@@ -54,7 +54,7 @@ def test_a_message_alone_takes_the_closed_form(agents: int, hop: int, link: int)
     # So far apart that no two are on the rings at the same time.
     rng = np.random.default_rng(agents)
     messages = [
-        Message(*rng.choice(agents, 2, replace=False).tolist(), 1000 * number + int(rng.integers(2)))
+        RingMessage(*rng.choice(agents, 2, replace=False).tolist(), 1000 * number + int(rng.integers(2)))
         for number in range(30)
     ]
     for each in ring.run(messages):
@@ -86,7 +86,7 @@ def test_nothing_meets_anything(agents: int, count: int, clocks: int) -> None:
 
 def test_an_agent_accepts_one_message_in_every_clock() -> None:
     """Both neighbours of agent 0 send to it without pause: each gets every second clock."""
-    messages = [Message(source, 0, 0) for source in (1, 7) for _ in range(20)]
+    messages = [RingMessage(source, 0, 0) for source in (1, 7) for _ in range(20)]
     found = RingNetwork(8).run(messages)
     assert sorted(each.rides[0].accepted for each in found) == list(range(1, 41))
 
@@ -116,7 +116,7 @@ def test_a_ring_has_two_agents() -> None:
 
 def test_no_ring_runs_before_its_first_clock() -> None:
     with pytest.raises(InputError, match="a message at clock -5"):
-        RingNetwork(4).run([Message(0, 2, 3), Message(0, 2, -5)])
+        RingNetwork(4).run([RingMessage(0, 2, 3), RingMessage(0, 2, -5)])
 
 
 @pytest.mark.parametrize("name", ["agents_of_a_ring", "hop_clocks"])

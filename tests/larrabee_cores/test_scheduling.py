@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Bins, in_order, sub_bins
+from larrabee_bridge.coverage.binning import Bins, in_order, sub_bins
 from larrabee_bridge.scheduling import (
     FrameWork,
-    Kind,
     ScheduleConfig,
+    WorkKind,
     critical_path,
     dependencies_of,
     schedule,
@@ -88,13 +88,18 @@ def test_bins_go_before_primsets_unless_told() -> None:
     works = [FrameWork("picture", cycles(3), cycles(5), frame=frame) for frame in range(2)]
     one = replace(ALONE, cores=1, frames_in_flight=2)
 
-    def order(config: ScheduleConfig) -> list[tuple[Kind, int]]:
+    def order(config: ScheduleConfig) -> list[tuple[WorkKind, int]]:
         found = schedule(works, config)
-        chosen = np.isin(found.kind, (Kind.FRONT, Kind.BACK))
+        chosen = np.isin(found.kind, (WorkKind.FRONT, WorkKind.BACK))
         return list(zip(found.kind[chosen].tolist(), found.rtset[chosen].tolist(), strict=True))
 
-    assert order(one) == [(Kind.FRONT, 0), (Kind.BACK, 0), (Kind.FRONT, 1), (Kind.BACK, 1)]
-    assert order(replace(one, front_first=True)) == [(Kind.FRONT, 0), (Kind.FRONT, 1), (Kind.BACK, 0), (Kind.BACK, 1)]
+    assert order(one) == [(WorkKind.FRONT, 0), (WorkKind.BACK, 0), (WorkKind.FRONT, 1), (WorkKind.BACK, 1)]
+    assert order(replace(one, front_first=True)) == [
+        (WorkKind.FRONT, 0),
+        (WorkKind.FRONT, 1),
+        (WorkKind.BACK, 0),
+        (WorkKind.BACK, 1),
+    ]
 
 
 def test_locks_that_exclude_each_other_queue_up() -> None:
@@ -102,7 +107,7 @@ def test_locks_that_exclude_each_other_queue_up() -> None:
     free = replace(ALONE, cores=3, lock_cycles=10)
     assert schedule([work], free).makespan == 10 + 10 + 10 + 60
     shut = schedule([work], replace(free, exclusive_locks=True))
-    assert shut.begin[shut.kind == Kind.BACK].tolist() == [30, 40, 50]
+    assert shut.begin[shut.kind == WorkKind.BACK].tolist() == [30, 40, 50]
     assert shut.makespan == 50 + 60
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.backend import render_back_end
-from larrabee_bridge.quads import Quads, quads_of
+from larrabee_bridge.coverage.quads import Quads, quads_of
+from larrabee_bridge.memory.caches import LineCache
 from larrabee_bridge.traffic import (
-    LineCache,
-    Target,
+    RenderTarget,
     TileSizes,
     TrafficConfig,
     accesses_of,
@@ -75,7 +75,7 @@ def test_targets_of_binned_mode_are_exact(samples: int) -> None:
     every, filled = 150 * 100, 64 * 64
 
     def colour(config: TrafficConfig | None = None, **change: bool) -> tuple[int, int]:
-        found = binned_traffic(sizes, contents, [replace(Target("colour"), **change)], config=config)
+        found = binned_traffic(sizes, contents, [replace(RenderTarget("colour"), **change)], config=config)
         return found.read["colour"], found.written["colour"]
 
     assert colour() == (0, filled * 4 * samples)
@@ -92,7 +92,7 @@ def test_targets_of_binned_mode_are_exact(samples: int) -> None:
 def test_no_tile_is_read_or_written_twice_whatever_is_drawn() -> None:
     """More triangles leave the bytes of targets as they are; those of bins grow."""
     sizes = TileSizes.of(WIDTH, HEIGHT, 64)
-    targets = [Target("colour", cleared=False), Target("depth", cleared=False)]
+    targets = [RenderTarget("colour", cleared=False), RenderTarget("depth", cleared=False)]
     found = []
     for layers in (1, 2, 5, 20):
         everywhere = [Draw(str(n), rectangle(WIDTH, HEIGHT, 1 - n / layers)) for n in range(layers)]
@@ -173,7 +173,7 @@ def test_a_target_stands_once() -> None:
         binned_traffic(
             TileSizes.of(64, 64, 64),
             contents_of(Frame(64, 64, (0, 0, 0), (Draw("x", rectangle(9, 9)),))),
-            [Target("colour"), Target("colour")],
+            [RenderTarget("colour"), RenderTarget("colour")],
         )
 
 

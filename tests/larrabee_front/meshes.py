@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.binning import Rule, bin_triangles
-from larrabee_bridge.front_end import FrontEndResult, perspective, run_front_end
-from tessellation.camera import Camera, View, frame
+from larrabee_bridge.coverage.binning import BinRule, bin_triangles
+from larrabee_bridge.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
+from tessellation.picture import Camera, View, frame
 
 
 def sphere(across: int = 10, down: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -37,11 +37,17 @@ def colours(count: int) -> np.ndarray:
     return np.random.default_rng(count).integers(0, 256, (count, 3)).astype(np.uint8)
 
 
+def front_end(positions, colours, corners, matrix, width: int, height: int, **how) -> FrontEndResult:
+    """Run a mesh; ``how`` are further fields of the setting, and what `run_front_end` takes beside it."""
+    run = {name: how.pop(name) for name in ("turns", "config") if name in how}
+    return run_front_end(positions, colours, corners, matrix, FrontEndSetting(width, height, **how), **run)
+
+
 def soup(points: np.ndarray, width: int, height: int, **how) -> FrontEndResult:
     """Run triangles, float[triangle, corner, xyz] in clip space with w = 1, each with corners of its own."""
     positions = np.asarray(points, float).reshape(-1, 3)
     corners = np.arange(len(positions)).reshape(-1, 3)
-    return run_front_end(positions, colours(len(positions)), corners, np.eye(4), width, height, **how)
+    return front_end(positions, colours(len(positions)), corners, np.eye(4), width, height, **how)
 
 
 def in_pixels(points: np.ndarray, width: int, height: int) -> np.ndarray:
@@ -52,7 +58,7 @@ def in_pixels(points: np.ndarray, width: int, height: int) -> np.ndarray:
 
 def has_the_bins_of_boxes(result: FrontEndResult, width: int, height: int) -> bool:
     """Whether the bins are those of the box rule, entry by entry."""
-    expected = bin_triangles(result.triangles, width, height, result.bins.tile, Rule.BOX)
+    expected = bin_triangles(result.triangles, width, height, result.bins.tile, BinRule.BOX)
     same = (expected.columns, expected.rows) == (result.bins.columns, result.bins.rows)
     return (
         same

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import TILES, Rule, bin_triangles
-from larrabee_bridge.front_end import Cull, Reason, run_front_end
+from larrabee_bridge.coverage.binning import TILES, BinRule, bin_triangles
+from larrabee_bridge.front_end import Cull, DropReason
 from pixelflow.simd.drawing import covered, snap
-from tests.larrabee_front.meshes import camera, colours, has_the_bins_of_boxes, in_pixels, soup, sphere
+from tests.larrabee_front.meshes import camera, colours, front_end, has_the_bins_of_boxes, in_pixels, soup, sphere
 
 WIDTH, HEIGHT = 256, 128
 
@@ -31,12 +31,12 @@ def test_triangles_are_those_of_snap_and_bins_those_of_boxes(tile: int, size: fl
     down = np.float32(HEIGHT / 2) - clip[..., 1] * np.float32(HEIGHT / 2)
     rgb = colours(270).reshape(90, 3, 3)
     whole = snap(np.stack([across, down], axis=-1), clip[..., 2], rgb)
-    binned = np.unique(bin_triangles(whole, WIDTH, HEIGHT, tile, Rule.BOX).triangles)
+    binned = np.unique(bin_triangles(whole, WIDTH, HEIGHT, tile, BinRule.BOX).triangles)
     for name in ("corners", "depths", "colours"):
         assert np.array_equal(getattr(whole.part(binned), name), getattr(result.triangles, name)), name
     assert has_the_bins_of_boxes(result, WIDTH, HEIGHT)
     # What lies beside the view is rejected before its area is known.
-    assert result.triangles.dropped == result.dropped[Reason.NO_AREA] <= whole.dropped
+    assert result.triangles.dropped == result.dropped[DropReason.NO_AREA] <= whole.dropped
     assert len(result.triangles) + sum(result.dropped.values()) == 90
     assert result.cut == 0
 
@@ -54,12 +54,12 @@ def test_culling_drops_one_side(cull: Cull) -> None:
     """A mesh whose triangles run counterclockwise from outside, before a camera outside; normals say which are seen."""
     points, corners = sphere()
     view, matrix = camera(points, 320, 240)
-    result = run_front_end(points, colours(len(points)), corners, matrix, 320, 240, cull=cull, primset=20)
+    result = front_end(points, colours(len(points)), corners, matrix, 320, 240, cull=cull, primset=20)
     a, b, c = (points[corners[:, corner]] for corner in range(3))
     front = (np.cross(b - a, c - a) * (view.eye - a)).sum(axis=1) > 0
     gone = {Cull.NONE: np.zeros_like(front), Cull.FRONT: front, Cull.BACK: ~front}[cull]
     assert set(result.source.tolist()) == set(np.flatnonzero(~gone).tolist())
-    assert result.dropped[Reason.TURNED_AWAY] == gone.sum()
+    assert result.dropped[DropReason.TURNED_AWAY] == gone.sum()
     assert (result.triangles.doubled_areas > 0).all()
     assert has_the_bins_of_boxes(result, 320, 240)
 
@@ -89,7 +89,7 @@ def test_areas_are_exact_from_the_least_to_the_largest() -> None:
     result = soup(in_pixels(points, WIDTH, WIDTH), WIDTH, WIDTH)
     expected = {0: 1, 1: 1, 5: 1000, 6: 8192000, 7: 8192000, 9: (32000 * 256) ** 2, 10: (32000 * 256) ** 2}
     assert dict(zip(result.source.tolist(), result.triangles.doubled_areas.tolist(), strict=True)) == expected
-    assert result.dropped[Reason.NO_AREA] == 4
+    assert result.dropped[DropReason.NO_AREA] == 4
     turned = result.weights[:, 1, 2] == 1
     assert result.source[turned].tolist() == [1, 5, 6, 10]
     assert has_the_bins_of_boxes(result, WIDTH, WIDTH)
@@ -103,7 +103,7 @@ def test_triangles_between_pixel_centres_are_dropped() -> None:
     points = np.array([[(low, 20, 0), (high, 20, 0), (low, 30, 0)] for low, high in boxes], float)
     result = soup(in_pixels(points, WIDTH, HEIGHT), WIDTH, HEIGHT)
     assert result.source.tolist() == [1, 2, 4]
-    assert result.dropped[Reason.NO_PIXEL] == 3
+    assert result.dropped[DropReason.NO_PIXEL] == 3
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_triangles_beside_the_view_are_rejected(axis: int, shift: float, outside
     points = np.array([[(-1, -1, 0.1), (1, -1, 0.5), (-1, 1, 0.9)]])
     points[..., axis] += shift
     result = soup(points, WIDTH, HEIGHT)
-    assert result.dropped[Reason.OUTSIDE] == int(outside)
+    assert result.dropped[DropReason.OUTSIDE] == int(outside)
     assert len(result.triangles) == int(not outside)
 
 

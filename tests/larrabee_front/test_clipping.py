@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import Cull, Reason, perspective, run_front_end
+from larrabee_bridge.front_end import Cull, DropReason, perspective
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, covered, draw
-from tests.larrabee_front.meshes import colours, grid, has_the_bins_of_boxes, in_pixels, same_triangles, soup
+from tests.larrabee_front.meshes import colours, front_end, grid, has_the_bins_of_boxes, in_pixels, same_triangles, soup
 
 WIDTH, HEIGHT = 160, 120
 FOCAL, NEAR, DISTANT = 100.0, 0.05, 32.0
@@ -13,7 +13,7 @@ EYE = perspective(np.zeros(3), np.eye(3), FOCAL, WIDTH, HEIGHT, NEAR, DISTANT)
 
 
 def in_view(points: np.ndarray, corners: np.ndarray, **how):
-    return run_front_end(points, colours(len(points)), corners, EYE, WIDTH, HEIGHT, **how)
+    return front_end(points, colours(len(points)), corners, EYE, WIDTH, HEIGHT, **how)
 
 
 def seen(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +89,7 @@ def test_inside_a_ball_every_pixel_shows_it_once(scale: float) -> None:
     points, corners = ball()
     points = (points + 0.05 * rng.normal(size=points.shape)) @ turned * scale
     matrix = perspective(np.zeros(3), np.eye(3), 5.0, WIDTH, HEIGHT, scale / 100, 10 * scale)
-    result = run_front_end(points, colours(42), corners, matrix, WIDTH, HEIGHT, primset=20)
+    result = front_end(points, colours(42), corners, matrix, WIDTH, HEIGHT, primset=20)
     assert result.cut > 10 and (covered(result.triangles, WIDTH, HEIGHT) == 1).all()
 
 
@@ -149,7 +149,7 @@ def test_what_is_cut_away_as_a_whole_is_outside() -> None:
     diagonal = np.array([[(0.5, 0, -0.1), (0.5, 0.1, -0.1), (9, 0.1, 0.5)]])
     away = soup(diagonal, WIDTH, HEIGHT)
     assert len(away.triangles) == 0 and sum(away.dropped.values()) >= 1 and away.cut == 1
-    assert away.dropped[Reason.OUTSIDE] == sum(away.dropped.values())
+    assert away.dropped[DropReason.OUTSIDE] == sum(away.dropped.values())
 
 
 @pytest.mark.parametrize("plane", ["near", "far", "both"])
@@ -173,8 +173,8 @@ def test_a_corner_in_the_eye_has_no_place() -> None:
     matrix = np.array([(1.0, 0, 0, 0), (0, 1, 0, 0), (0, 0, -0.5, 0), (0, 0, -1, 0)])
     points = np.array([(0.0, 0, 0), (-1, -1, -2), (1, -1, -2), (0, 1, -2)])
     corners = np.array([(0, 1, 2), (1, 2, 3)])
-    result = run_front_end(points, colours(4), corners, matrix, WIDTH, HEIGHT)
+    result = front_end(points, colours(4), corners, matrix, WIDTH, HEIGHT)
     assert result.cut == 1 and sum(result.dropped.values()) >= 1
-    alone = run_front_end(points, colours(4), corners[1:], matrix, WIDTH, HEIGHT)
+    alone = front_end(points, colours(4), corners[1:], matrix, WIDTH, HEIGHT)
     drawn = covered(result.triangles.part(result.source == 1), WIDTH, HEIGHT)
     assert np.array_equal(drawn, covered(alone.triangles, WIDTH, HEIGHT)) and drawn.any()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import FrontEndResult, run_front_end
+from larrabee_bridge.front_end import FrontEndResult, HierarchicalDepth
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, Picture, State, draw
-from tests.larrabee_front.meshes import colours, in_pixels, soup
+from tests.larrabee_front.meshes import colours, front_end, in_pixels, soup
 
 WIDTH, HEIGHT, TILE = 100, 90, 32
 COLUMNS, ROWS = 4, 3
@@ -35,7 +35,7 @@ def test_the_picture_stays_the_same(size: float, primset: int, threads: int) -> 
     points = stack(32, size, int(size))
     how = {"tile": TILE, "primset": primset, "threads": threads}
     plain = soup(points, WIDTH, HEIGHT, **how)
-    result = soup(points, WIDTH, HEIGHT, hierarchical_depth=True, **how)
+    result = soup(points, WIDTH, HEIGHT, hierarchical=HierarchicalDepth(), **how)
     assert by_tiles(result).equals(draw(plain.triangles, WIDTH, HEIGHT))
     assert result.bins.entries + result.left_out == plain.bins.entries
     if size == 400:
@@ -54,7 +54,7 @@ def test_behind_a_wall_nothing_goes_to_the_bins() -> None:
     small = [(1.0, 1.0), (70.0, 1.0), (1.0, 70.0)]
     before, hidden, nearer = ([(*each, depth) for each in small] for depth in (0.9, 0.6, 0.4))
     rows = [before, wall(0.5), hidden, nearer]
-    result = soup(in_pixels(rows, WIDTH, HEIGHT), WIDTH, HEIGHT, tile=TILE, hierarchical_depth=True)
+    result = soup(in_pixels(rows, WIDTH, HEIGHT), WIDTH, HEIGHT, tile=TILE, hierarchical=HierarchicalDepth())
     assert result.bins.of(0).tolist() == [0, 1, 3] and result.left_out == 9
     assert result.bins.of(11).tolist() == [1]
 
@@ -64,7 +64,7 @@ def test_pieces_hide_and_are_hidden_too() -> None:
     rows = [wall(0.7), wall(0.5), wall(0.6)]
     rows = [[(1000 * x, 1000 * y, z) for x, y, z in each] for each in rows]
     points = in_pixels(rows, WIDTH, HEIGHT)
-    result = soup(points, WIDTH, HEIGHT, tile=TILE, hierarchical_depth=True)
+    result = soup(points, WIDTH, HEIGHT, tile=TILE, hierarchical=HierarchicalDepth())
     plain = soup(points, WIDTH, HEIGHT, tile=TILE)
     assert result.cut == 3 and result.left_out >= 8
     assert by_tiles(result).equals(draw(plain.triangles, WIDTH, HEIGHT))
@@ -77,7 +77,7 @@ def test_rounding_of_planes_is_allowed_for(steps: int, hidden: bool) -> None:
     scale = FAR - 2 * DEPTH_GUARD
     depths = [(least - DEPTH_GUARD) / scale, (least + steps - DEPTH_GUARD) / scale]
     rows = [wall(depths[0]), [(1.0, 1, depths[1]), (9, 1, depths[1]), (1, 9, depths[1])]]
-    result = soup(in_pixels(rows, WIDTH, HEIGHT), WIDTH, HEIGHT, tile=TILE, hierarchical_depth=True)
+    result = soup(in_pixels(rows, WIDTH, HEIGHT), WIDTH, HEIGHT, tile=TILE, hierarchical=HierarchicalDepth())
     assert result.triangles.depths[:, 0].tolist() == [least, least + steps]
     assert result.left_out == int(hidden)
 
@@ -93,7 +93,7 @@ def test_one_pixel_is_enough_to_see_through(missing: tuple[int, int]) -> None:
     far = np.array([WIDTH / 2, HEIGHT / 2]) - 600 * np.array([across, down])
     first, second = beside + along, beside - along
     rows = [[(*first, 0.3), (*second, 0.3), (*far, 0.3)], wall(0.6)]
-    result = soup(in_pixels(rows, WIDTH, HEIGHT), WIDTH, HEIGHT, tile=TILE, hierarchical_depth=True)
+    result = soup(in_pixels(rows, WIDTH, HEIGHT), WIDTH, HEIGHT, tile=TILE, hierarchical=HierarchicalDepth())
     depths = draw(result.triangles.part(np.array([0])), WIDTH, HEIGHT).depths
     assert depths[missing[1], missing[0]] == FAR
     for tile in range(COLUMNS * ROWS):
@@ -120,7 +120,7 @@ def test_the_least_step_beside_a_long_edge_is_seen(seed: int) -> None:
             share = u / across
     corners = np.array([(x - u, y - v), (x - u + across, y - v + down), (-16000 * 256, 16000 * 256)])
     points = np.concatenate([corners / 256, np.full((3, 1), 0.3)], axis=1)
-    result = soup(in_pixels([points, wall(0.6)], 128, 128), 128, 128, tile=TILE, hierarchical_depth=True)
+    result = soup(in_pixels([points, wall(0.6)], 128, 128), 128, 128, tile=TILE, hierarchical=HierarchicalDepth())
     assert result.triangles.corners[0].tolist() == corners.tolist()
     depths = draw(result.triangles.part(np.array([0])), 128, 128).depths[32:64, 32:64]
     assert np.argwhere(depths == FAR).tolist() == [[0, 31]]
@@ -137,7 +137,7 @@ def test_depths_of_tiles_may_come_from_before() -> None:
     coarse[5] = 1 << 23
     points = stack(30, 10, 2)
     state = State(depth_write=False)
-    how = {"hierarchical_depth": True, "coarse_depths": coarse, "state": state, "tile": TILE}
+    how = {"hierarchical": HierarchicalDepth(state, coarse), "tile": TILE}
     result, plain = soup(points, WIDTH, HEIGHT, **how), soup(points, WIDTH, HEIGHT, tile=TILE)
     for tile in range(COLUMNS * ROWS):
         members = plain.bins.of(tile)
@@ -148,13 +148,13 @@ def test_depths_of_tiles_may_come_from_before() -> None:
 
 def test_a_draw_that_writes_no_depth_hides_nothing() -> None:
     rows = in_pixels([wall(0.3), wall(0.6)], WIDTH, HEIGHT)
-    how = {"tile": TILE, "hierarchical_depth": True}
-    assert soup(rows, WIDTH, HEIGHT, **how).left_out == 12
-    assert soup(rows, WIDTH, HEIGHT, state=State(depth_write=False), **how).left_out == 0
+    silent = HierarchicalDepth(State(depth_write=False))
+    assert soup(rows, WIDTH, HEIGHT, tile=TILE, hierarchical=HierarchicalDepth()).left_out == 12
+    assert soup(rows, WIDTH, HEIGHT, tile=TILE, hierarchical=silent).left_out == 0
 
 
 def test_nothing_is_tested_unless_asked() -> None:
     rows = in_pixels([wall(0.3), wall(0.6)], WIDTH, HEIGHT)
     positions, corners = rows.reshape(-1, 3), np.arange(6).reshape(2, 3)
-    result = run_front_end(positions, colours(6), corners, np.eye(4), WIDTH, HEIGHT, coarse_depths=np.zeros(4))
+    result = front_end(positions, colours(6), corners, np.eye(4), WIDTH, HEIGHT)
     assert result.left_out == 0 and result.bins.entries == 2 * 4

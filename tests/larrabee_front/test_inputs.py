@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import perspective, run_front_end
+from larrabee_bridge.front_end import HierarchicalDepth, perspective
 from pixelflow.simd.drawing import DepthTest, State, Stencil
 from pixelflow.simd.errors import InputError
-from tests.larrabee_front.meshes import colours, sphere
+from tests.larrabee_front.meshes import colours, front_end, sphere
 
 POINTS, CORNERS = sphere(6, 4)
 
@@ -15,7 +15,7 @@ def refused(**changes) -> str:
     given = {"positions": POINTS, "colours": colours(len(POINTS)), "corners": CORNERS, "matrix": np.eye(4)}
     given |= {"width": 64, "height": 64}
     with pytest.raises(InputError) as caught:
-        run_front_end(**{**given, **changes})
+        front_end(**{**given, **changes})
     return str(caught.value)
 
 
@@ -46,7 +46,7 @@ def test_corners_that_do_not_exist(number: int, triangle: int) -> None:
 
 def test_no_more_than_twenty_faults_are_told() -> None:
     with pytest.raises(InputError) as caught:
-        run_front_end(POINTS, colours(24), CORNERS + 24, np.eye(4), 64, 64)
+        front_end(POINTS, colours(24), CORNERS + 24, np.eye(4), 64, 64)
     assert len(caught.value.faults) == 20
 
 
@@ -72,12 +72,12 @@ def test_meshes_without_anything() -> None:
         ({"primset": 0}, "a PrimSet of 0 triangles"),
         ({"threads": 5}, "5 threads for a PrimSet"),
         (
-            {"hierarchical_depth": True, "state": State(depth_test=DepthTest.ALWAYS)},
+            {"hierarchical": HierarchicalDepth(State(depth_test=DepthTest.ALWAYS))},
             "a hierarchical depth test in a state",
         ),
-        ({"hierarchical_depth": True, "state": State(stencil=Stencil())}, "a hierarchical depth test in a state"),
-        ({"hierarchical_depth": True, "coarse_depths": np.zeros(3)}, "depths of tiles, [3] numbers"),
-        ({"hierarchical_depth": True, "coarse_depths": np.array([-1])}, "depths of tiles, [1] numbers"),
+        ({"hierarchical": HierarchicalDepth(State(stencil=Stencil()))}, "a hierarchical depth test in a state"),
+        ({"hierarchical": HierarchicalDepth(before=np.zeros(3))}, "depths of tiles, [3] numbers"),
+        ({"hierarchical": HierarchicalDepth(before=np.array([-1]))}, "depths of tiles, [1] numbers"),
     ],
 )
 def test_what_does_not_fit(changes: dict, text: str) -> None:
@@ -89,10 +89,10 @@ def test_what_is_unusual_and_allowed() -> None:
     points = np.concatenate([POINTS, [[0, 0, 0]]])
     corners = np.concatenate([CORNERS, [[1, 1, 2]]])
     by_corner = colours(25)[corners]
-    result = run_front_end(points, by_corner, corners, np.eye(4), 16383, 1, tile=128)
+    result = front_end(points, by_corner, corners, np.eye(4), 16383, 1, tile=128)
     assert result.distinct == len(np.unique(corners)) < 25
-    whole = run_front_end(points, colours(25), corners, np.eye(4), 16383, 1, tile=128)
+    whole = front_end(points, colours(25), corners, np.eye(4), 16383, 1, tile=128)
     assert np.array_equal(result.triangles.colours, whole.triangles.colours)
     triangle = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
-    whole_numbers = run_front_end(triangle, colours(3), [[0, 1, 2]], np.eye(4, dtype=int), 64, 64)
+    whole_numbers = front_end(triangle, colours(3), [[0, 1, 2]], np.eye(4, dtype=int), 64, 64)
     assert len(whole_numbers.triangles) == 1

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import in_order, sub_bins
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.front_end import FrontEndResult, run_front_end
-from tests.larrabee_front.meshes import camera, colours, has_the_bins_of_boxes, same_triangles, sphere
+from larrabee_bridge.coverage.binning import in_order, sub_bins
+from larrabee_bridge.front_end import FrontEndResult
+from tests.larrabee_front.meshes import camera, colours, front_end, has_the_bins_of_boxes, same_triangles, sphere
 
 POINTS, CORNERS = sphere()
 _, MATRIX = camera(POINTS, 320, 240)
@@ -14,7 +14,7 @@ COUNT = len(CORNERS)
 
 
 def run(corners: np.ndarray = CORNERS, **how) -> FrontEndResult:
-    return run_front_end(POINTS, colours(len(POINTS)), corners, MATRIX, 320, 240, **how)
+    return front_end(POINTS, colours(len(POINTS)), corners, MATRIX, 320, 240, **how)
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import Reason, run_front_end
-from larrabee_bridge.rasterizer import sampled_bins
+from larrabee_bridge.front_end import DropReason, HierarchicalDepth
+from larrabee_bridge.raster.rasterizer import sampled_bins
 from pixelflow.simd.drawing import CENTRE, SAMPLES, snap
 from pixelflow.simd.errors import InputError
-from tests.larrabee_front.meshes import colours, in_pixels, soup
+from tests.larrabee_front.meshes import colours, front_end, in_pixels, soup
 
 WIDTH, HEIGHT = 200, 100
 
@@ -23,9 +23,9 @@ def test_a_triangle_around_a_sample_is_kept_where_samples_are_asked_for() -> Non
     """Two pixels, by hand: places of the centre and of the samples of each, and the pixel's upper left."""
     places = [(x / 256 + i, y / 256 + 7) for i in (3, 130) for x, y in (CENTRE, *SAMPLES, (8, 8))]
     one, four = (soup(at(places), WIDTH, HEIGHT, samples=samples) for samples in (1, 4))
-    assert one.source.tolist() == [0, 6] and one.dropped[Reason.NO_PIXEL] == 10
+    assert one.source.tolist() == [0, 6] and one.dropped[DropReason.NO_PIXEL] == 10
     # The four samples lie 32 to 224 steps from either side, and the centre between them.
-    assert four.source.tolist() == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10] and four.dropped[Reason.NO_PIXEL] == 2
+    assert four.source.tolist() == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10] and four.dropped[DropReason.NO_PIXEL] == 2
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -37,7 +37,7 @@ def test_boxes_end_with_the_outermost_samples(axis: int, low: int, high: int, ke
     points = np.array([[(low, 300), (high, 300), (low, 1100)]], float)[..., [axis, 1 - axis]] / 256 + 2
     clip = in_pixels(np.concatenate([points, np.full((1, 3, 1), 0.5)], axis=-1), 256, 256)
     result = soup(clip, 256, 256, samples=4)
-    assert len(result.triangles) == kept and result.dropped[Reason.NO_PIXEL] == (not kept)
+    assert len(result.triangles) == kept and result.dropped[DropReason.NO_PIXEL] == (not kept)
 
 
 @pytest.mark.parametrize("size", [0.4, 3, 60])
@@ -61,6 +61,6 @@ def test_no_tile_with_a_covered_sample_is_missing(size: float) -> None:
 def test_other_counts_are_refused() -> None:
     points, corners = np.zeros((3, 3)), np.array([[0, 1, 2]])
     with pytest.raises(InputError, match="3 samples a pixel"):
-        run_front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=3)
+        front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=3)
     with pytest.raises(InputError, match="hierarchical depth test with 4 samples"):
-        run_front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=4, hierarchical_depth=True)
+        front_end(points, colours(3), corners, np.eye(4), 8, 8, samples=4, hierarchical=HierarchicalDepth())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.front_end.stages import Stages
-from larrabee_bridge.isa import Family
-from larrabee_bridge.program import assemble_vector
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.unit.program import assemble_vector
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 PROGRAM = assemble_vector("""
@@ -26,7 +26,11 @@ def test_cycles_lines_and_instructions_of_primsets(turns: bool) -> None:
     stages.run("any", PROGRAM, ByteMemory(1 << 17), primset, {0: 128 * np.arange(3)})
     cost = stages.costs["any"]
     assert cost.lines.tolist() == [4, 2, 0]
-    assert (cost.counts[Family.CONVERT], cost.counts[Family.INTEGER], cost.counts[Family.BRANCH]) == (6, 3, 3)
+    assert (cost.counts[VectorFamily.CONVERT], cost.counts[VectorFamily.INTEGER], cost.counts[VectorFamily.BRANCH]) == (
+        6,
+        3,
+        3,
+    )
     # Loads at 0 and 1, the sum at 1 + 4; halt issues beside it.
     assert cost.cycles.tolist()[1:] == [6, 0]
     # In turns one loads at 0 and 2, the other at 1 and 3; sums at 2 + 4 and 3 + 4.

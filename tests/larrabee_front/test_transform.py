@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.core import Core
-from larrabee_bridge.front_end import run_front_end
 from larrabee_bridge.front_end.stages import program_of
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, snap
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from tessellation import evaluate, load
-from tests.larrabee_front.meshes import camera, colours, grid, sphere
+from tests.larrabee_front.meshes import camera, colours, front_end, grid, sphere
 
 STEPS = FAR - 2 * DEPTH_GUARD
 LIST, FIRST_POINT, FIRST_BLOCK = 1 << 15, 1 << 16, 1 << 18
@@ -62,7 +61,7 @@ def test_every_step_is_rounded_once() -> None:
     _, matrix = camera(np.array([(-3.0, -3, -3), (3, 3, 3)]), 640, 480)
     rows = matrix.astype(np.float32)
     corners = np.arange(24).reshape(8, 3)
-    result = run_front_end(positions, colours(24), corners, matrix, 640, 480)
+    result = front_end(positions, colours(24), corners, matrix, 640, 480)
     found = {}
     for triangle, (source, weights) in enumerate(zip(result.source, result.weights, strict=True)):
         for corner in range(3):
@@ -169,7 +168,7 @@ def within_the_bound(points: np.ndarray, corners: np.ndarray, width: int, height
     adds u of its result, and the last one half a step of 1/256 pixel.
     """
     view, matrix = camera(points, width, height)
-    result = run_front_end(points, colours(len(points)), corners, matrix, width, height, primset=40)
+    result = front_end(points, colours(len(points)), corners, matrix, width, height, primset=40)
     x, y, _ = view.project(points).T
     clip = np.concatenate([points, np.ones((len(points), 1))], axis=1) @ matrix.T
     sums = np.concatenate([np.abs(points), np.ones((len(points), 1))], axis=1) @ np.abs(matrix.T)

@@ -8,8 +8,8 @@ import pytest
 from larrabee_bridge.kernels.bezier import bernstein, tessellate_on_vpu
 from pixelflow.simd.errors import InputError
 from tessellation import load
-from tessellation.bernstein import bernstein_bits
-from tessellation.reference import LIMIT, evaluate
+from tessellation.surface.bernstein import bernstein_bits
+from tessellation.surface.reference import LIMIT, evaluate
 
 
 def nets(count: int, m: int, n: int, seed: int = 1) -> np.ndarray:

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Bins
 from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.isa import Family
-from larrabee_bridge.rasterizer import rasterize
-from larrabee_bridge.rasterizer_timing import ablation, together
-from pixelflow.cli import bench_larrabee
+from larrabee_bridge.coverage.binning import Bins
+from larrabee_bridge.isa import VectorFamily
+from larrabee_bridge.raster.rasterizer import rasterize
+from larrabee_bridge.raster.timing import ablation, together
+from pixelflow.cli.bench import rasterizer
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
 
@@ -22,15 +22,15 @@ def test_instructions_of_one_block_by_hand() -> None:
     """Counted in the listing: no branch leaves the way of a small triangle with one block, none is skipped."""
     counted = rasterize(ONE, 128, 64).descent.instructions
     by_hand = {
-        Family.CONVERT: 4,  # the four sides of the box
+        VectorFamily.CONVERT: 4,  # the four sides of the box
         # clipped, 4; pixels of the block and its size, 4; the place, 2; products, 6; sums of an edge, two each
-        Family.INTEGER: 4 + 4 + 2 + 6 + 3 * 2,
-        Family.SHIFT: 2,
-        Family.MEMORY: 3,  # what goes from vectors to scalars
-        Family.MASK: 3,
+        VectorFamily.INTEGER: 4 + 4 + 2 + 6 + 3 * 2,
+        VectorFamily.SHIFT: 2,
+        VectorFamily.MEMORY: 3,  # what goes from vectors to scalars
+        VectorFamily.MASK: 3,
         # loads, 7; the size of the box, 5; row and place, 2; the word, 4; one block right, one down, the end
-        Family.SCALAR: 7 + 5 + 2 + 4 + 2 + 1,
-        Family.BRANCH: 7,
+        VectorFamily.SCALAR: 7 + 5 + 2 + 4 + 2 + 1,
+        VectorFamily.BRANCH: 7,
     }
     assert {family: count for family, count in counted.items() if count} == by_hand
 
@@ -46,10 +46,10 @@ def test_a_triangle_off_the_tile_is_left_at_once() -> None:
 def test_the_vector_share_is_that_of_the_families() -> None:
     found = rasterize(equilateral(40, 60, (WIDTH, HEIGHT)), WIDTH, HEIGHT)
     both = [found.set_up.instructions, found.descent.instructions]
-    scalar = sum(each[family] for each in both for family in (Family.SCALAR, Family.BRANCH))
+    scalar = sum(each[family] for each in both for family in (VectorFamily.SCALAR, VectorFamily.BRANCH))
     total = sum(sum(each.values()) for each in both)
     assert found.vector_share == (total - scalar) / total
-    assert found.set_up.instructions[Family.FLOAT] == found.descent.instructions[Family.FLOAT] == 0
+    assert found.set_up.instructions[VectorFamily.FLOAT] == found.descent.instructions[VectorFamily.FLOAT] == 0
 
 
 @pytest.mark.parametrize("samples", [1, 4])
@@ -111,7 +111,7 @@ def test_the_model_of_the_core_counts() -> None:
 
 
 def test_the_bench_reports_what_it_ran(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_larrabee, "_TRIANGLES", 300)
+    monkeypatch.setattr(rasterizer, "_TRIANGLES", 300)
     assert main(["bench", "larrabee", "--rounds", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["rounds"] == 2

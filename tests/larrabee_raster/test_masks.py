@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.binning import Rule, bin_triangles
-from larrabee_bridge.quads import Quads, quads_of
-from larrabee_bridge.rasterizer import rasterize
+from larrabee_bridge.coverage.binning import BinRule, bin_triangles
+from larrabee_bridge.coverage.quads import Quads, quads_of
+from larrabee_bridge.raster.rasterizer import rasterize
 from pixelflow.simd.drawing import SAMPLES, covered
 from tests.larrabee_raster.scenes import FAMILIES, HEIGHT, WIDTH, equilateral, family, joined, triangles_of
 
@@ -85,8 +85,8 @@ def test_blocks_are_as_large_as_they_can_be() -> None:
     assert (everything.blocks.masks == 0xFFFF).all()
 
 
-@pytest.mark.parametrize("rule", list(Rule))
-def test_bins_that_hold_too_much_change_nothing(rule: Rule) -> None:
+@pytest.mark.parametrize("rule", list(BinRule))
+def test_bins_that_hold_too_much_change_nothing(rule: BinRule) -> None:
     triangles = family("on the grid")
     bins = bin_triangles(triangles, WIDTH, HEIGHT, 64, rule)
     found = rasterize(triangles, WIDTH, HEIGHT, bins=bins)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.program import assemble_vector, shipped
-from larrabee_bridge.rasterizer import rasterize
-from larrabee_bridge.rasterizer_timing import together
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.raster.rasterizer import rasterize
+from larrabee_bridge.raster.timing import together
+from larrabee_bridge.unit.program import assemble_vector, shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import edges_of
 from pixelflow.simd.errors import InputError
 from tests.larrabee_raster.scenes import equilateral, family, triangles_of

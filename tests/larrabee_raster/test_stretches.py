@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.core import Core, CoreConfig, Costs
-from larrabee_bridge.program import VectorProgram, assemble_vector, shipped
-from larrabee_bridge.vector_unit import VectorUnit
+from larrabee_bridge.unit.program import VectorProgram, assemble_vector, shipped
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import MachineFault
 
 LOOP = """

@@ -6,7 +6,8 @@ import random
 from pathlib import Path
 
 from microcode import LIBRARY, assemble
-from pixelflow.isa import INSTRUCTIONS, Declaration, Kind, OperandSpec, Program, Register, Unit
+from pixelflow.isa import INSTRUCTIONS, Declaration, OperandSpec, Program, Register, Unit, operands
+from pixelflow.simd.isa.operands import Count, Delta, Name, Target
 
 EXAMPLES = sorted((LIBRARY.parent / "examples").glob("*.mc"))
 LIBRARIES = sorted(path for folder in LIBRARY.iterdir() if folder.is_dir() for path in folder.glob("*.mc"))
@@ -76,25 +77,27 @@ SIGNAL 3
 
 def _operand(spec: OperandSpec, chance: random.Random):
     match spec.kind:
-        case Kind.REGISTER:
+        case operands.REGISTER:
             return chance.choice(list(Register)).name
-        case Kind.MEMORY:
+        case operands.MEMORY:
             return f"[{chance.randrange(350)}]"
-        case Kind.SOURCE:
+        case operands.SOURCE:
             return chance.choice(["R", "S", "M", f"[{chance.randrange(384)}]", f"#{chance.randrange(-128, 256)}"])
-        case Kind.BYTE:
+        case operands.BYTE:
             return f"#{chance.randrange(-128, 256)}"
-        case Kind.COUNT | Kind.DELTA:
-            return str(chance.choice(spec.choices or range(spec.low, spec.high + 1)))
-        case Kind.COEFFICIENT:
+        case Count(low=low, high=high, choices=choices):
+            return str(chance.choice(choices or range(low, high + 1)))
+        case Delta(low=low, high=high):
+            return str(chance.choice(range(low, high + 1)))
+        case operands.COEFFICIENT:
             return str(chance.randrange(-(1 << 63), 1 << 63))
-        case Kind.NAME:
+        case Name():
             return f'"stage {chance.randrange(3)}"'
-        case Kind.PARAMETER:
+        case operands.PARAMETER:
             return f"P{chance.randrange(7)}"
-        case Kind.TARGET:
+        case Target():
             return f"l{chance.randrange(4)}"
-        case Kind.ARGUMENTS:
+        case operands.ARGUMENTS:
             return ", ".join(f"[{chance.randrange(384)}]" for _ in range(chance.randrange(1, 7)))
 
 

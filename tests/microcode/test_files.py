@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from microcode import Builder, assemble
@@ -121,8 +118,3 @@ def test_builder_includes_once(folder) -> None:
     assert b.include("a.mc", N=4)["N"] == 4
     b.include("a.mc", N=4)
     assert len(b.build().routines) == 1
-
-
-def test_lark_is_loaded_only_where_text_is_parsed() -> None:
-    code = "import sys, microcode; b = microcode.Builder(); b.MSTEP(); b.build(); sys.exit('lark' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

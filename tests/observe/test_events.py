@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import microcode
+from pixelflow import observe as events
 from pixelflow.config import TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.observe import Bus, Event
-from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
-from pixelflow.simd.observe import events
-from pixelflow.simd.observe.events import (
+from pixelflow.observe import (
     Accessed,
     Blocked,
+    Bus,
     Carried,
     EnablesChanged,
+    Event,
     Executed,
     PathUsed,
     RoutineEntered,
@@ -28,9 +28,14 @@ from pixelflow.simd.observe.events import (
     Taken,
     Waited,
 )
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 from tests.streams import exchanges
 
-KINDS = [getattr(events, name) for name in events.__all__ if name != "Event"]
+KINDS = [
+    kind
+    for kind in vars(events).values()
+    if isinstance(kind, type) and issubclass(kind, events.Event) and kind is not events.Event
+]
 SMALL = load_config(None, ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"], "tiny")
 PROGRAMS = range(25)
 

@@ -7,8 +7,8 @@ from pixelflow.config import TINY
 from pixelflow.simd.drawing import ScreenTriangles, draw, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
-from tessellation.camera import View
-from tessellation.rendering import compose, lit_triangles, regions, render, shares
+from tessellation.picture import View, lit_triangles
+from tessellation.rendering import compose, regions, render, shares
 from tessellation.rendering.instructions import signed_bytes
 
 WIDTH, HEIGHT = 200, 100

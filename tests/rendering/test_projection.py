@@ -14,9 +14,9 @@ from pixelflow.node import Node
 from pixelflow.simd.drawing import REACH, draw, snap
 from pixelflow.simd.errors import InputError
 from tessellation import LIBRARIES, Method, Patch, load
-from tessellation.camera import View
-from tessellation.memory_map import memory_map
-from tessellation.rendering import Projection, Standpoint, lit_triangles, project_samples, render
+from tessellation.picture import Standpoint, View, lit_triangles
+from tessellation.plan.memory_map import memory_map
+from tessellation.rendering import Projection, project_samples, render
 from tessellation.rendering.projection import Places, emit_projection, projection_program
 
 VIEW = View(width=640, height=480)

@@ -19,7 +19,7 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.observe.tracer import Tracer
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.trace import Clock, Selection, Trace, known_tracks
 
 HOSTILE = "<script>alert(1)</script> [bold]x[/bold] mem[p] &amp; \x1b[2J"
@@ -111,7 +111,7 @@ def test_statistics(machine) -> None:
 
 def test_the_array_is_a_map_of_enabled_pes(machine) -> None:
     node = machine[1]
-    drawing = node.sheet().drawing
+    drawing = node.report().parts[-1].split("\n")
     assert len(drawing) == 16 and {len(line) for line in drawing} == {64}
     dots = sum((ord(character) - 0x2800).bit_count() for line in drawing for character in line)
     assert dots == int(node.flag("E").sum()) == 4096, "x < 64 of 128 columns"
@@ -123,7 +123,7 @@ def test_an_array_whose_pes_share_a_place_has_no_map() -> None:
     from pixelflow.config import load_config
 
     node = Node(load_config(overrides=["lee.arrangement=zero"]), "rows")
-    assert node.sheet().drawing == ()
+    assert not any("⣿" in str(part) for part in node.report().parts)
     assert "8,192 PEs" in terminal(node)
 
 
@@ -134,10 +134,9 @@ def test_a_configuration_shows_every_value() -> None:
 
 
 class _Hostile(Shown):
-    def sheet(self) -> Sheet:
-        return Sheet(
-            HOSTILE, ((HOSTILE, HOSTILE),), (Table((HOSTILE,), ((HOSTILE,),)),), (HOSTILE.replace("\x1b", ""),)
-        )
+    def report(self) -> Report:
+        drawing = (HOSTILE.replace("\x1b", ""), "")
+        return overview(HOSTILE, ((HOSTILE, HOSTILE),), (plain_table((HOSTILE,), ((HOSTILE,),)),), drawing)
 
 
 def test_hostile_text_is_shown_as_it_is_in_a_terminal() -> None:
@@ -187,6 +186,6 @@ def test_a_trace_shows_its_tracks_with_the_cycles_of_the_account() -> None:
     tracer = Tracer(Trace(Clock(100), {"tool": HOSTILE}), Selection())
     tracer.attach(node.bus, known_tracks(("eigc", "tigc"), 1, (), 16))
     run = node.run(assemble(SOURCE))
-    (table,) = tracer.trace.sheet().tables
+    table = tracer.trace.report().parts[-1]
     assert {row[0]: row[2] for row in table.rows}["eigc"] == run.cycles
     assert HOSTILE[:20] in page(tracer.trace).text and "script" not in page(tracer.trace).tags

@@ -10,7 +10,7 @@ import pytest
 
 from pixelflow.simd.drawing import TEXEL, Blend, DepthTest, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
-from tessellation.camera import View
+from tessellation.picture import View
 from tessellation.scenes import BACKGROUND, SIZE, Body, SceneSource, draws_of, load_scene, parse_scene
 
 pytest.importorskip("trimesh", reason="trimesh is not installed")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.errors import InputError
-from tessellation.camera import Camera, View, frame
+from tessellation.picture import Camera, View, frame
 
 CORNERS = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 GRID = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0), [0.0]), axis=-1).reshape(-1, 1, 3)

@@ -9,7 +9,7 @@ import pytest
 from pixelflow.simd.drawing import Blend, State, covered, draw_frame, snap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO, choose
-from tessellation.camera import View
+from tessellation.picture import View
 from tessellation.scenes import (
     MESHES,
     SCENES,

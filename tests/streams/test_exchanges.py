@@ -14,6 +14,7 @@ from pixelflow.node import Node, Run
 from pixelflow.node.account.ledger import Flow
 from pixelflow.node.texture.transfer import Command, Transfer
 from pixelflow.node.texture.unit import TextureUnit
+from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from tests.streams import exchanges
 
 PROGRAMS = 60

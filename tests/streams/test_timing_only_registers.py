@@ -8,6 +8,7 @@ import pytest
 import microcode
 from pixelflow.isa import Program
 from pixelflow.node import Machine, Node, Run
+from pixelflow.simd.errors import MachineFault
 from tests.streams.test_exchanges import SMALL
 
 MARKS = "EMC_TreeEQZero_Li 0, 1, 0, 64, 0\nEMC_MarkRead\nEMC_MarkWrite\nEMC_SetEnab\nSIGNAL 0\n"

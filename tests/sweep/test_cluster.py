@@ -36,7 +36,7 @@ def test_it_goes_on_with_a_table(sweep, address: str) -> None:
 
 
 def test_workers_of_another_version_are_refused(sweep, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.cli import sweep_engines
+    from pixelflow.cli.sweep import workers as sweep_engines
 
     monkeypatch.setattr(sweep_engines, "__version__", "0.0.0")
     result = sweep(*GRID, "--scheduler", address)
@@ -53,7 +53,7 @@ def test_a_cluster_without_workers_is_refused(sweep) -> None:
 
 @pytest.mark.parametrize("wrong", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1"])
 def test_where_no_scheduler_answers(sweep, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.cli import sweep_engines
+    from pixelflow.cli.sweep import workers as sweep_engines
 
     monkeypatch.setattr(sweep_engines, "_PATIENCE_SECONDS", 1)
     result = sweep(*GRID, "--scheduler", wrong)

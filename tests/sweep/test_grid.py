@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
-
 import pytest
 
-from pixelflow.cli.arguments import UsageError
-from pixelflow.cli.registry import COMMANDS
-from pixelflow.cli.sweep_grid import Grid, axis_of, option_name
-from pixelflow.cli.sweep_subject import SWEPT
+from pixelflow.cli.shell.arguments import Parser, UsageError
+from pixelflow.cli.shell.registry import COMMANDS
+from pixelflow.cli.sweep.grid import Grid, axis_of, option_name
+from pixelflow.cli.sweep.subject import SWEPT
 from pixelflow.simd.errors import format_error
 
-PARSER = argparse.ArgumentParser()
+PARSER = Parser()
 PARSER.add_argument("--engine")
 PARSER.add_argument("--hybrid", action="store_true")
-OPTIONS = [action for action in PARSER._actions if option_name(action) != "help"]
+OPTIONS = [action for action in PARSER.declared if option_name(action) != "help"]
 
 
 @pytest.mark.parametrize(
@@ -87,6 +85,6 @@ def test_refusals_name_the_axis_and_the_reason(text: str, message: str) -> None:
 
 @pytest.mark.parametrize("command", SWEPT)
 def test_every_swept_option_is_one_of_the_command(command: str) -> None:
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     COMMANDS[command].load().add_arguments(parser)
-    assert set(SWEPT[command]) <= {option_name(action) for action in parser._actions if action.option_strings}
+    assert set(SWEPT[command]) <= {option_name(action) for action in parser.declared if action.option_strings}

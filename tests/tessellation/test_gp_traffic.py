@@ -13,10 +13,10 @@ from pixelflow.cli.main import main
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
 from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, load, tessellate
-from tessellation.gp_traffic import RESULT_BYTES, Returned
-from tessellation.libraries import library_named
-from tessellation.session import Session
-from tessellation.stages import Stage
+from tessellation.host.session import Session
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned
+from tessellation.microprogram.libraries import library_named
+from tessellation.plan.stages import Stage
 from tests.tessellation.test_texture_path import SMALL, bicubic_pass, same_bits
 
 

@@ -10,12 +10,12 @@ from pixelflow.config import TINY, ArrayConfig
 from pixelflow.node.account.ledger import Ledger
 from pixelflow.simd.errors import InternalError
 from tessellation import Method, PatchManager, tessellate
-from tessellation.gp_traffic import RESULT_BYTES
-from tessellation.ledger import Amounts, balance
-from tessellation.libraries import library_named
-from tessellation.mapping import Pass
-from tessellation.session import PassResult, Session
-from tessellation.tessellator import collect
+from tessellation.host.ledger import Amounts, balance
+from tessellation.host.session import PassResult, Session
+from tessellation.host.tessellator import collect
+from tessellation.microprogram.gp_traffic import RESULT_BYTES
+from tessellation.microprogram.libraries import library_named
+from tessellation.plan.mapping import Pass
 
 MARKED = {0: 4, 1: 8, 2: 3, 3: 16}
 
@@ -26,10 +26,7 @@ def finished(teapot):
     for patch in teapot[:5]:
         session.add(patch)
     results = session.tessellate(MARKED)
-    samples = {}
-    for result in results:
-        samples.update(collect(result, teapot, TINY, session.method))
-    return results, samples
+    return results, collect(results, teapot, TINY, session.method)
 
 
 def of(results, samples, marked=MARKED, array: ArrayConfig = TINY.array):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from microcode import Builder, Mem
 from pixelflow.config import THESIS, ArrayConfig, LeeConfig, NodeConfig
 from pixelflow.node import Node
-from tessellation.bernstein import bernstein_bits
-from tessellation.control_points import LeeControlPoints
-from tessellation.kernels import Evaluation, emit_addresses, emit_lee, select_by_marks
-from tessellation.lee_setup import coordinates
-from tessellation.libraries import library_named
-from tessellation.mapping import allocate
-from tessellation.memory_map import memory_map
-from tessellation.stages import Stage
-from tessellation.thesis import table
+from tessellation.microprogram.control_points import LeeControlPoints
+from tessellation.microprogram.kernels import Evaluation, emit_addresses, emit_lee, select_by_marks
+from tessellation.microprogram.libraries import library_named
+from tessellation.plan.mapping import allocate
+from tessellation.plan.memory_map import memory_map
+from tessellation.plan.stages import Stage
+from tessellation.published.thesis import table
+from tessellation.surface.bernstein import bernstein_bits
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
 
@@ -101,5 +102,8 @@ def test_the_program_configures_the_lee_from_nothing():
     run = node.run(builder.build())
     assert run.cycles == 4 * 42
     assert all(
-        (found == expected).all() for found, expected in zip(node.coordinates(), coordinates(config.array), strict=True)
+        (found == expected).all()
+        for found, expected in zip(
+            node.coordinates(), Node(replace(config, lee=LeeConfig())).coordinates(), strict=True
+        )
     )

@@ -8,7 +8,7 @@ import pytest
 from pixelflow.config import ArrayConfig, NodeConfig
 from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, tessellate
-from tessellation.stages import Stage
+from tessellation.plan.stages import Stage
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
 

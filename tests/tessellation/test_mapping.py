@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from microcode import Builder
 from pixelflow.config import THESIS, TINY, ArrayConfig
+from pixelflow.node import LinearExpressionEvaluator, Node, figure9
 from pixelflow.simd.errors import InputError
-from tessellation.lee_setup import coordinates, figure9, lee_writes
-from tessellation.mapping import Placement, allocate, load_order
+from tessellation.microprogram.kernels import emit_lee
+from tessellation.plan.mapping import Placement, allocate, load_order
 
 ARRAY = THESIS.array
-X, Y = coordinates(ARRAY)
+X, Y = LinearExpressionEvaluator(THESIS).coordinates()
 
 
 def check_pass(work, array, x, y):
@@ -66,7 +70,7 @@ def test_large_patches_are_placed_first():
 
 def test_smaller_arrays():
     for array in (TINY.array, ArrayConfig(modules=2, emcs_per_module=3), ArrayConfig(modules=1, panels_per_emc=4)):
-        x, y = coordinates(array)
+        x, y = LinearExpressionEvaluator(replace(THESIS, array=array)).coordinates()
         largest = 4 * array.panels_per_emc // 2
         for work in allocate([4] * 7 + [8, largest, 3], array):
             check_pass(work, array, x, y)
@@ -107,15 +111,14 @@ def test_coordinates_have_the_properties_of_section_3_2():
 
 
 def test_registers_fit_their_widths():
-    for module in range(4):
-        for emc in range(8):
-            values = figure9(module, emc)
-            assert values.xe < 4 and values.ye < 4
-            assert max(values.xp) < 256 and max(values.yp) < 128
-            assert max(values.xs) < 16 and max(values.ys) < 16
+    for name, values in figure9(ARRAY).items():
+        assert values.min() >= 0 and values.max() < 1 << getattr(THESIS.lee, f"{name}_bits")
 
 
-def test_one_write_for_each_register():
-    writes = list(lee_writes(ARRAY))
-    assert len(writes) == 32 * (1 + 1 + 16 + 8 + 8 + 8) == 1344
-    assert len({(w.module, w.emc, w.register, w.index) for w in writes}) == 1344
+def test_one_write_for_each_register_leaves_what_a_node_begins_with():
+    builder = Builder("LEE")
+    emit_lee(builder, ARRAY)
+    node = Node(replace(THESIS, lee=replace(THESIS.lee, arrangement="zero")))
+    assert not node.coordinates()[0].any()
+    assert node.run(builder.build()).cycles == 32 * (1 + 1 + 16 + 8 + 8 + 8) == 1344
+    assert (node.coordinates()[0] == X).all() and (node.coordinates()[1] == Y).all()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tessellation import Patch, build_mesh, check, load
-from tessellation.samples import PatchSamples
-from tessellation.topology import find_joints, orient
+from tessellation.surface.samples import PatchSamples
+from tessellation.surface.topology import find_joints, orient
 from tests.tessellation.models import ideal_samples, shared_model
 
 MIXED = [4, 16, 7, 8, 2, 3, 13]

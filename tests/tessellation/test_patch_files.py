@@ -7,7 +7,7 @@ import pytest
 
 from pixelflow.simd.errors import InputError
 from tessellation import Convention, Patch, format_bpt, load, parse_bpt, read_bpt
-from tessellation.bpt import MAX_FAULTS
+from tessellation.surface.bpt import MAX_FAULTS
 
 POINTS = [f"{i} {j} {i * j / 4}" for i in range(3) for j in range(4)]
 GOOD = "\n".join(["1", "2 3", *POINTS]) + "\n"
@@ -183,5 +183,5 @@ def test_points_taken_at_once_are_those_taken_one_by_one(text: str, monkeypatch:
         return file.convention, file.notes, [patch.points.tolist() for patch in file.patches]
 
     at_once = outcome()
-    monkeypatch.setattr("tessellation.bpt._Reader.flawless", lambda self, needed: None)
+    monkeypatch.setattr("tessellation.surface.bpt._Reader.flawless", lambda self, needed: None)
     assert outcome() == at_once

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pixelflow.simd.errors import InputError
-from tessellation.cost_model import (
+from tessellation.plan.memory_map import AVAILABLE, memory_map
+from tessellation.plan.schedule import Surface, batch_count, surface_order, value_count
+from tessellation.published.cost_model import (
     Operations,
     address_cycles,
     bernstein_cycles,
@@ -16,9 +18,7 @@ from tessellation.cost_model import (
     tasic_cycles,
     total_operations,
 )
-from tessellation.memory_map import AVAILABLE, memory_map
-from tessellation.schedule import Surface, batch_count, surface_order, value_count
-from tessellation.thesis import TABLES, table
+from tessellation.published.thesis import TABLES, table
 
 
 def test_tables_are_complete():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tessellation import Patch, evaluate, load
-from tessellation.reference import bernstein_weights
+from tessellation.surface.reference import bernstein_weights
 from tests.tessellation.models import shared_model
 
 

@@ -12,17 +12,17 @@ import pytest
 from pixelflow.config import THESIS
 from pixelflow.node import Node
 from tessellation import Method, load
-from tessellation.cost_model import THESIS_CYCLES, pass_cycles
-from tessellation.libraries import library_named
-from tessellation.notes import NOTES, PRINTED_DIGITS, Reason
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import THESIS_CYCLES, pass_cycles
+from tessellation.published.notes import NOTES, PRINTED_DIGITS, Reason
+from tessellation.published.rows import Outcome, Row
+from tessellation.published.thesis import FIGURES, TABLES, PrintedTable
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, arithmetic, passes
 from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
 from tessellation.reproduction.batches import batches
 from tessellation.reproduction.bench import counted, spent
-from tessellation.rows import Outcome, Row
-from tessellation.session import Session
-from tessellation.stages import Stage
-from tessellation.thesis import FIGURES, TABLES, Table
 
 QUICK = ("table 1", "table 2", "table 6", "table 13", "section 1", "section 2", "section 3", "appendix b")
 
@@ -104,7 +104,7 @@ DESCRIBED = {2: ("bytes",), 10: ("class", "method", "description"), 11: ("times"
 """Columns that say what a row is about and are no result."""
 
 
-def cells(of_thesis: Table) -> Iterator[Fraction]:
+def cells(of_thesis: PrintedTable) -> Iterator[Fraction]:
     """The numbers of a table as printed, its first column and what describes a row left out."""
     for values in of_thesis.rows:
         entries = dict(zip(of_thesis.columns, values, strict=True))

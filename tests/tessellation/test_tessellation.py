@@ -14,13 +14,13 @@ from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import LIMIT, Method, Patch, Tessellation, check, evaluate, load, tessellate
-from tessellation.bernstein import bernstein_bits
-from tessellation.cost_model import address_cycles, bernstein_cycles, total_operations
-from tessellation.libraries import library_named
-from tessellation.memory_map import memory_map
-from tessellation.session import Session
-from tessellation.stages import Stage
-from tessellation.thesis import table
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
+from tessellation.plan.memory_map import memory_map
+from tessellation.plan.stages import Stage
+from tessellation.published.cost_model import address_cycles, bernstein_cycles, total_operations
+from tessellation.published.thesis import table
+from tessellation.surface.bernstein import bernstein_bits
 from tests.tessellation.models import shared_model
 
 LEE = Method(control_points="lee")

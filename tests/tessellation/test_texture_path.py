@@ -12,15 +12,17 @@ from microcode import Builder, check
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
 from pixelflow.node import Node
 from pixelflow.node.texture.addresses import AddressMap
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, Tessellation, load, tessellate
-from tessellation.libraries import library_named
-from tessellation.memory_map import memory_map
-from tessellation.schedule import batch_count, control_values
-from tessellation.session import Session
-from tessellation.stages import Stage
-from tessellation.texture_layout import ModuleChoice, TextureDatabase, slot_bytes, write
-from tessellation.texture_source import SENDS, TextureControlPoints
-from tessellation.thesis import table
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
+from tessellation.microprogram.texture_source import SENDS, TextureControlPoints
+from tessellation.plan.memory_map import memory_map
+from tessellation.plan.schedule import batch_count, control_values
+from tessellation.plan.stages import Stage
+from tessellation.plan.texture_layout import ModuleChoice, TextureDatabase, slot_bytes, write
+from tessellation.published.thesis import table
 from tests.tessellation.models import shared_model
 
 LEE = Method(control_points="lee")

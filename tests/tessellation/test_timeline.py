@@ -9,9 +9,9 @@ import pytest
 from microcode import assemble
 from pixelflow.config import TINY
 from pixelflow.node import Node
+from tessellation.host.timeline import Span, timeline
+from tessellation.plan.stages import Stage
 from tessellation.reproduction import Bench
-from tessellation.stages import Stage
-from tessellation.timeline import Span, timeline
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from pixelflow.config import THESIS, TINY, NodeConfig, SdramConfig, TasicConfig
 from pixelflow.node import Node
 from pixelflow.node.sdram.slots import Pattern
 from pixelflow.node.sdram.use import SdramUse, settle_cycles
+from pixelflow.simd.errors import InternalError, MachineFault
 from tests.texture.bench import BANK, EMC, IN_EMC, LANES, boxes_of, prepare, run, sdram
 
 TABLE_2 = {(4, 0): 11, (4, 1): 6, (8, 0): 15, (8, 1): 8}

@@ -12,8 +12,8 @@ from pixelflow.config import TINY, load_config
 from pixelflow.node import Node
 from pixelflow.simd.lanes import choose
 from tessellation import Method, load
-from tessellation.libraries import library_named
-from tessellation.session import Session
+from tessellation.host.session import Session
+from tessellation.microprogram.libraries import library_named
 from tests.streams import exchanges, graphs
 from tests.untimed.states import differences, filled, run_both
 

@@ -13,7 +13,6 @@ import pytest
 
 import microcode
 from pixelflow.config import TINY
-from pixelflow.kernels import choose
 from pixelflow.node import Node, UntimedRun
 from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
 from pixelflow.node.perform.effects import AtOnce
@@ -21,8 +20,8 @@ from pixelflow.node.perform.on_lanes import OnLanes
 from pixelflow.node.perform.score import Noting, Score
 from pixelflow.node.streams.analysis import analysis_of
 from pixelflow.observe import Executed
+from pixelflow.report import Fact, Table
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
-from pixelflow.simd.lanes import AUTO
 from tests.streams import graphs
 from tests.untimed.states import SMALL, run_both
 
@@ -74,10 +73,11 @@ def test_the_account_counts_and_knows_no_cycles() -> None:
 
 def test_it_shows_itself() -> None:
     run = one(EXCHANGE)
-    assert repr(run) == f"UntimedRun('program', eigc, 17 instructions, no time simulated, engine {choose(AUTO).engine})"
-    sheet = run.sheet()
-    assert sheet.title == "function-only run of 22 instructions" and ("time", "none was simulated") in sheet.facts
-    rows = {row for table in sheet.tables for row in table.rows}
+    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine " + run.engine + ")"
+    report = run.report()
+    assert report.title == "function-only run of 22 instructions"
+    assert Fact("none was simulated", "time") in report.parts
+    rows = {row for part in report.parts if isinstance(part, Table) for row in part.rows}
     assert {("eigc", 17), ("tigc", 5), ("take", 2), ("use", 1), ("TASICs to PEs", 8192)} <= rows
 
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from pixelflow.cli.verify_rows import deviation_text, figure_text
-from tessellation import thesis
-from tessellation.cost_model import pass_cycles
+from tessellation.plan.stages import Stage
+from tessellation.published import thesis
+from tessellation.published.cost_model import pass_cycles
+from tessellation.published.rows import Row
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, passes
 from tessellation.reproduction.bench import counted, spent
-from tessellation.rows import Row
-from tessellation.stages import Stage
+from tessellation.reproduction.report.verified import deviation_text, figure_text
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
@@ -136,7 +136,7 @@ def test_no_digit_is_lost_at_any_width(width, rows, verify):
     assert width < 60 or all(len(line) <= width for line in result.out.splitlines())
     shown = re.split(r"\s+", result.out)
     for row in (row for each in rows.values() for row in each):
-        for text in (*map(figure_text, (row.published, row.formula, row.measured)), deviation_text(row)):
+        for text in (*map(figure_text, (row.published, row.formula, row.measured)), deviation_text(row.deviation)):
             assert text in shown, (row, width)
 
 
@@ -220,6 +220,6 @@ def test_bad_outputs_are_refused_before_anything_runs(options, code, message, ve
 def test_a_report_that_cannot_be_finished_leaves_the_old_one(verify, tmp_path, monkeypatch):
     path = tmp_path / "report.md"
     path.write_text("old")
-    monkeypatch.setattr("pixelflow.cli.verify_files.summary", lambda verified: 1 / 0)
+    monkeypatch.setattr("tessellation.reproduction.report.documents.summary", lambda verified: 1 / 0)
     assert verify(6, "-q", "--markdown", path).code == 70
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -9,6 +9,7 @@ from typing import Any
 from pixelflow.isa.control import SIGNAL
 from pixelflow.node.order.clocked import Clocked
 from pixelflow.node.streams.stream import Stream
+from pixelflow.simd.errors import InternalError
 from pixelflow.simd.records import record
 
 __all__ = ["Flow", "Ledger", "SignalFlow", "ledger_of", "signal_flows"]

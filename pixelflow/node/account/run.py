@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.records import record
 
 __all__ = ["RoutineUse", "Run"]
@@ -63,15 +63,16 @@ class Run(Shown):
         name = self.program.name
         return f"Run({name!r}, {self.stream}, {self.cycles} cycles, {self.reason}, engine {self.engine})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return the cycles of the streams, and where those of this one went."""
         streams = tuple(
             (each.stream, each.cycles, each.busy, sum(each.waits.values()), each.instructions) for each in self.streams
         )
+        families = tuple((family.value, cycles) for family, cycles in self.by_family.items())
         tables = (
-            Table(("stream", "cycles", "busy", "waiting", "instructions"), streams),
-            Table(("stage", "cycles"), tuple(self.by_stage.items()) if self.stages else ()),
-            Table(("family", "cycles"), tuple((family.value, cycles) for family, cycles in self.by_family.items())),
+            plain_table(("stream", "cycles", "busy", "waiting", "instructions"), streams),
+            plain_table(("stage", "cycles"), tuple(self.by_stage.items()) if self.stages else ()),
+            plain_table(("family", "cycles"), families),
         )
         facts = (
             ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
@@ -79,7 +80,7 @@ class Run(Shown):
             ("ended by", self.reason),
             *((("repeated", "done again as an earlier run was, whose account this is"),) if self.repeated else ()),
         )
-        return Sheet(f"run of {self.total_cycles:,} cycles", facts, tuple(table for table in tables if table.rows))
+        return overview(f"run of {self.total_cycles:,} cycles", facts, tables)
 
     @property
     def streams(self) -> tuple[Run, ...]:

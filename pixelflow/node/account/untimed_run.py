@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pixelflow.isa import Program
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.records import record
 
 __all__ = ["UntimedRun"]
@@ -33,14 +33,14 @@ class UntimedRun(Shown):
         name, count = self.program.name, self.instructions
         return f"UntimedRun({name!r}, {self.stream}, {count} instructions, no time simulated, engine {self.engine})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return what the streams executed, passed and called, and the bytes that moved."""
         tables = (
-            Table(("stream", "instructions"), tuple((each.stream, each.instructions) for each in self.streams)),
-            Table(("stage", "times"), tuple(self.by_stage.items())),
-            Table(("routine", "calls"), tuple(self.calls.items())),
-            Table(("instruction", "times"), tuple(self.by_mnemonic.items())),
-            Table(("moved from, to", "bytes"), tuple((way, count) for way, count in self.moved.items() if count)),
+            plain_table(("stream", "instructions"), tuple((each.stream, each.instructions) for each in self.streams)),
+            plain_table(("stage", "times"), tuple(self.by_stage.items())),
+            plain_table(("routine", "calls"), tuple(self.calls.items())),
+            plain_table(("instruction", "times"), tuple(self.by_mnemonic.items())),
+            plain_table(("moved from, to", "bytes"), tuple((way, count) for way, count in self.moved.items() if count)),
         )
         facts = (
             ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
@@ -48,7 +48,7 @@ class UntimedRun(Shown):
             ("time", "none was simulated"),
         )
         total = sum(each.instructions for each in self.streams)
-        return Sheet(f"function-only run of {total:,} instructions", facts, tuple(each for each in tables if each.rows))
+        return overview(f"function-only run of {total:,} instructions", facts, tables)
 
     @property
     def streams(self) -> tuple[UntimedRun, ...]:

@@ -4,6 +4,13 @@
     x(P, I) = 2^xe * xp[(P mod 2) * 8 + I / 4] + xs[I mod 8]
 
 with P the panel within its EMC and I the PE within its panel. Every EMC has registers of its own.
+
+Figure 9, which says what they hold, is missing from the text. The values here satisfy every property that section 3.2
+lists, with the equations above (standing: derived): xe = ye = 0, xs = 0, ys[i] = i mod 4,
+xp[8 p + c] = 16 emc + 8 p + c with p the parity of the panel and c = PE div 4,
+yp[P] = 16 module + 4 (P div 2). A block of 16 PEs is then 4x4 with x = PE div 4 and y = PE mod 4, a panel 8x4, an EMC
+16x16, a module 128x16 and the node 128x64. (3.2 also says that two panels of an EMC cannot be adjacent in x, which
+contradicts the "P mod 2" of the equation; the equation is followed.)
 """
 
 from __future__ import annotations
@@ -11,12 +18,33 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.config import NodeConfig
+from pixelflow.config import ArrayConfig, NodeConfig
+from pixelflow.isa.tree import LEE_REGISTERS
 from pixelflow.simd.errors import MachineFault
 
-__all__ = ["LinearExpressionEvaluator"]
+__all__ = ["EMC_HEIGHT", "EMC_WIDTH", "LinearExpressionEvaluator", "figure9"]
 
-_SIZES = {"xe": 1, "ye": 1, "xp": 16, "yp": 8, "xs": 8, "ys": 8}
+EMC_WIDTH = 16
+"""Width of an EMC in PEs under figure 9."""
+
+EMC_HEIGHT = 16
+"""Height of an EMC of eight panels in PEs under figure 9."""
+
+_SIZES = dict(zip(LEE_REGISTERS, (1, 1, 16, 8, 8, 8), strict=True))
+
+
+def figure9(array: ArrayConfig) -> dict[str, NDArray[np.int64]]:
+    """Return the register values of figure 9 by name, each int64[module, emc, index]."""
+    found = _registers(array)
+    found["xp"][:] = EMC_WIDTH * np.arange(array.emcs_per_module)[:, None] + np.arange(16)
+    found["yp"][:] = EMC_HEIGHT * np.arange(array.modules)[:, None, None] + 4 * (np.arange(8) // 2)
+    found["ys"][:] = np.arange(8) % 4
+    return found
+
+
+def _registers(array: ArrayConfig) -> dict[str, NDArray[np.int64]]:
+    """Return registers that hold 0."""
+    return {name: np.zeros((array.modules, array.emcs_per_module, size), np.int64) for name, size in _SIZES.items()}
 
 
 class LinearExpressionEvaluator:
@@ -26,21 +54,9 @@ class LinearExpressionEvaluator:
         array, lee = config.array, config.lee
         self._shape = array.shape
         self._bits = {name: getattr(lee, f"{name}_bits") for name in _SIZES}
-        self.registers = {
-            name: np.zeros((array.modules, array.emcs_per_module, size), np.int64) for name, size in _SIZES.items()
-        }
+        self.registers = figure9(array) if lee.arrangement == "figure9" else _registers(array)
         self.version = 0
         """Grows with every write, so that a reader knows when to compute the coordinates again."""
-        if lee.arrangement == "figure9":
-            self._arrange()
-
-    def _arrange(self) -> None:
-        """Set what figure 9 must hold, derived from the properties that section 3.2 lists."""
-        modules, emcs, _, _ = self._shape
-        column, panel = np.arange(16), np.arange(8)
-        self.registers["xp"][:] = 16 * np.arange(emcs)[None, :, None] + column
-        self.registers["yp"][:] = 16 * np.arange(modules)[:, None, None] + 4 * (panel // 2)
-        self.registers["ys"][:] = np.arange(8) % 4
 
     def write(self, module: int, emc: int, register: str, index: int, value: int) -> None:
         """Write one register; raises MachineFault where EMC, index or value do not exist."""

@@ -15,7 +15,7 @@ from pixelflow.isa.emc import unlatch
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.kernels import make_engine
 from pixelflow.node.array.lee import LinearExpressionEvaluator
-from pixelflow.shown import Sheet, Shown
+from pixelflow.report import Report, Shown, overview
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.engine import Action, Engine, Repeats
@@ -52,11 +52,11 @@ class PeArray(Shown):
         enabled = int(self.engine.get_bit("E").sum())
         return f"PeArray({enabled} of {self.engine.shape.lanes} PEs enabled, engine {self.engine.name})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return how many PEs are enabled and marked, and a map of those that are enabled."""
         counts = ((text, f"{int(self.engine.get_bit(name).sum()):,} PEs") for name, text in _COUNTED.items())
         facts = (("engine", self.engine.name), *counts)
-        return Sheet(f"array of {self.engine.shape.lanes:,} PEs", facts, drawing=_map(self.engine, self.lee))
+        return overview(f"array of {self.engine.shape.lanes:,} PEs", facts, drawing=_map(self.engine, self.lee))
 
     def reset(self) -> None:
         """Clear memory, registers and marks; enable all PEs, outside any routine."""
@@ -152,7 +152,8 @@ class PeArray(Shown):
 
     def settle(self) -> None:
         """Return when all that was to be carried out is done; whatever reads PE data does that itself."""
-        self.engine.settle()
+        if self.engine.background is not None:
+            self.engine.background.settle()
 
     def run(self, actions: Sequence[Action]) -> None:
         """Carry out actions in order."""

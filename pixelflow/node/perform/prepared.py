@@ -9,6 +9,7 @@ from pixelflow.node.array.pe_array import PeArray
 from pixelflow.node.perform.repeated import Repeated
 from pixelflow.node.streams.calls import WholeCall
 from pixelflow.node.streams.straight_code import StraightCode
+from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action
 
 __all__ = ["Key", "Prepared", "prepared"]

@@ -10,6 +10,7 @@ from typing import Any
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, write_archive
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["SCHEMA", "Checkpoint"]
 

@@ -12,6 +12,7 @@ from pixelflow.isa.tas import ADDRESS_BITS
 from pixelflow.node.texture.addresses import AddressMap, Physical
 from pixelflow.node.texture.memory import TextureMemory
 from pixelflow.node.texture.transfer import Direction, RoundAddresses, Transfer
+from pixelflow.simd.errors import MachineFault
 
 __all__ = ["TextureAccess"]
 

@@ -17,7 +17,8 @@ from pixelflow.observe.dashboard.state import (
     Utilisation,
 )
 from pixelflow.observe.dashboard.watch import ENABLED, Watch, module_track
-from pixelflow.simd.observe.views import ProgramView, StreamView
+from pixelflow.observe.views import StreamView
+from pixelflow.simd.observe import ProgramView
 from pixelflow.simd.records import record
 
 __all__ = ["Facts", "Look", "SemaphoreUse", "snapshot"]

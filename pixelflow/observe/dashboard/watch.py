@@ -8,19 +8,9 @@ instruction. Only a frame of the past needs to hear of those too (`instructions`
 from __future__ import annotations
 
 from pixelflow.observe.dashboard.history import History
-from pixelflow.simd.observe.bus import Bus
-from pixelflow.simd.observe.events import (
-    Accessed,
-    EnablesChanged,
-    Event,
-    Executed,
-    PathUsed,
-    Progressed,
-    RunBegan,
-    RunEnded,
-    Waited,
-)
-from pixelflow.simd.observe.views import AccountView, ProgramView, RunView
+from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed
+from pixelflow.observe.views import AccountView, RunView
+from pixelflow.simd.observe import Bus, Event, Executed, ProgramView, Progressed, RunBegan, RunEnded, Waited
 
 __all__ = ["ENABLED", "Watch", "module_track"]
 

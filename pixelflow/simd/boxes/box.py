@@ -5,17 +5,20 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pixelflow.observe import Bus
 from pixelflow.simd.boxes.wire import Wire
 from pixelflow.simd.errors import InternalError
+from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Cycle
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["Box"]
 
-SpecT = TypeVar("SpecT")
-StateT = TypeVar("StateT")
+SpecT = TypeVar("SpecT", covariant=True)
+StateT = TypeVar("StateT", bound="DataclassInstance", covariant=True)
 
 
 class Box(ABC, Generic[SpecT, StateT]):
@@ -32,7 +35,8 @@ class Box(ABC, Generic[SpecT, StateT]):
     outputs: tuple[str, ...] = ()
 
     def __init__(self, name: str, spec: SpecT, state: StateT) -> None:
-        if not is_dataclass(spec) or not type(spec).__dataclass_params__.frozen:
+        declared = getattr(type(spec), "__dataclass_params__", None)
+        if declared is None or not declared.frozen:
             raise InternalError(f"box {name}: its spec must be a frozen dataclass, not {type(spec).__name__}")
         if not is_dataclass(state) or isinstance(state, type):
             raise InternalError(f"box {name}: its state must be a dataclass, not {type(state).__name__}")
@@ -67,11 +71,11 @@ class Box(ABC, Generic[SpecT, StateT]):
         """Whether the box will send nothing more unless something arrives; a run ends when all are done."""
         return self.next_event() is None and self.why_blocked() is None
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, object]:
         """Return a copy of the state, by field; dataclasses inside stay what they are."""
         return copy.deepcopy({each.name: getattr(self.state, each.name) for each in fields(self.state)})
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: dict[str, object]) -> None:
         """Put the box into the state of a snapshot."""
         kind = type(self.state)
         known = {each.name for each in fields(kind)}

@@ -9,16 +9,24 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import TypedDict
 
 from pixelflow.simd.boxes.netlist import Netlist
-from pixelflow.simd.boxes.wire import Transfer, WireError
+from pixelflow.simd.boxes.wire import Transfer, WireError, WireState
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Clock"]
 
 Watcher = Callable[[Transfer], None]
+
+
+class ClockState(TypedDict):
+    """What a clock, its boxes and its wires hold, as it is saved."""
+
+    cycle: Cycle
+    boxes: dict[str, dict[str, object]]
+    wires: dict[str, WireState]
 
 
 class Clock:
@@ -171,7 +179,7 @@ class Clock:
 
     # --- state ---------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> ClockState:
         """Return the state of the clock, every box and every wire."""
         return {
             "cycle": self.cycle,
@@ -179,7 +187,7 @@ class Clock:
             "wires": {wire.name: wire.snapshot() for wire in self.netlist.wires},
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: ClockState) -> None:
         """Continue from a snapshot of the same netlist."""
         self.cycle = snapshot["cycle"]
         for box in self._boxes:

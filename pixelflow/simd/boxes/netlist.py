@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from pixelflow.simd.boxes.box import Box
 from pixelflow.simd.boxes.wire import Wire
 from pixelflow.simd.errors import InternalError, nearest
 from pixelflow.simd.records import record
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 __all__ = ["Netlist", "NetlistError"]
+
+AnyBox: TypeAlias = "Box[object, DataclassInstance]"
 
 
 class NetlistError(InternalError):
@@ -17,9 +24,9 @@ class NetlistError(InternalError):
 @record
 class _Connection:
     wire: Wire
-    source: Box
+    source: AnyBox
     source_port: str
-    sink: Box
+    sink: AnyBox
     sink_port: str
 
 
@@ -28,12 +35,12 @@ class Netlist:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._boxes: dict[str, Box] = {}
+        self._boxes: dict[str, AnyBox] = {}
         self._connections: dict[str, _Connection] = {}
         self._faults: list[str] = []
 
     @property
-    def boxes(self) -> tuple[Box, ...]:
+    def boxes(self) -> tuple[AnyBox, ...]:
         """The boxes, in the order in which they were added."""
         return tuple(self._boxes.values())
 
@@ -42,7 +49,7 @@ class Netlist:
         """The wires, in the order in which they were connected."""
         return tuple(connection.wire for connection in self._connections.values())
 
-    def add(self, box: Box) -> Box:
+    def add(self, box: AnyBox) -> AnyBox:
         """Add a box and return it; a second box of the same name is a fault."""
         if box.name in self._boxes:
             self._faults.append(f"two boxes have the name {box.name}")
@@ -53,8 +60,8 @@ class Netlist:
     def connect(
         self,
         name: str,
-        source: tuple[Box, str],
-        sink: tuple[Box, str],
+        source: tuple[AnyBox, str],
+        sink: tuple[AnyBox, str],
         *,
         latency: int = 1,
         bandwidth: int = 1,
@@ -73,7 +80,7 @@ class Netlist:
         self._attach(wire, *sink, sink[0].inputs, "input")
         return wire
 
-    def _attach(self, wire: Wire, box: Box, port: str, ports: tuple[str, ...], direction: str) -> None:
+    def _attach(self, wire: Wire, box: AnyBox, port: str, ports: tuple[str, ...], direction: str) -> None:
         if self._boxes.get(box.name) is not box:
             self._faults.append(f"wire {wire.name}: box {box.name} was not added")
         if port not in ports:
@@ -97,7 +104,7 @@ class Netlist:
         if faults:
             raise NetlistError(f"netlist {self.name}: {len(faults)} faults\n" + "\n".join(f"  {f}" for f in faults))
 
-    def sink_of(self, wire: Wire) -> Box:
+    def sink_of(self, wire: Wire) -> AnyBox:
         """Return the box that reads a wire."""
         return self._connections[wire.name].sink
 

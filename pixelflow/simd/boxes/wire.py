@@ -7,7 +7,7 @@ are ticked within a cycle cannot matter. (The idea is ATTILA's; so is the rule t
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, TypedDict
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.records import record
@@ -30,6 +30,15 @@ class Transfer:
     amount: int
     """In the wire's unit."""
     item: Any
+
+
+class WireState(TypedDict):
+    """What a wire holds, as it is saved."""
+
+    items: tuple[Transfer, ...]
+    last: tuple[Transfer, ...]
+    busy: tuple[Cycle, Cycle]
+    used: int
 
 
 class Wire:
@@ -64,7 +73,7 @@ class Wire:
         """The first cycle in which nothing has been sent yet."""
         return Cycle(self._busy_to + 1)
 
-    def send(self, cycle: Cycle, item: Any, amount: int = 1) -> Cycle:
+    def send(self, cycle: Cycle, item: object, amount: int = 1) -> Cycle:
         """Send an item that fits what is left of ``cycle``; returns the cycle in which it can first be read.
 
         Raises WireError where the sends of one cycle exceed the bandwidth.
@@ -83,7 +92,7 @@ class Wire:
         self._used = used
         return self._put(transfer)
 
-    def send_bulk(self, cycle: Cycle, item: Any, amount: int) -> Cycle:
+    def send_bulk(self, cycle: Cycle, item: object, amount: int) -> Cycle:
         """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles from ``cycle`` on.
 
         Returns the cycle in which all of it can be read: the last occupied cycle plus the latency. It is one event,
@@ -100,7 +109,7 @@ class Wire:
         self._used = self.bandwidth
         return self._put(transfer)
 
-    def _check(self, cycle: Cycle, item: Any, amount: int) -> None:
+    def _check(self, cycle: Cycle, item: object, amount: int) -> None:
         if amount < 1:
             raise WireError(f"cycle {cycle}, wire {self.name}: {amount} {self.unit} are not a transfer: {item}")
         if cycle < self._busy_from:
@@ -111,7 +120,7 @@ class Wire:
         if self._busy_from < cycle <= self._busy_to:
             raise self._overlap(cycle, item)
 
-    def _overlap(self, cycle: Cycle, item: Any) -> WireError:
+    def _overlap(self, cycle: Cycle, item: object) -> WireError:
         until = f"busy from cycle {self._busy_from} to {self._busy_to}"
         return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1].item}; {item})")
 
@@ -152,7 +161,7 @@ class Wire:
 
     # --- state ---------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> WireState:
         """Return the wire's state; :meth:`restore` takes it back."""
         return {
             "items": tuple(self._items),
@@ -161,7 +170,7 @@ class Wire:
             "used": self._used,
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: WireState) -> None:
         """Put the wire into the state of a snapshot."""
         self._items = deque(snapshot["items"])
         self._last = tuple(snapshot["last"])

@@ -1,4 +1,4 @@
-"""Strict TOML: a configuration file and ``-D key=value`` become a NodeConfig, or one error that lists every fault."""
+"""Strict TOML: a file and ``-D key=value`` become a configuration, or one error that lists every fault."""
 
 from __future__ import annotations
 
@@ -6,29 +6,54 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from pixelflow.config.presets import PRESETS
-from pixelflow.config.tree import NodeConfig
+from pixelflow.report import Json
 from pixelflow.simd.config.locate import KeyIndex
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.records import record
 
-__all__ = ["Effective", "load_config", "load_effective", "override_faults"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    class Described(DataclassInstance, Protocol):
+        """A configuration that says what it is: a hash and the values of all keys."""
+
+        @property
+        def sha256(self) -> str: ...
+
+        @property
+        def values(self) -> Mapping[str, Value]: ...
+
+
+__all__ = ["ConfigFiles", "Effective"]
+
+
+Config = TypeVar("Config", bound="Described")
+"""The class of a machine's configuration: a frozen dataclass of `param` values and of `section` groups."""
 
 FILE_LIMIT_BYTES = 1 << 20
 """A larger configuration file is refused: it is another kind of file."""
 
 
 @record
-class Effective:
+class Effective(Generic[Config]):
     """A configuration and where each of its values was set."""
 
-    config: NodeConfig
+    config: Config
     preset: str
     set_by: Mapping[str, str]
     """By dotted key: ``preset thesis``, ``file.toml:3`` or ``-D``."""
+
+    @property
+    def label(self) -> str:
+        """The configuration as the first line of a report names it."""
+        return f"config {self.preset} ({self.config.sha256[:6]})"
+
+    def as_object(self) -> dict[str, Json]:
+        """Return the configuration as the JSON of every report carries it."""
+        return {"preset": self.preset, "sha256": self.config.sha256, "values": self.config.values}
 
 
 @record
@@ -36,77 +61,82 @@ class _Setting:
     """One value that a user wrote, and where."""
 
     key: str
-    value: Any
+    value: object
     place: Place
     origin: str
 
 
-def load_config(path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None) -> NodeConfig:
-    """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
+class ConfigFiles(Generic[Config]):
+    """The configuration files of one machine: what they may start from, and what they may change."""
 
-    ``preset`` wins over the one that the file names; without either it is ``thesis``. Raises InputError with every
-    fault of the file and the overrides.
-    """
-    return load_effective(path, overrides, preset).config
+    def __init__(self, presets: Mapping[str, Config]) -> None:
+        """``presets`` are configurations by name; a file that names none starts from the first."""
+        self.presets = presets
+        self._default = next(iter(presets))
 
+    def load(self, path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None) -> Config:
+        """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
 
-def load_effective(
-    path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None
-) -> Effective:
-    """Return the configuration together with where each value was set; see :func:`load_config`."""
-    faults: list[Fault] = []
-    settings: list[_Setting] = []
-    named = None if path is None else _read_file(Path(path), settings, faults)
-    preset = preset or named or "thesis"
-    known = _known()
-    for text in overrides:
-        _read_override(text, known, settings, faults)
-    base = PRESETS.get(preset)
-    if base is None:
-        faults.append(Fault(f"no preset has the name {shorten(preset)}", hint=_suggest(preset, PRESETS)))
-        raise InputError(faults)
-    chosen = _check(settings, known, faults)
-    if not faults:
-        faults = _combined_faults(base, chosen)
-    if faults:
-        raise InputError(faults)
-    config = _changed(base, {key: setting.value for key, setting in chosen.items()})
-    set_by = {key: chosen[key].origin if key in chosen else f"preset {preset}" for key in config.values}
-    return Effective(config, preset, set_by)
+        ``preset`` wins over the one that the file names; without either it is the first. Raises InputError with every
+        fault of the file and the overrides.
+        """
+        return self.load_effective(path, overrides, preset).config
 
+    def load_effective(
+        self, path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None
+    ) -> Effective[Config]:
+        """Return the configuration together with where each value was set; see `load`."""
+        faults: list[Fault] = []
+        settings: list[_Setting] = []
+        named = None if path is None else self._read_file(Path(path), settings, faults)
+        preset = preset or named or self._default
+        known = self._known()
+        for text in overrides:
+            _read_override(text, known, settings, faults)
+        base = self.presets.get(preset)
+        if base is None:
+            faults.append(Fault(f"no preset has the name {shorten(preset)}", hint=_suggest(preset, self.presets)))
+            raise InputError(faults)
+        chosen = _check(settings, known, _sections(type(base)), faults)
+        if not faults:
+            faults = _combined_faults(base, chosen)
+        if faults:
+            raise InputError(faults)
+        config = _changed(base, {key: setting.value for key, setting in chosen.items()})
+        set_by = {key: chosen[key].origin if key in chosen else f"preset {preset}" for key, *_ in leaves(config)}
+        return Effective(config, preset, set_by)
 
-def override_faults(text: str) -> list[Fault]:
-    """Return what is wrong with one ``"key=value"`` by itself: unknown key, wrong type, out of range."""
-    faults: list[Fault] = []
-    settings: list[_Setting] = []
-    _read_override(text, _known(), settings, faults)
-    _check(settings, _known(), faults)
-    return faults
+    def override_faults(self, text: str) -> list[Fault]:
+        """Return what is wrong with one ``"key=value"`` by itself: unknown key, wrong type, out of range."""
+        faults: list[Fault] = []
+        settings: list[_Setting] = []
+        _read_override(text, self._known(), settings, faults)
+        _check(settings, self._known(), _sections(type(self.presets[self._default])), faults)
+        return faults
 
+    def _known(self) -> dict[str, tuple[Param, Value]]:
+        """Return what is declared of every key, and its default."""
+        return {key: (about, default) for key, about, _, default in leaves(self.presets[self._default])}
 
-def _known() -> dict[str, tuple[Param, Value]]:
-    """Return what is declared of every key, and its default."""
-    return {key: (about, default) for key, about, _, default in leaves(PRESETS["thesis"])}
+    def _read_file(self, path: Path, settings: list[_Setting], faults: list[Fault]) -> str | None:
+        """Append the values of ``path``; return the preset that the file names, if it names one."""
+        import tomllib
 
-
-def _read_file(path: Path, settings: list[_Setting], faults: list[Fault]) -> str | None:
-    """Append the values of ``path``; return the preset that the file names, if it names one."""
-    import tomllib
-
-    text = _text_of(path)
-    try:
-        tables = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError covers TOMLDecodeError and integers of 5000 digits
-        raise InputError(_syntax_fault(path, text, error)) from None
-    index = KeyIndex(str(path), text)
-    named = tables.pop("preset", None)
-    if named is not None and (not isinstance(named, str) or named not in PRESETS):
-        place = index.place("preset")
-        word = named if isinstance(named, str) else ""
-        faults.append(Fault(f"preset: no preset has the name {shorten(named)}", place, _suggest(word, PRESETS)))
-        named = None
-    _flatten(tables, "", NodeConfig, index, settings, faults)
-    return named
+        text = _text_of(path)
+        try:
+            tables = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError and integers of 5000 digits
+            raise InputError(_syntax_fault(path, text, error)) from None
+        index = KeyIndex(str(path), text)
+        named = tables.pop("preset", None)
+        if named is not None and (not isinstance(named, str) or named not in self.presets):
+            place = index.place("preset")
+            word = named if isinstance(named, str) else ""
+            message = f"preset: no preset has the name {shorten(named)}"
+            faults.append(Fault(message, place, _suggest(word, self.presets)))
+            named = None
+        _flatten(tables, "", type(self.presets[self._default]), index, settings, faults)
+        return named
 
 
 def _text_of(path: Path) -> str:
@@ -144,7 +174,12 @@ def _syntax_fault(path: Path, text: str, error: Exception) -> Fault:
 
 
 def _flatten(
-    table: dict[str, Any], prefix: str, kind: type, index: KeyIndex, settings: list[_Setting], faults: list[Fault]
+    table: dict[str, object],
+    prefix: str,
+    kind: type[DataclassInstance],
+    index: KeyIndex,
+    settings: list[_Setting],
+    faults: list[Fault],
 ) -> None:
     """Turn nested tables into dotted keys; a section where a value belongs, and the reverse, are faults."""
     sections = _sections(kind)
@@ -161,9 +196,9 @@ def _flatten(
             settings.append(_Setting(key, value, place, f"{place.file}:{place.line}" if place.line else place.file))
 
 
-def _sections(kind: type) -> dict[str, type]:
+def _sections(kind: type[DataclassInstance]) -> dict[str, type[DataclassInstance]]:
     """Return the sections of a configuration class by name."""
-    found = {}
+    found: dict[str, type[DataclassInstance]] = {}
     for each in fields(kind):
         factory = each.default_factory
         if isinstance(factory, type) and is_dataclass(factory):
@@ -183,7 +218,7 @@ def _read_override(
         return
     try:
         tables = tomllib.loads(f"value = {written}")
-        value: Any = tables["value"] if len(tables) == 1 else written
+        value: object = tables["value"] if len(tables) == 1 else written
     except (ValueError, RecursionError):
         value = written  # a shell takes the quotes away: -D lee.arrangement=zero
     if key in known and isinstance(known[key][1], str) and not isinstance(value, str):
@@ -192,7 +227,10 @@ def _read_override(
 
 
 def _check(
-    settings: list[_Setting], known: Mapping[str, tuple[Param, Value]], faults: list[Fault]
+    settings: list[_Setting],
+    known: Mapping[str, tuple[Param, Value]],
+    sections: Iterable[str],
+    faults: list[Fault],
 ) -> dict[str, _Setting]:
     """Return the settings by key, the later one winning; append a fault for each unknown key and wrong value."""
     chosen = {}
@@ -200,7 +238,7 @@ def _check(
         if setting.key not in known:
             kind = "section" if isinstance(setting.value, dict) else "key"
             message = f"unknown {kind} {_shown_key(setting.key)}"
-            faults.append(Fault(message, setting.place, _nearest_key(setting, known)))
+            faults.append(Fault(message, setting.place, _nearest_key(setting, known, sections)))
             continue
         about, default = known[setting.key]
         found = leaf_faults(setting.key, about, setting.value, default, setting.place)
@@ -216,10 +254,10 @@ def _shown_key(key: str) -> str:
     return clean if len(clean) <= 60 else clean[:57] + "..."
 
 
-def _nearest_key(setting: _Setting, known: Iterable[str]) -> str:
+def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str]) -> str:
     section_name, _, leaf = setting.key.rpartition(".")
     if isinstance(setting.value, dict):
-        return _suggest(setting.key, _sections(NodeConfig))
+        return _suggest(setting.key, sections)
     same_leaf = [key for key in known if key.rpartition(".")[2] == leaf]
     if len(same_leaf) == 1:
         return f"did you mean {same_leaf[0]}?"
@@ -235,7 +273,7 @@ def _suggest(word: str, allowed: Iterable[str]) -> str:
     return f"known: {', '.join(allowed)}" if len(allowed) <= 8 else "see: pixelflow config show"
 
 
-def _combined_faults(base: NodeConfig, chosen: Mapping[str, _Setting]) -> list[Fault]:
+def _combined_faults(base: Config, chosen: Mapping[str, _Setting]) -> list[Fault]:
     """Check the combinations before the tree is built, so that each fault has the place of what the user wrote."""
     try:
         _changed(base, {key: setting.value for key, setting in chosen.items()})
@@ -254,10 +292,10 @@ def _with_place(fault: Fault, chosen: Mapping[str, _Setting]) -> Fault:
     return fault
 
 
-def _changed(base: NodeConfig, values: Mapping[str, Value]) -> NodeConfig:
+def _changed(base: Config, values: Mapping[str, object]) -> Config:
     """Return ``base`` with some values replaced; checked once, as a whole."""
-    groups: dict[str, dict[str, Value]] = {}
-    top: dict[str, Any] = {}
+    groups: dict[str, dict[str, object]] = {}
+    top: dict[str, object] = {}
     for key, value in values.items():
         group, _, leaf = key.rpartition(".")
         if group:

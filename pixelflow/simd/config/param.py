@@ -7,16 +7,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, fields, is_dataclass
-from typing import Any
+from dataclasses import MISSING, Field, field, fields, is_dataclass
+from typing import TYPE_CHECKING, TypeVar
 
-from pixelflow.simd.errors import Fault, Place
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
-__all__ = ["Param", "Value", "leaf_faults", "leaves", "param", "section", "shorten"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["Param", "Value", "check_values", "leaf_faults", "leaves", "param", "section", "shorten"]
 
 type_names = {bool: "true or false", int: "a whole number", str: "a text in quotes"}
+
+Group = TypeVar("Group")
+Kind = TypeVar("Kind", bound="Value")
 
 Value = int | bool | str
 """What a configuration value may be. There are no fractions: every quantity is a count."""
@@ -41,6 +47,10 @@ class Param:
     read_by: str | None = None
     because: str = ""
     """Why no other values are allowed, for the message about them."""
+    matters: str = ""
+    """To which runs it matters, in a word of the machine's own (``reads``, ``limit``); empty: to every run."""
+    state: bool = False
+    """Whether the state that a run leaves depends on it, or whether a run ends; what is not is about time alone."""
 
     def range_text(self) -> str:
         """Return the permitted values in words."""
@@ -51,27 +61,49 @@ class Param:
         return "any"
 
 
-def param(default: Value, text: str, **known: Any) -> Any:
-    """Return a dataclass field for one value; ``known`` are the fields of :class:`Param`."""
-    return field(default=default, metadata={"param": Param(text=text, **known)})
+def param(
+    default: Kind,
+    text: str,
+    *,
+    unit: str,
+    source: str,
+    standing: Standing,
+    low: int | None = None,
+    high: int | None = None,
+    allowed: tuple[Value, ...] | None = None,
+    read_by: str | None = None,
+    because: str = "",
+    matters: str = "",
+    state: bool = False,
+) -> Kind:
+    """Return a dataclass field for one value; the rest is what :class:`Param` says of it."""
+    about = Param(text, unit, source, standing, low, high, allowed, read_by, because, matters, state)
+    return field(default=default, metadata={"param": about})
 
 
-def section(kind: type) -> Any:
+def section(kind: type[Group]) -> Group:
     """Return a dataclass field that holds a group of values with its defaults."""
     return field(default_factory=kind)
 
 
-def leaves(config: Any, prefix: str = "") -> Iterator[tuple[str, Param, Any, Value]]:
+def leaves(config: DataclassInstance, prefix: str = "") -> Iterator[tuple[str, Param, Value, Value]]:
     """Yield (dotted key, param, value, default) for every value below ``config``, in declaration order."""
     for each in fields(config):
         value = getattr(config, each.name)
-        if is_dataclass(value):
+        if is_dataclass(value) and not isinstance(value, type):
             yield from leaves(value, f"{prefix}{each.name}.")
         else:
-            yield f"{prefix}{each.name}", each.metadata["param"], value, each.default
+            yield f"{prefix}{each.name}", each.metadata["param"], value, default_of(each)
 
 
-def leaf_faults(key: str, known: Param, value: Any, default: Value, place: Place | None = None) -> list[Fault]:
+def default_of(declared: Field[Value]) -> Value:
+    """Return the default of a field that `param` made."""
+    if declared.default is MISSING:
+        raise InternalError(f"{declared.name} was not declared by param()")
+    return declared.default
+
+
+def leaf_faults(key: str, known: Param, value: object, default: Value, place: Place | None = None) -> list[Fault]:
     """Return what is wrong with ``value``: its type (a boolean is not a number) or its range."""
     kind = type(default)
     if type(value) is not kind:
@@ -80,14 +112,21 @@ def leaf_faults(key: str, known: Param, value: Any, default: Value, place: Place
         return [Fault(message, place, _allowed_hint(known))]
     if known.allowed is not None and value not in known.allowed:
         return [Fault(f"{key}: {shorten(value)} is not one of the allowed values", place, _allowed_hint(known))]
-    too_low = known.low is not None and value < known.low
-    too_high = known.high is not None and value > known.high
+    too_low = isinstance(value, int) and known.low is not None and value < known.low
+    too_high = isinstance(value, int) and known.high is not None and value > known.high
     if too_low or too_high:
         return [Fault(f"{key}: {shorten(value)} is out of range", place, _allowed_hint(known))]
     return []
 
 
-def shorten(value: Any) -> str:
+def check_values(config: DataclassInstance) -> None:
+    """Raise InputError with every value of a configuration that is of another type or out of its range."""
+    faults = [fault for leaf in leaves(config) for fault in leaf_faults(*leaf)]
+    if faults:
+        raise InputError(faults)
+
+
+def shorten(value: object) -> str:
     """Return ``value`` as a message shows it, at most 40 characters."""
     if isinstance(value, bool):
         return str(value).lower()

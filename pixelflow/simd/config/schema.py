@@ -1,18 +1,20 @@
-"""The configuration file as a JSON Schema (draft 2020-12), derived from the declarations in `tree.py`.
+"""The configuration file as a JSON Schema (draft 2020-12), derived from the declarations.
 
 An editor that knows JSON Schema for TOML completes and checks a file with it. It says everything that holds for a
-value by itself; combinations of values are checked by :func:`pixelflow.config.load_config` alone. JSON Schema counts
+value by itself; combinations of values are checked when a file is loaded. JSON Schema counts
 ``4.0`` as an integer, a configuration file does not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from pixelflow.config.presets import PRESETS
-from pixelflow.config.tree import NodeConfig
-from pixelflow.simd.config.param import Param, Value
+from pixelflow.simd.config.param import Param, default_of
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = ["DRAFT", "json_schema"]
 
@@ -21,29 +23,30 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {bool: "boolean", int: "integer", str: "string"}
 
 
-def json_schema() -> dict[str, Any]:
-    """Return the schema of a configuration file; unit, standing and source of a value are ``x-`` annotations."""
-    whole = _section(NodeConfig)
-    preset = {"description": "what the file starts from", "enum": list(PRESETS), "default": "thesis"}
-    whole["properties"] = {"preset": preset, **whole["properties"]}
-    return {"$schema": DRAFT, "title": "PixelFlow node", **whole}
+def json_schema(presets: Mapping[str, DataclassInstance], title: str) -> dict[str, object]:
+    """Return the schema of a configuration file that may start from one of some presets, all of one class.
+
+    Unit, standing and source of a value are ``x-`` annotations.
+    """
+    default = next(iter(presets))
+    preset = {"description": "what the file starts from", "enum": list(presets), "default": default}
+    return {"$schema": DRAFT, "title": title, **_section(type(presets[default]), {"preset": preset})}
 
 
-def _section(kind: type) -> dict[str, Any]:
-    found = {"type": "object", "additionalProperties": False, "properties": {}}
-    if kind is not NodeConfig:
-        found = {"description": (kind.__doc__ or "").partition("\n")[0], **found}
+def _section(kind: type[DataclassInstance], first: Mapping[str, object]) -> dict[str, object]:
+    properties = dict(first)
     for each in fields(kind):
         factory = each.default_factory
-        is_section = isinstance(factory, type) and is_dataclass(factory)
-        found["properties"][each.name] = (
-            _section(factory) if is_section else _value(each.metadata["param"], each.default)
-        )
-    return found
+        if isinstance(factory, type) and is_dataclass(factory):
+            about = (factory.__doc__ or "").partition("\n")[0]
+            properties[each.name] = {"description": about, **_section(factory, {})}
+        else:
+            properties[each.name] = _value(each.metadata["param"], default_of(each))
+    return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
-def _value(known: Param, default: Value) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _value(known: Param, default: int | bool | str) -> dict[str, object]:
+    found: dict[str, object] = {
         "description": f"{known.text} ({known.unit})" if known.unit else known.text,
         "type": _TYPES[type(default)],
         "default": default,

@@ -1,5 +1,6 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
+from pixelflow.simd.drawing.drawn import Comparison, DrawnFrame
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -12,19 +13,20 @@ from pixelflow.simd.drawing.frame import (
     Texture,
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
-from pixelflow.simd.drawing.planes import (
+from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
+from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
+from pixelflow.simd.drawing.spans import Edges, RowSpans, edges_of, spans_of
+from pixelflow.simd.drawing.triangles import (
     CENTRE,
-    COLOUR_FRACTION,
-    DEPTH_FRACTION,
+    DEPTH_GUARD,
+    FAR,
+    REACH,
     SAMPLES,
-    Edges,
-    Planes,
-    edges_of,
-    planes_of,
-    texture_planes_of,
+    SUBPIXELS,
+    TEXEL,
+    ScreenTriangles,
+    snap,
 )
-from pixelflow.simd.drawing.reference import Picture, covered, draw
-from pixelflow.simd.drawing.triangles import DEPTH_GUARD, FAR, REACH, SUBPIXELS, TEXEL, ScreenTriangles, snap
 
 __all__ = [
     "CENTRE",
@@ -32,17 +34,21 @@ __all__ = [
     "DEPTH_FRACTION",
     "DEPTH_GUARD",
     "FAR",
+    "NOTHING",
     "REACH",
     "SAMPLES",
     "SUBPIXELS",
     "TEXEL",
     "Blend",
+    "Comparison",
     "DepthTest",
     "Draw",
+    "DrawnFrame",
     "Edges",
     "Frame",
     "Picture",
     "Planes",
+    "RowSpans",
     "ScreenTriangles",
     "State",
     "Stencil",
@@ -53,7 +59,9 @@ __all__ = [
     "draw",
     "draw_frame",
     "edges_of",
+    "nearest",
     "planes_of",
     "snap",
+    "spans_of",
     "texture_planes_of",
 ]

@@ -161,7 +161,7 @@ class Frame:
 
 
 def _whole(value: object, low: int, high: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and low <= value <= high
+    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
 
 
 def _contradictions(draw: Draw) -> list[str]:

@@ -1,8 +1,9 @@
-"""The picture that a frame is, in 64-bit integers: fragment after fragment, in the order of drawing."""
+"""The picture that a frame is, in 64-bit integers: in each pixel fragment after fragment, in the order of drawing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,9 +18,10 @@ from pixelflow.simd.drawing.frame import (
     StencilTest,
     Texture,
 )
-from pixelflow.simd.drawing.planes import CENTRE, SAMPLES, Edges, Planes, edges_of, planes_of, texture_planes_of
-from pixelflow.simd.drawing.reference import Box, Picture, boxes, pixels_inside
-from pixelflow.simd.drawing.triangles import FAR, TEXEL
+from pixelflow.simd.drawing.planes import planes_of, texture_planes_of
+from pixelflow.simd.drawing.reference import Picture
+from pixelflow.simd.drawing.spans import RowSpans, spans_of
+from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES, TEXEL
 from pixelflow.simd.records import record
 
 __all__ = ["blended", "divided", "draw_frame", "filtered"]
@@ -34,10 +36,11 @@ def draw_frame(frame: Frame) -> Picture:
     for draw in frame.draws:
         _draw(target, draw)
     target.resolve_lists()
-    colours = target.colours.astype(np.int64)
+    colours = target.colours[:, 0]
     if frame.samples > 1:
-        colours = (colours.sum(axis=2) + 2 >> 2)[:, :, None]
-    return Picture(colours[:, :, 0].astype(np.uint8), target.depths[:, :, 0].copy())
+        colours = (target.colours.sum(axis=1, dtype=np.int64) + 2 >> 2).astype(np.uint8)
+    shape = (frame.height, frame.width)
+    return Picture(colours.reshape(*shape, 3).copy(), target.depths[:, 0].reshape(shape).copy())
 
 
 def divided(product: np.ndarray) -> np.ndarray:
@@ -71,88 +74,131 @@ def blended(blend: Blend, source: np.ndarray, alpha: np.ndarray, there: np.ndarr
             return divided(source * there)
 
 
+@record(eq=False)
+class _Fragments:
+    """What draws leave in pixels, in the order of drawing: ``pixel`` int64[fragment], row by row.
+
+    ``covered`` is bool[fragment, sample], ``depths`` int64[fragment, sample], ``source`` the colour int64[fragment,
+    rgb] and ``alpha`` int64[fragment].
+    """
+
+    pixel: np.ndarray
+    covered: np.ndarray
+    depths: np.ndarray
+    source: np.ndarray
+    alpha: np.ndarray
+
+    def part(self, which: np.ndarray) -> _Fragments:
+        return _Fragments(
+            self.pixel[which], self.covered[which], self.depths[which], self.source[which], self.alpha[which]
+        )
+
+
 @dataclass(slots=True, eq=False)
 class _Target:
-    """A picture being drawn: [row, column, sample] each, colours [..., rgb] besides."""
+    """A picture being drawn: [pixel, sample] each, colours [..., rgb] besides."""
 
+    width: int
+    height: int
     colours: np.ndarray
     depths: np.ndarray
     stencils: np.ndarray
     places: tuple[tuple[int, int], ...]
-    lists: dict[tuple[int, int, int], list[tuple[int, np.ndarray, int]]] = field(default_factory=dict)
-    """Of sorted draws, for (row, column, sample): depth, colour, opacity, in the order of drawing."""
+    lists: list[_Fragments] = field(default_factory=list)
+    """What of sorted draws is seen, in the order of drawing."""
 
     @classmethod
     def cleared(cls, frame: Frame) -> _Target:
-        shape = (frame.height, frame.width, frame.samples)
+        shape = (frame.height * frame.width, frame.samples)
         colours = np.empty((*shape, 3), np.uint8)
         colours[:] = frame.background
         places = (CENTRE,) if frame.samples == 1 else SAMPLES
-        return cls(colours, np.full(shape, FAR, np.int64), np.zeros(shape, np.uint8), places)
+        return cls(frame.width, frame.height, colours, np.full(shape, FAR, np.int64), np.zeros(shape, np.uint8), places)
+
+    def blend(self, blend: Blend, fragments: _Fragments, seen: np.ndarray) -> None:
+        """Blend fragments, one a pixel, where they are ``seen``: bool[fragment, sample]."""
+        there = self.colours[fragments.pixel]
+        alpha = fragments.alpha[:, None, None]
+        found = blended(blend, fragments.source[:, None], alpha, there.astype(np.int64))
+        self.colours[fragments.pixel] = np.where(seen[..., None], found, there)
 
     def resolve_lists(self) -> None:
-        for place, fragments in self.lists.items():
-            colour = self.colours[place].astype(np.int64)
-            for _, source, alpha in sorted(fragments, key=lambda fragment: -fragment[0]):
-                colour = blended(Blend.SORTED, source, np.int64(alpha), colour)
-            self.colours[place] = colour
-
-
-@record(eq=False)
-class _Surfaces:
-    """Edges and planes of a draw's triangles at each of a pixel's places."""
-
-    edges: tuple[Edges, ...]
-    planes: tuple[Planes, ...]
-    texture: tuple[Planes, ...]
+        """Blend what sorted draws have left: at each sample the farthest first."""
+        if not self.lists:
+            return
+        names = ("pixel", "covered", "depths", "source", "alpha")
+        every = _Fragments(*(np.concatenate([getattr(each, name) for each in self.lists]) for name in names))
+        for sample in range(len(self.places)):
+            some = every.part(every.covered[:, sample])
+            some = some.part(np.argsort(-some.depths[:, sample], kind="stable"))
+            here = np.arange(len(self.places)) == sample
+            for layer in _layers(some.pixel):
+                part = some.part(layer)
+                self.blend(Blend.SORTED, part, np.broadcast_to(here, part.covered.shape))
 
 
 def _draw(target: _Target, draw: Draw) -> None:
-    height, width = target.depths.shape[:2]
+    for fragments in _fragments(target, draw):
+        for layer in _layers(fragments.pixel):
+            _meet(target, fragments.part(layer), draw.state)
+
+
+def _fragments(target: _Target, draw: Draw) -> Iterator[_Fragments]:
+    """Yield the fragments of a draw, in batches."""
     triangles, texture = draw.triangles, draw.state.texture
-    surfaces = _Surfaces(
-        *(
-            tuple(of(triangles, place) for place in target.places)
-            for of in (edges_of, planes_of, *([texture_planes_of] if texture is not None else []))
-        ),
-        *(() if texture is not None else ((),)),
-    )
-    for number, box in boxes(triangles, width, height):
-        _draw_triangle(target, surfaces, number, box, draw.state)
+    spans = [spans_of(triangles, target.width, target.height, place, empty=True) for place in target.places]
+    planes = [planes_of(triangles, place) for place in target.places]
+    texture_planes = [texture_planes_of(triangles, place) for place in target.places if texture is not None]
+    first, last = (np.stack([getattr(each, end) for each in spans]) for end in ("first", "last"))
+    some = first.min(axis=0) <= last.max(axis=0)
+    first, last = first[:, some], last[:, some]
+    whole = spans[0].part(some)
+    for batch in RowSpans(whole.triangle, whole.row, first.min(axis=0), last.max(axis=0)).fragments():
+        column, where = batch.column, (batch.triangle, batch.column, batch.row)
+        covered = ((first[:, batch.span] <= column) & (column <= last[:, batch.span])).T
+        at = covered.argmax(axis=1)
+        values = np.stack([each.at(*where) for each in planes], axis=1)
+        source = _at_sample(values[..., 1:], at)
+        alpha = np.full(len(column), draw.state.alpha, np.int64)
+        if texture is not None:
+            uv = _at_sample(np.stack([each.texels_at(*where) for each in texture_planes], axis=1), at)
+            texel = filtered(texture, uv[:, 0], uv[:, 1])
+            source, alpha = divided(source * texel[:, :3]), divided(alpha * texel[:, 3])
+            covered &= (texel[:, 3] >= draw.state.cutout)[:, None]
+        yield _Fragments(batch.row * target.width + column, covered, values[..., 0], source, alpha)
 
 
-def _draw_triangle(target: _Target, surfaces: _Surfaces, number: int, box: Box, state: State) -> None:
-    left, right, top, bottom = box
-    part = np.s_[top:bottom, left:right]
-    i, j = np.arange(left, right), np.arange(top, bottom)[:, None]
-    covered = np.stack([pixels_inside(edges, number, box)[2] for edges in surfaces.edges], axis=-1)
-    first = covered.argmax(axis=-1)
-    source = _at_first([_values(planes, number, i, j)[..., 1:] for planes in surfaces.planes], first)
-    alpha = np.full(source.shape[:-1], state.alpha, np.int64)
-    if state.texture is not None:
-        uv = _at_first([_raw(planes, number, i, j, 32) for planes in surfaces.texture], first)
-        texel = filtered(state.texture, uv[..., 0], uv[..., 1])
-        source, alpha = divided(source * texel[..., :3]), divided(alpha * texel[..., 3])
-        covered &= (texel[..., 3] >= state.cutout)[..., None]
-    depths = np.stack([_values(planes, number, i, j)[..., 0] for planes in surfaces.planes], axis=-1)
-    seen = _tested(target, part, covered, depths, state)
+def _at_sample(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    """Return values[fragment, sample, ...] of one sample each."""
+    return values[np.arange(len(values)), sample]
+
+
+def _layers(pixels: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the numbers of fragments that come first in their pixels, then of those that come second, and so on."""
+    order = np.argsort(pixels, kind="stable")
+    begins = np.flatnonzero(np.diff(pixels[order], prepend=-1))
+    rank = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+    by_rank = np.argsort(rank, kind="stable")
+    yield from np.split(order[by_rank], np.cumsum(np.bincount(rank))[:-1])
+
+
+def _meet(target: _Target, fragments: _Fragments, state: State) -> None:
+    """Test fragments, one a pixel, against what is there, and write them."""
+    seen = _tested(target, fragments, state)
     if state.blend is Blend.SORTED:
-        for row, column, sample in np.argwhere(seen):
-            fragment = (int(depths[row, column, sample]), source[row, column], int(alpha[row, column]))
-            target.lists.setdefault((row + top, column + left, sample), []).append(fragment)
+        target.lists.append(replace(fragments, covered=seen).part(np.any(seen, axis=1)))
     elif state.colour_write:
-        there = target.colours[part]
-        found = blended(state.blend, source[:, :, None], alpha[:, :, None, None], there.astype(np.int64))
-        there[seen] = np.broadcast_to(found, there.shape)[seen]
+        target.blend(state.blend, fragments, seen)
 
 
-def _tested(target: _Target, part, covered: np.ndarray, depths: np.ndarray, state: State) -> np.ndarray:
-    """Return which samples a fragment is seen at, once stencil and depth are tested and written."""
-    there = target.depths[part]
+def _tested(target: _Target, fragments: _Fragments, state: State) -> np.ndarray:
+    """Return at which samples fragments are seen, once stencil and depth are tested and written."""
+    pixel, covered, depths = fragments.pixel, fragments.covered, fragments.depths
+    there = target.depths[pixel]
     nearer = depths < there if state.depth_test is DepthTest.LESS else np.ones_like(covered)
     passed = covered
     if state.stencil is not None:
-        stencil, found = state.stencil, target.stencils[part]
+        stencil, found = state.stencil, target.stencils[pixel]
         passed = covered & _stencil_test(stencil, found)
         steps = (
             (covered & ~passed, stencil.failed),
@@ -162,9 +208,10 @@ def _tested(target: _Target, part, covered: np.ndarray, depths: np.ndarray, stat
         stepped = [(where, _stepped(stencil, step, found)) for where, step in steps]
         for where, values in stepped:
             found[where] = values[where]
+        target.stencils[pixel] = found
     seen = passed & nearer
     if state.depth_write:
-        there[seen] = depths[seen]
+        target.depths[pixel] = np.where(seen, depths, there)
     return seen
 
 
@@ -190,23 +237,3 @@ def _stepped(stencil: Stencil, step: StencilStep, found: np.ndarray) -> np.ndarr
             return found + np.uint8(1)
         case StencilStep.DOWN:
             return found - np.uint8(1)
-
-
-def _values(planes: Planes, number: int, i: np.ndarray, j: np.ndarray) -> np.ndarray:
-    """Return depth and colours of a triangle at pixels: int64[row, column, plane]."""
-    columns = [
-        (planes.a[number, k] * i + planes.b[number, k] * j + planes.c[number, k]) % (1 << bits) >> fraction
-        for k, (bits, fraction) in enumerate(zip(Planes.bits, Planes.fractions, strict=True))
-    ]
-    return np.stack(columns, axis=-1)
-
-
-def _raw(planes: Planes, number: int, i: np.ndarray, j: np.ndarray, bits: int) -> np.ndarray:
-    """Return the planes themselves, modulo 2^bits: int64[row, column, plane]."""
-    a, b, c = (values[number] for values in (planes.a, planes.b, planes.c))
-    return (a * i[..., None] + b * j[..., None] + c) % (1 << bits)
-
-
-def _at_first(values: list[np.ndarray], first: np.ndarray) -> np.ndarray:
-    """Return values at the first covered place of each pixel; ``values`` has [row, column, ...] for each place."""
-    return np.take_along_axis(np.stack(values), first[None, ..., None], axis=0)[0]

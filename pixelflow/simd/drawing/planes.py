@@ -1,31 +1,22 @@
-"""Edges and planes of a triangle as integers A, B, C: their value at pixel (i, j) is A i + B j + C.
+"""Planes of a triangle as integers A, B, C: their value at pixel (i, j) is A i + B j + C.
 
-An edge and a plane are taken at a pixel's centre or at one of its samples.
-
-An edge is negative inside. Before it is divided by 256, 1 is taken off the edges that own the pixels on them: left
-edges, and horizontal ones at the top. The same place in every pixel has the same fraction of an edge's value, so that
-floor(edge / 256) keeps every sign; that is the value here.
-
-A plane carries depth or a colour. Its slopes are rounded to the nearest multiple of 2^-fraction, and it is anchored at
-the pixel that holds the least x and the least y of the triangle, where its value is rounded in the same way; half a
-step is added, so that cutting the fraction off rounds. It is taken modulo 2^bits.
+A plane is taken at a pixel's centre or at one of its samples. It carries depth or a colour. Its slopes are rounded to
+the nearest multiple of 2^-fraction, and it is anchored at the pixel that holds the least x and the least y of the
+triangle, where its value is rounded in the same way; half a step is added, so that cutting the fraction off rounds. It
+is taken modulo 2^bits.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.simd.drawing.triangles import SUBPIXELS, ScreenTriangles
+from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 from pixelflow.simd.records import record
 
 __all__ = [
-    "CENTRE",
     "COLOUR_FRACTION",
     "DEPTH_FRACTION",
-    "SAMPLES",
-    "Edges",
     "Planes",
-    "edges_of",
     "planes_of",
     "texture_planes_of",
 ]
@@ -35,15 +26,6 @@ COLOUR_FRACTION = 16
 _DEPTH_BITS = 24 + DEPTH_FRACTION
 _COLOUR_BITS = 8 + COLOUR_FRACTION
 _TEXTURE_BITS = 32
-
-
-@record(eq=False)
-class Edges:
-    """The three edges of each triangle: int64[triangle, edge] each; a, b within 24 bits, c within 41."""
-
-    a: np.ndarray
-    b: np.ndarray
-    c: np.ndarray
 
 
 @record(eq=False)
@@ -60,31 +42,30 @@ class Planes:
     bits = (_DEPTH_BITS, _COLOUR_BITS, _COLOUR_BITS, _COLOUR_BITS)
     fractions = (DEPTH_FRACTION, COLOUR_FRACTION, COLOUR_FRACTION, COLOUR_FRACTION)
 
+    def at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice = slice(None)) -> np.ndarray:
+        """Return depth and colours without their fractions, or some of the four, at pixels: int64[pixel, plane]."""
+        bits, fractions = np.array(self.bits[planes]), np.array(self.fractions[planes])
+        return (self._value(triangle, column, row, planes) & (1 << bits) - 1) >> fractions
 
-CENTRE = (SUBPIXELS // 2, SUBPIXELS // 2)
-SAMPLES = tuple((16 * x, 16 * y) for x, y in ((6, 2), (14, 6), (2, 10), (10, 14)))
-"""Where in a pixel its centre and its four samples lie, x and y in 1/256; the samples are Direct3D's standard ones."""
+    def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """Return u and v, modulo 2^32, at pixels, where these are planes of a texture: int64[pixel, 2]."""
+        return self._value(triangle, column, row, slice(None)) & (1 << _TEXTURE_BITS) - 1
+
+    def _value(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray, planes: slice) -> np.ndarray:
+        a, b, c = (values[:, planes][triangle] for values in (self.a, self.b, self.c))
+        return a * column[:, None] + b * row[:, None] + c
 
 
-def edges_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Edges:
-    """Return the edges at a place in the pixels, each from a corner to the next, beginning with corners 0 and 1."""
-    x, y = triangles.corners[..., 0], triangles.corners[..., 1]
-    dx, dy = np.roll(x, -1, axis=1) - x, np.roll(y, -1, axis=1) - y
-    owns = (dy < 0) | ((dy == 0) & (dx > 0))
-    value = dy * (place[0] - x) - dx * (place[1] - y) - owns
-    return Edges(dy, -dx, value // SUBPIXELS)
-
-
-def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Planes:
-    """Return the planes of depth, red, green and blue, at a place in the pixels."""
-    values = np.concatenate([triangles.depths[..., None], triangles.colours], axis=-1)
-    found = np.empty((3, len(triangles), 4), np.int64)
-    for plane, (bits, fraction) in enumerate(zip(Planes.bits, Planes.fractions, strict=True)):
-        a, b, c = _plane(triangles, values[..., plane], fraction, place)
-        half = 1 << fraction - 1
-        for row, number in enumerate((a, b, c + half)):
-            found[row, :, plane] = (number % (1 << bits)).astype(np.int64)
-    return Planes(*found)
+def planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE, *, colours: bool = True) -> Planes:
+    """Return the planes of depth, red, green and blue, at a place in the pixels, or without ``colours`` of depth."""
+    values = triangles.depths[..., None]
+    if colours:
+        values = np.concatenate([values, triangles.colours], axis=-1)
+    planes = values.shape[-1]
+    fractions = np.array(Planes.fractions[:planes])
+    a, b, c = _planes(triangles, values, fractions, place)
+    mask = (1 << np.array(Planes.bits[:planes])) - 1
+    return Planes(a & mask, b & mask, c + (1 << fractions - 1) & mask)
 
 
 def texture_planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Planes:
@@ -94,34 +75,55 @@ def texture_planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTR
     """
     if triangles.coordinates is None:
         raise ValueError("these triangles have no texture coordinates")
-    found = np.empty((3, len(triangles), 2), np.int64)
-    for plane in range(2):
-        for row, number in enumerate(_plane(triangles, triangles.coordinates[..., plane], 0, place)):
-            found[row, :, plane] = (number % (1 << _TEXTURE_BITS)).astype(np.int64)
-    return Planes(*found)
+    found = _planes(triangles, triangles.coordinates, np.zeros(2, np.int64), place)
+    return Planes(*(found & (1 << _TEXTURE_BITS) - 1))
 
 
-def _plane(
-    triangles: ScreenTriangles, values: np.ndarray, fraction: int, place: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return A, B and C of values at the corners, as unbounded integers in steps of 2^-fraction."""
-    # Products of 24-bit depths, two 24-bit differences and the fraction need more than 64 bits: Python's own integers.
-    x, y = triangles.corners[..., 0].astype(object).T, triangles.corners[..., 1].astype(object).T
-    area = triangles.doubled_areas.astype(object)
+def _planes(
+    triangles: ScreenTriangles, values: np.ndarray, fractions: np.ndarray, place: tuple[int, int]
+) -> np.ndarray:
+    """Return A, B and C of values [triangle, corner, plane], in steps of 2^-fraction: int64[3, triangle, plane].
+
+    They are exact modulo 2^64.
+    """
+    # A product of a value, two differences of coordinates and the fraction may need more than 64 bits: such triangles
+    # are worked out in Python's own integers, which takes far longer.
+    low, high = triangles.bounds
+    side = (high - low).max(axis=1, initial=0) + SUBPIXELS
+    size = (2 * np.abs(values).max(axis=1, initial=0) * 2.0**fractions).max(axis=1, initial=0)
+    small = 10.0 * size * side * side < 2.0**62
+    found = np.empty((3, len(triangles), len(fractions)), np.int64)
+    for which, kind in ((small, np.int64), (~small, object)):
+        if which.any():
+            corners, area = triangles.corners[which].astype(kind), triangles.doubled_areas[which].astype(kind)
+            found[:, which] = _exact_planes(corners, area, values[which].astype(kind), fractions.astype(kind), place)
+    return found
+
+
+def _exact_planes(
+    corners: np.ndarray, area: np.ndarray, values: np.ndarray, fractions: np.ndarray, place: tuple[int, int]
+) -> list[np.ndarray]:
+    """Return A, B and C modulo 2^64, by integers that hold every numerator twice."""
+    x, y, area = corners[..., 0].T[..., None], corners[..., 1].T[..., None], area[:, None]
     # The anchor; a triangle lies to the right of it and below but for a part of a pixel.
-    left = triangles.corners[..., 0].min(axis=1) // SUBPIXELS
-    top = triangles.corners[..., 1].min(axis=1) // SUBPIXELS
-    to_x = (left * SUBPIXELS + place[0]).astype(object) - x[0]
-    to_y = (top * SUBPIXELS + place[1]).astype(object) - y[0]
-    v0, v1, v2 = values.astype(object).T
+    left, top = x.min(axis=0) // SUBPIXELS, y.min(axis=0) // SUBPIXELS
+    to_x, to_y = left * SUBPIXELS + place[0] - x[0], top * SUBPIXELS + place[1] - y[0]
+    v0, v1, v2 = (values[:, corner] for corner in range(3))
     slope_x = (v1 - v0) * (y[2] - y[0]) - (v2 - v0) * (y[1] - y[0])
     slope_y = (v2 - v0) * (x[1] - x[0]) - (v1 - v0) * (x[2] - x[0])
-    a = _rounded(slope_x * (SUBPIXELS << fraction), area)
-    b = _rounded(slope_y * (SUBPIXELS << fraction), area)
-    anchor = _rounded((v0 * area + slope_x * to_x + slope_y * to_y) * (1 << fraction), area)
-    return a, b, anchor - a * left - b * top
+    a = _rounded(slope_x * (SUBPIXELS << fractions), area)
+    b = _rounded(slope_y * (SUBPIXELS << fractions), area)
+    anchor = _rounded((v0 * area + slope_x * to_x + slope_y * to_y) * (1 << fractions), area)
+    return [_modulo(each) for each in (a, b, anchor - a * left - b * top)]
 
 
 def _rounded(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
     """Return the nearest integers to positive denominators' quotients, halves upwards."""
     return (2 * numerator + denominator) // (2 * denominator)
+
+
+def _modulo(values: np.ndarray) -> np.ndarray:
+    """Return integers modulo 2^64, by which int64 itself is worked out: int64."""
+    if values.dtype == np.int64:
+        return values
+    return (values % (1 << 64)).astype(np.uint64).view(np.int64)

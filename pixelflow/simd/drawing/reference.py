@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from pixelflow.simd.drawing.planes import CENTRE, Edges, Planes, edges_of, planes_of
-from pixelflow.simd.drawing.triangles import FAR, SUBPIXELS, ScreenTriangles
+from pixelflow.simd.drawing.planes import planes_of
+from pixelflow.simd.drawing.spans import spans_of
+from pixelflow.simd.drawing.triangles import CENTRE, FAR, ScreenTriangles
 from pixelflow.simd.records import record
 
-__all__ = ["Box", "Picture", "boxes", "covered", "draw", "pixels_inside"]
+__all__ = ["NOTHING", "Picture", "covered", "draw", "nearest"]
+
+NOTHING = (1 << 32) - 1
+"""What is nearest where no triangle is."""
 
 
 @record(eq=False)
@@ -33,53 +35,33 @@ class Picture:
 
 
 def draw(triangles: ScreenTriangles, width: int, height: int, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
-    """Draw triangles in 64-bit integers, one after the other."""
+    """Draw triangles in 64-bit integers."""
     picture = Picture.empty(width, height, background)
-    edge, plane = edges_of(triangles), planes_of(triangles)
-    for number, box in boxes(triangles, width, height):
-        i, j, found = pixels_inside(edge, number, box)
-        left, right, top, bottom = box
-        depths = picture.depths[top:bottom, left:right]
-        z, *rgb = (
-            (plane.a[number, k] * i + plane.b[number, k] * j + plane.c[number, k]) % (1 << bits) >> fraction
-            for k, (bits, fraction) in enumerate(zip(Planes.bits, Planes.fractions, strict=True))
-        )
-        seen = found & (z < depths)
-        depths[seen] = z[seen]
-        picture.colours[top:bottom, left:right][seen] = np.stack(rgb, axis=-1)[seen]
+    number, depths = nearest(triangles, width, height)
+    row, column = np.nonzero(number != NOTHING)
+    picture.depths[:] = depths
+    colours = planes_of(triangles).at(number[row, column], column, row, slice(1, 4))
+    picture.colours[row, column] = colours
     return picture
+
+
+def nearest(
+    triangles: ScreenTriangles, width: int, height: int, place: tuple[int, int] = CENTRE
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which triangle is seen at a place in each pixel, or NOTHING, and its depth: int64[row, column] each."""
+    plane = planes_of(triangles, place, colours=False)
+    # A depth and below it the number: of equal depths the least, the first in the order of drawing, is kept.
+    keys = np.full(height * width, FAR << 32 | NOTHING, np.int64)
+    for batch in spans_of(triangles, width, height, place).fragments():
+        depth = plane.at(batch.triangle, batch.column, batch.row, slice(1))[:, 0]
+        np.minimum.at(keys, batch.row * width + batch.column, depth << 32 | batch.triangle)
+    seen = keys.reshape(height, width)
+    return seen & NOTHING, seen >> 32
 
 
 def covered(triangles: ScreenTriangles, width: int, height: int, place: tuple[int, int] = CENTRE) -> np.ndarray:
     """Return how many triangles cover each pixel at a place in it, whatever their depths: int64[row, column]."""
-    found = np.zeros((height, width), np.int64)
-    edge = edges_of(triangles, place)
-    for number, box in boxes(triangles, width, height):
-        left, right, top, bottom = box
-        found[top:bottom, left:right] += pixels_inside(edge, number, box)[2]
-    return found
-
-
-Box = tuple[int, int, int, int]
-"""left, right, top, bottom in pixels; right and bottom lie outside."""
-
-
-def boxes(triangles: ScreenTriangles, width: int, height: int) -> Iterator[tuple[int, Box]]:
-    """Yield the triangles that may reach into the picture, each with the pixels that it may reach."""
-    low = triangles.corners.min(axis=1) // SUBPIXELS
-    high = triangles.corners.max(axis=1) // SUBPIXELS + 1
-    columns = np.clip([low[:, 0], high[:, 0]], 0, width).T.tolist()
-    rows = np.clip([low[:, 1], high[:, 1]], 0, height).T.tolist()
-    for number, ((left, right), (top, bottom)) in enumerate(zip(columns, rows, strict=True)):
-        if left < right and top < bottom:
-            yield number, (left, right, top, bottom)
-
-
-def pixels_inside(edge: Edges, number: int, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the columns and rows of a box as i and j, and which of its pixels are inside a triangle."""
-    left, right, top, bottom = box
-    i, j = np.arange(left, right), np.arange(top, bottom)[:, None]
-    found = np.ones((bottom - top, right - left), bool)
-    for a, b, c in zip(edge.a[number], edge.b[number], edge.c[number], strict=True):
-        found &= a * i + b * j + c < 0
-    return i, j, found
+    found = np.zeros(height * width, np.int64)
+    for batch in spans_of(triangles, width, height, place).fragments():
+        found += np.bincount(batch.row * width + batch.column, minlength=len(found))
+    return found.reshape(height, width)

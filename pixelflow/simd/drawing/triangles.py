@@ -14,10 +14,14 @@ import numpy as np
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 
-__all__ = ["DEPTH_GUARD", "FAR", "REACH", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
+__all__ = ["CENTRE", "DEPTH_GUARD", "FAR", "REACH", "SAMPLES", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
 
 SUBPIXELS = 256
 """Steps of a coordinate within a pixel."""
+
+CENTRE = (SUBPIXELS // 2, SUBPIXELS // 2)
+SAMPLES = tuple((16 * x, 16 * y) for x, y in ((6, 2), (14, 6), (2, 10), (10, 14)))
+"""Where in a pixel its centre and its four samples lie, x and y in 1/256; the samples are Direct3D's standard ones."""
 
 TEXEL = 1 << 16
 """Steps of a texture coordinate within a texel."""
@@ -41,7 +45,8 @@ class ScreenTriangles:
 
     ``corners`` is int64[triangle, corner, xy] in 1/256 pixel, ``depths`` int64[triangle, corner], ``colours``
     int64[triangle, corner, rgb]. ``coordinates`` is int64[triangle, corner, uv] in 1/65536 texel, or None where there
-    is no texture. ``dropped`` triangles had no area after rounding.
+    is no texture. ``dropped`` triangles had no area after rounding. ``given`` is int64[triangle, corner], the number
+    that a corner had among all corners that were snapped; parts and joined triangles do not have it.
     """
 
     corners: np.ndarray
@@ -49,6 +54,7 @@ class ScreenTriangles:
     colours: np.ndarray
     dropped: int = 0
     coordinates: np.ndarray | None = None
+    given: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.corners)
@@ -66,6 +72,12 @@ class ScreenTriangles:
         corners, depths, colours = zip(*((part.corners, part.depths, part.colours) for part in parts), strict=True)
         dropped = sum(part.dropped for part in parts)
         return cls(np.concatenate(corners), np.concatenate(depths), np.concatenate(colours), dropped)
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest x and y of each triangle: int64[triangle, xy] each."""
+        a, b, c = (self.corners[:, corner] for corner in range(3))
+        return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
 
     @property
     def doubled_areas(self) -> np.ndarray:
@@ -93,11 +105,10 @@ def snap(
     inside = (snapped >= -REACH * SUBPIXELS) & (snapped < REACH * SUBPIXELS)  # false for what is not a number
     bad_point = ~inside.all(axis=(1, 2))
     bad_depth = ~(np.isfinite(depths) & (depths >= 0) & (depths <= 1)).all(axis=1)
+    texels = None if coordinates is None else np.rint(np.asarray(coordinates, np.float64) * TEXEL)
     bad_texel = np.zeros(len(points), bool)
-    texels = None
-    if coordinates is not None:
-        texels = np.rint(np.asarray(coordinates, np.float64) * TEXEL)
-        bad_texel = ~(np.abs(texels) < REACH * TEXEL).all(axis=(1, 2))
+    if texels is not None:
+        bad_texel |= ~(np.abs(texels) < REACH * TEXEL).all(axis=(1, 2))
     colours = np.asarray(colours)
     bad_colour = ~((colours >= 0) & (colours <= 255) & (colours == np.rint(colours))).all(axis=(1, 2))
     bad = {"corner": bad_point, "depth": bad_depth, "colour": bad_colour, "texture coordinate": bad_texel}
@@ -109,12 +120,14 @@ def snap(
     texels = None if texels is None else texels.astype(np.int64)
     area = _doubled_areas(corners)
     turned = area < 0
-    for values in (corners, steps, found, texels):
+    given = np.arange(3 * len(corners)).reshape(-1, 3)
+    for values in (corners, steps, found, texels, given):
         if values is not None:
             values[turned, 1:] = values[turned, :0:-1]
     kept = area != 0
     dropped = int(np.count_nonzero(~kept))
-    return ScreenTriangles(corners[kept], steps[kept], found[kept], dropped, None if texels is None else texels[kept])
+    texels = None if texels is None else texels[kept]
+    return ScreenTriangles(corners[kept], steps[kept], found[kept], dropped, texels, given[kept])
 
 
 def _doubled_areas(corners: np.ndarray) -> np.ndarray:

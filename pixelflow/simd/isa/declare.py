@@ -11,107 +11,98 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from importlib import import_module
+from typing import Generic, Protocol, TypeVar
 
 from pixelflow.simd.errors import InputError, InternalError, nearest
 from pixelflow.simd.isa.encoding import EncodingError, Layout, pack, place, unpack
-from pixelflow.simd.isa.operands import Imm, Kind, Mem, Operand, OperandForm, OperandSpec, Register
-from pixelflow.simd.lanes.algebra import Algebra
+from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
+from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
-__all__ = [
-    "Declaration",
-    "Family",
-    "Instruction",
-    "InstructionSet",
-    "Kind",
-    "OperandForm",
-    "OperandSpec",
-    "Step",
-    "Transfers",
-    "Unit",
-]
-
+__all__ = ["Declaration", "Declares", "Flow", "Instruction", "InstructionSet", "Step"]
 
 _REFERENCES = (Mem, Imm)
 _KEPT = 1 << 16
 """Decoded instructions that a set remembers."""
 
 
-class Family(Enum):
-    """Groups of instructions in the cycle report and in the manual."""
-
-    STARTUP = "start-up"
-    MOVE = "move"
-    ARITHMETIC = "arithmetic"
-    LOGIC = "logic"
-    SHIFT = "shift"
-    MULTIPLY = "multiply"
-    ENABLE = "enable"
-    LEE = "linear expression"
-    PIXEL_COPY = "pixel copy"
-    PORT = "port"
-    TEXTURE = "texture"
-    CONTROL = "control"
-
-
-class Unit(Enum):
-    """Which part of the machine gives an instruction its meaning."""
-
-    PE = "processing elements"
-    LEE = "linear expression evaluator"
-    TASIC = "texture ASICs"
-    SEQUENCER = "sequencer"
-
-
 @record
 class Step:
-    """One clock cycle of an instruction: what it does, and whether it uses the PE's one memory port."""
+    """One clock cycle of an instruction: what it does, and whether it uses the memory port."""
 
     name: str
     memory: bool = False
 
 
-class Transfers(Enum):
-    """What a transfer does to the SDRAMs of texture memory."""
+class Flow(Enum):
+    """What an instruction does to the order of a program; the value is what it is usually called."""
 
-    READ = "reads them"
-    WRITE = "writes them"
-    PASS = "leaves them alone"
+    HALT = "HALT"
+    JUMP = "JMP"
+    CALL = "CALL"
+    START = "START"
+    RETURN = "RET"
+    LOOP = "LOOP"
+    END_LOOP = "ENDL"
+    STAGE = "MARK"
+    WAIT = "WAIT"
+    SIGNAL = "SIGNAL"
 
 
 Steps = Callable[..., tuple[Step, ...]]
+Kind = TypeVar("Kind", bound="Declaration", covariant=True)
+Meaning = TypeVar("Meaning", bound=Callable[..., None])
+
+
+class Declares(Protocol):
+    """A decorator that declares the function below it as the meaning of an instruction."""
+
+    def __call__(self, meaning: Meaning, /) -> Meaning: ...
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """One instruction of the machine; see the fields' names."""
+    """One instruction of a machine; a machine derives from it what its instructions have besides."""
 
     mnemonic: str
     opcode: int
     operands: tuple[OperandSpec, ...]
     family: Enum
+    """The group of instructions in reports and in the manual."""
     unit: Enum
+    """Which part of the machine gives the instruction its meaning."""
     steps: Steps
     """From the operand values to the clock cycles that the instruction takes, one `Step` each."""
     cost_text: str
     standing: Standing
     source: str
     meaning: Callable[..., None]
-    """Over the lane algebra for PE instructions, on the LEE for LEE instructions, on a frame for control."""
-    gateable: bool = False
+    """Over the lane algebra, or on the unit that it belongs to."""
+    home: str
+    """The package whose ``INSTRUCTIONS`` hold it."""
+    gate: str | None = None
+    """The flag under which it may be carried out, and the suffix that asks for that; None where it cannot be gated."""
+    flow: Flow | None = None
+    """What it does to the order of a program; None where the next instruction follows."""
     pushes: int = 0
     """How many enables it saves (+1) or restores (-1) on the enable stack."""
-    transfers: Transfers | None = None
-    """Which way it moves bytes through the TASICs, for as long as that takes; None where it is no transfer."""
-    home: str = "pixelflow.isa"
-    """The package whose ``INSTRUCTIONS`` hold it."""
     layout: Layout = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layout", place(self.operands, gateable=self.gateable))
         if not (self.meaning.__doc__ or "").strip():
             raise InternalError(f"{self.mnemonic}: an instruction without a docstring has no manual entry")
+
+    @property
+    def gateable(self) -> bool:
+        """Whether it has a gated form."""
+        return self.gate is not None
+
+    @property
+    def on_lanes(self) -> bool:
+        """Whether its meaning is over the lane algebra, and not on a unit of its own."""
+        return True
 
     @property
     def words(self) -> int:
@@ -132,7 +123,7 @@ class Declaration:
         for position, spec in enumerate(self.operands):
             comma = ", " if position else " "
             text += f"[{comma}{spec.name}]" if spec.optional else f"{comma}{spec.name}"
-        return f"{self.mnemonic}{'[.E]' if self.gateable else ''}{text}"
+        return f"{self.mnemonic}{f'[.{self.gate}]' if self.gate else ''}{text}"
 
     @cached_property
     def memory_operands(self) -> tuple[tuple[int, int | None], ...]:
@@ -141,7 +132,7 @@ class Declaration:
         return tuple(
             (position[spec.name], position[spec.sized_by] if spec.sized_by else None)
             for spec in self.operands
-            if spec.kind in (Kind.MEMORY, Kind.SOURCE)
+            if spec.kind.takes_memory
         )
 
     def arguments(self, operands: tuple[Operand, ...]) -> dict[str, Operand]:
@@ -154,13 +145,14 @@ class Declaration:
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __reduce__(self) -> str | tuple:
+    def __reduce__(self) -> tuple[Callable[[str, str], Declaration], tuple[str, str]]:
         return _declared, (self.mnemonic, self.home)
 
 
 def _declared(mnemonic: str, home: str) -> Declaration:
     """Return a declaration by name: they are singletons, so a process that is sent one looks up its own."""
-    return import_module(home).INSTRUCTIONS[mnemonic]
+    found: Declaration = import_module(home).INSTRUCTIONS[mnemonic]
+    return found
 
 
 @record
@@ -173,8 +165,8 @@ class Instruction:
 
     @property
     def mnemonic(self) -> str:
-        """The mnemonic as it is written, with ``.E`` where the instruction is gated."""
-        return self.declaration.mnemonic + (".E" if self.gated else "")
+        """The mnemonic as it is written, with the gate's suffix where the instruction is gated."""
+        return self.declaration.mnemonic + (f".{self.declaration.gate}" if self.gated else "")
 
     @property
     def words(self) -> int:
@@ -188,7 +180,7 @@ class Instruction:
 
     @property
     def cycles(self) -> int:
-        """Clock cycles of the EMC; 0 for sequencer control, which runs ahead."""
+        """Clock cycles; 0 for control that runs ahead."""
         return len(self.steps)
 
     def encode(self) -> tuple[int, ...]:
@@ -223,12 +215,13 @@ class Instruction:
 
         return Instruction(self.declaration, tuple(absolute(operand) for operand in self.operands), self.gated)
 
-    def apply(self, lanes: Algebra) -> None:
-        """Carry out the meaning of a PE instruction on ``lanes``; every operand must be absolute (no base)."""
-        if not self.declaration.gateable:
+    def apply(self, lanes: Algebra[Word, Bit]) -> None:
+        """Carry out the meaning on ``lanes``; every operand must be absolute (no base)."""
+        gate = self.declaration.gate
+        if gate is None:
             self.declaration.meaning(lanes, *self.operands)
         else:
-            where = lanes.flag("E") if self.gated else None
+            where = lanes.flag(gate) if self.gated else None
             self.declaration.meaning(lanes, *self.operands, where=where)
 
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:
@@ -237,42 +230,27 @@ class Instruction:
         for spec, operand in zip(self.declaration.operands, self.operands, strict=True):
             if spec.optional and operand is self.operands[0]:
                 continue
-            if isinstance(spec.kind, OperandForm):
-                shown.append(spec.kind.text(operand))
-            elif spec.kind is Kind.ARGUMENTS:
-                shown += [_show(argument) for argument in operand]
-            elif spec.kind in (Kind.TARGET, Kind.NAME) and name is not None:
+            if name is not None and isinstance(spec.kind, Target | Name):
                 shown.append(name(spec, operand))
-            elif spec.kind is Kind.PARAMETER:
-                shown.append(f"P{operand}")
             else:
-                shown.append(_show(operand))
-        return f"{self.mnemonic} {', '.join(shown)}".rstrip()
+                shown.append(spec.kind.text(operand))
+        return f"{self.mnemonic} {', '.join(filter(None, shown))}".rstrip()
 
 
-def _show(operand: Operand) -> str:
-    match operand:
-        case Register():
-            return operand.name
-        case Mem(offset, None):
-            return f"[{offset}]"
-        case Mem(offset, base):
-            return f"[P{base}{offset:+d}]" if offset else f"[P{base}]"
-        case Imm(value, None):
-            return f"#{value}"
-        case Imm(value, base):
-            return f"#P{base}{value:+d}" if value else f"#P{base}"
-        case _:
-            return str(operand)
-
-
-class InstructionSet:
+class InstructionSet(Generic[Kind]):
     """The declarations, by mnemonic and by opcode; built once at import by the decorated functions."""
 
-    def __init__(self, home: str = "pixelflow.isa") -> None:
+    def __init__(self, home: str, *, kind: type[Kind], unit: Enum | None = None, gate: str | None = None) -> None:
+        """``home`` is the package that holds the set as ``INSTRUCTIONS``; ``unit`` is that of most instructions.
+
+        ``gate`` is the flag of those that can be gated, ``kind`` the class of the declarations.
+        """
         self._home = home
-        self._by_mnemonic: dict[str, Declaration] = {}
-        self._by_opcode: dict[int, Declaration] = {}
+        self._unit = unit
+        self._gate = gate
+        self._kind = kind
+        self._by_mnemonic: dict[str, Kind] = {}
+        self._by_opcode: dict[int, Kind] = {}
         self._decoded: dict[tuple[int, ...], Instruction] = {}
         """What words mean that were decoded before: programs repeat themselves."""
 
@@ -285,30 +263,38 @@ class InstructionSet:
         steps: Steps,
         cost: str,
         source: str,
-        unit: Enum = Unit.PE,
+        unit: Enum | None = None,
         standing: Standing = Standing.INVENTED,
         gateable: bool = False,
+        flow: Flow | None = None,
         pushes: int = 0,
-        transfers: Transfers | None = None,
-    ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-        """Declare the decorated function as the meaning of ``mnemonic``; raises InternalError on a clash."""
+        **traits: object,
+    ) -> Declares:
+        """Declare the decorated function as the meaning of ``mnemonic``; raises InternalError on a clash.
 
-        def declare(meaning: Callable[..., None]) -> Callable[..., None]:
-            declaration = Declaration(
+        ``traits`` are the fields that the set's class of declarations has besides.
+        """
+
+        def declare(meaning: Meaning) -> Meaning:
+            owner = unit or self._unit
+            if owner is None:
+                raise InternalError(f"{mnemonic}: neither it nor its set has a unit")
+            declaration = self._kind(
                 mnemonic=mnemonic,
                 opcode=opcode,
                 operands=operands,
                 family=family,
-                unit=unit,
+                unit=owner,
                 steps=steps,
                 cost_text=cost,
                 standing=standing,
                 source=source,
                 meaning=meaning,
-                gateable=gateable,
-                pushes=pushes,
-                transfers=transfers,
                 home=self._home,
+                gate=self._gate if gateable else None,
+                flow=flow,
+                pushes=pushes,
+                **traits,
             )
             if mnemonic in self._by_mnemonic or opcode in self._by_opcode:
                 raise InternalError(f"{mnemonic}: mnemonic or opcode {opcode:#04x} is declared twice")
@@ -318,7 +304,7 @@ class InstructionSet:
 
         return declare
 
-    def __getitem__(self, mnemonic: str) -> Declaration:
+    def __getitem__(self, mnemonic: str) -> Kind:
         return self._by_mnemonic[mnemonic]
 
     def __contains__(self, mnemonic: object) -> bool:
@@ -330,15 +316,15 @@ class InstructionSet:
     def __len__(self) -> int:
         return len(self._by_mnemonic)
 
-    def values(self) -> tuple[Declaration, ...]:
+    def values(self) -> tuple[Kind, ...]:
         """All declarations, in the order of the manual."""
         return tuple(self._by_mnemonic.values())
 
-    def get(self, mnemonic: str) -> Declaration | None:
+    def get(self, mnemonic: str) -> Kind | None:
         """Return the declaration of a mnemonic, or None where there is none."""
         return self._by_mnemonic.get(mnemonic)
 
-    def find(self, mnemonic: str) -> Declaration:
+    def find(self, mnemonic: str) -> Kind:
         """Return the declaration of ``mnemonic``; raises InputError with the nearest known one."""
         try:
             return self._by_mnemonic[mnemonic]
@@ -357,7 +343,7 @@ class InstructionSet:
             wanted = len(declaration.operands)
             raise EncodingError(f"{mnemonic} takes {wanted} operands, not {len(operands)}: {declaration.synopsis}")
         if gated and not declaration.gateable:
-            raise EncodingError(f"{mnemonic} has no .E form")
+            raise EncodingError(f"{mnemonic} has no .{self._gate} form")
         instruction = Instruction(declaration, operands, gated)
         instruction.encode()
         return instruction
@@ -378,7 +364,7 @@ class InstructionSet:
             at += len(meant)
         return tuple(found)
 
-    def _declared(self, words: tuple[int, ...], at: int) -> Declaration:
+    def _declared(self, words: tuple[int, ...], at: int) -> Kind:
         """Return the declaration that the word at ``at`` names, all of whose words are there."""
         opcode = words[at] >> 24
         declaration = self._by_opcode.get(opcode)

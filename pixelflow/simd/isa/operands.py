@@ -4,44 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from enum import Enum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from pixelflow.simd.records import record
 
 __all__ = [
-    "COEFFICIENT_BITS",
-    "PARAMETERS",
+    "Count",
+    "Delta",
     "Imm",
-    "Kind",
     "Mem",
+    "Name",
+    "NotAllowed",
+    "NotThisKind",
+    "Number",
     "Operand",
-    "OperandForm",
+    "OperandKind",
     "OperandSpec",
-    "Register",
+    "Target",
+    "is_whole",
 ]
-
-PARAMETERS = 7
-"""Parameter registers P0 to P6 of a sequencer frame (invented)."""
-
-COEFFICIENT_BITS = 64
-"""Width of A, B and C in an instruction word (invented: wide enough for every load of 1 to 8 bytes)."""
-
-
-class Register(Enum):
-    """The three 8-bit registers of a PE: accumulator, shift register, multiplicand."""
-
-    R = 0
-    S = 1
-    M = 2
-
-    def __repr__(self) -> str:
-        return self.name
 
 
 @record
 class Mem:
-    """A byte of PE memory: an absolute address, or parameter ``base`` plus an offset."""
+    """A byte of memory: an absolute address, or parameter ``base`` of the running frame plus an offset."""
 
     offset: int
     base: int | None = None
@@ -51,7 +37,12 @@ class Mem:
 
     def __hash__(self) -> int:
         # Asked for several times with every instruction that is assembled or carried out.
-        return self.offset << 3 | (PARAMETERS if self.base is None else self.base)
+        return self.offset << 5 | (31 if self.base is None else self.base)
+
+    def __str__(self) -> str:
+        if self.base is None:
+            return f"[{self.offset}]"
+        return f"[P{self.base}{self.offset:+d}]" if self.offset else f"[P{self.base}]"
 
 
 @record
@@ -61,97 +52,171 @@ class Imm:
     value: int
     base: int | None = None
 
+    def __str__(self) -> str:
+        if self.base is None:
+            return f"#{self.value}"
+        return f"#P{self.base}{self.value:+d}" if self.value else f"#P{self.base}"
+
 
 Operand = Any
-"""What stands in one operand position: `Register`, `Mem`, `Imm`, a tuple of arguments, what an `OperandForm` makes;
-plain integers are counts, coefficients, targets and names."""
+"""What stands in one operand position: whatever its kind makes. Plain integers are counts, targets and names."""
 
 
-class Kind(Enum):
-    """What an operand position accepts, and how many bits of the word it takes."""
-
-    REGISTER = "register"
-    SOURCE = "source"
-    MEMORY = "memory"
-    BYTE = "byte"
-    COUNT = "count"
-    DELTA = "delta"
-    COEFFICIENT = "coefficient"
-    TARGET = "target"
-    ARGUMENTS = "arguments"
-    NAME = "name"
-    PARAMETER = "parameter"
+class NotAllowed(ValueError):
+    """A value of the language is of the right kind, but outside of what is allowed."""
 
 
-class OperandForm(ABC):
-    """A kind of operand that an instruction set brings along: its fields, its spelling, and what it refuses."""
+class NotThisKind(ValueError):
+    """A value of the language is of another kind; what it is given, if anything, is a hint for who wrote it."""
+
+
+class OperandKind(ABC):
+    """A kind of operand: its fields in the instruction word, its spelling, and what it refuses."""
 
     value: ClassVar[str]
-    """The name of the kind, as those of `Kind` have one."""
+    """The name of the kind, in the manual."""
+    takes_memory: ClassVar[bool] = False
+    """Whether a memory address may stand here."""
+    most: ClassVar[int | None] = None
+    """For a kind that gathers all values from its position on: how many at most; None for one value."""
     allowed: str
     """What a user may write here, for error messages and the manual."""
-    parts: tuple[tuple[str, int, bool], ...]
+    parts: Sequence[tuple[str, int, bool]]
     """(name, width in bits, signed) of the fields that it takes."""
 
     @abstractmethod
-    def values(self, operand: Any) -> Sequence[int]:
+    def values(self, operand: Operand) -> Sequence[int]:
         """Return the field values of an operand; raises ValueError for what is none of this kind."""
 
     @abstractmethod
-    def operand(self, values: Sequence[int]) -> Any:
+    def operand(self, values: Sequence[int]) -> Operand:
         """Return the operand whose field values these are; raises ValueError where they mean nothing."""
 
     @abstractmethod
-    def accepted(self, value: Any) -> Any:
-        """Return the operand that a value of the language stands for; raises ValueError(message, optional hint)."""
+    def accepted(self, value: object) -> Operand:
+        """Return the operand that a value of the language stands for.
+
+        Raises NotThisKind, NotAllowed, or ValueError(message, optional hint).
+        """
+
+    def text(self, operand: Operand) -> str:
+        """Return the operand as it is written."""
+        return str(operand)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer and no truth value."""
+    return value.__class__ is int or (isinstance(value, int) and not isinstance(value, bool))
+
+
+class Number(OperandKind):
+    """An integer, written as it is, in one field."""
 
     @abstractmethod
-    def text(self, operand: Any) -> str:
-        """Return the operand as it is written."""
+    def holds(self, number: int) -> bool:
+        """Return whether an integer is allowed."""
+
+    def values(self, operand: Operand) -> Sequence[int]:
+        if not is_whole(operand) or not self.holds(operand):
+            raise ValueError(f"{operand!r} is not {self.allowed}")
+        return [operand]
+
+    def operand(self, values: Sequence[int]) -> Operand:
+        if not self.holds(values[0]):
+            raise ValueError(f"{values[0]} is not {self.allowed}")
+        return values[0]
+
+    def accepted(self, value: object) -> Operand:
+        if isinstance(value, Imm) and value.base is None:
+            raise NotThisKind(f"write {value.value} without the #")
+        if not is_whole(value):
+            raise NotThisKind
+        if not self.holds(value):
+            raise NotAllowed
+        return value
+
+
+class Count(Number):
+    """An integer ``low`` to ``high``, not negative; ``choices`` narrows it to a few values."""
+
+    value = "count"
+
+    def __init__(self, low: int, high: int, choices: Sequence[int] = ()) -> None:
+        self.low, self.high, self.choices = low, high, tuple(choices)
+        self.parts = (("value", max(1, high.bit_length()), False),)
+        few = "one of " + ", ".join(str(choice) for choice in choices)
+        self.allowed = few if choices else f"an integer {low}..{high}"
+
+    def holds(self, number: int) -> bool:
+        """Return whether an integer is allowed."""
+        return number in self.choices if self.choices else self.low <= number <= self.high
+
+
+class Delta(Number):
+    """An integer with a sign, ``-n`` to ``n - 1`` for a power of two."""
+
+    value = "delta"
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+        self.parts = (("value", 1 + high.bit_length(), True),)
+        self.allowed = f"an integer {low}..{high}"
+
+    def holds(self, number: int) -> bool:
+        """Return whether an integer is allowed."""
+        return self.low <= number <= self.high
+
+
+class _Index(OperandKind):
+    """A number that stands for something else; the assembler finds it."""
+
+    bits: ClassVar[int]
+
+    def __init__(self) -> None:
+        self.parts = (("value", self.bits, False),)
+
+    def values(self, operand: Operand) -> Sequence[int]:
+        if not is_whole(operand) or not 0 <= operand < 1 << self.bits:
+            raise ValueError(f"{operand!r} is not {self.allowed}")
+        return [operand]
+
+    def operand(self, values: Sequence[int]) -> Operand:
+        return values[0]
+
+    def accepted(self, value: object) -> Operand:
+        raise NotThisKind
+
+
+class Target(_Index):
+    """The word address of a label."""
+
+    value = "target"
+    bits = 24
+    allowed = "a label"
+
+
+class Name(_Index):
+    """The position of a name in the program's table of names."""
+
+    value = "name"
+    bits = 16
+    allowed = "a name in quotes"
 
 
 @record
 class OperandSpec:
-    """One operand position: its name in the manual, its kind, and the integers it allows.
+    """One operand position: its name in the manual, and its kind.
 
-    ``choices`` narrows a COUNT to a few values. ``optional`` belongs to a trailing SOURCE that defaults to the
-    register operand before it (``SHL R`` is ``SHL R, R``).
+    ``optional`` belongs to a trailing source that defaults to the operand before it (``SHL R`` is ``SHL R, R``).
     """
 
     name: str
-    kind: Kind | OperandForm
-    low: int = 0
-    high: int = 0
-    choices: tuple[int, ...] = ()
+    kind: OperandKind
     optional: bool = False
     sized_by: str | None = None
-    """For MEMORY: the COUNT operand that says how many bytes are touched from this address on; None for one."""
+    """For memory: the count that says how many bytes are touched from this address on; None for one."""
 
     @property
     def allowed(self) -> str:
         """What a user may write here, for error messages and the manual."""
-        match self.kind:
-            case OperandForm():
-                return self.kind.allowed
-            case Kind.REGISTER:
-                return "a register: R, S or M"
-            case Kind.SOURCE:
-                return "a register, a memory byte, or an immediate #-128..#255"
-            case Kind.MEMORY:
-                return "a memory byte"
-            case Kind.BYTE:
-                return "an immediate #-128..#255"
-            case Kind.COUNT if self.choices:
-                return "one of " + ", ".join(str(choice) for choice in self.choices)
-            case Kind.COUNT | Kind.DELTA:
-                return f"an integer {self.low}..{self.high}"
-            case Kind.COEFFICIENT:
-                return "a signed 64-bit integer"
-            case Kind.TARGET:
-                return "a label"
-            case Kind.ARGUMENTS:
-                return f"up to {PARAMETERS} memory addresses or immediates"
-            case Kind.NAME:
-                return "a name in quotes"
-            case Kind.PARAMETER:
-                return f"a parameter of the routine (P0 to P{PARAMETERS - 1})"
+        return self.kind.allowed

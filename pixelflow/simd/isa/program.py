@@ -9,20 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pixelflow.isa.emc import INSTRUCTIONS
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import Fault, InputError, Place
-from pixelflow.simd.isa.declare import Instruction, InstructionSet
+from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.records import record
 
-__all__ = ["SCHEMA", "DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
-
-SCHEMA = "pixelflow.program/1"
+__all__ = ["DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
 
 FIRST_SHOWN = 8
 """Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
@@ -39,7 +37,7 @@ class SourceLine:
 
 @record
 class MemoryRange:
-    """A named range of PE memory, in bytes."""
+    """A named range of memory, in bytes."""
 
     name: str
     start: int
@@ -61,8 +59,8 @@ class Routine:
 
 @record
 class DataBlock:
-    """Initial PE memory: ``values`` are bytes from address ``start`` on, the same in every PE; with ``lanes`` set,
-    the bytes hold each PE's own lane number, ``lanes`` bytes long, low byte first."""
+    """Initial memory: ``values`` are bytes from address ``start`` on, the same in every lane; with ``lanes`` set,
+    the bytes hold each lane's own number, ``lanes`` bytes long, low byte first."""
 
     start: int
     values: tuple[int, ...] = ()
@@ -71,16 +69,21 @@ class DataBlock:
 
 @dataclass(frozen=True, repr=False)
 class Program(Shown):
-    """An assembled program: frozen, savable, comparable by :attr:`sha256`."""
+    """An assembled program: frozen, savable, comparable by :attr:`sha256`.
 
-    instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
+    A machine derives its own from it, which says what the words mean.
+    """
+
+    instruction_set: ClassVar[InstructionSet[Declaration]]
     """What the words mean."""
-    schema: ClassVar[str] = SCHEMA
+    schema: ClassVar[str]
     """The first entry of its object file."""
+    stream: ClassVar[str]
+    """The stream that a program has that names none."""
 
     words: tuple[int, ...]
     name: str = ""
-    entries: dict[str, int] = field(default_factory=lambda: {"eigc": 0})
+    entries: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     routines: tuple[Routine, ...] = ()
     names: tuple[str, ...] = ()
@@ -90,29 +93,32 @@ class Program(Shown):
     line_of: tuple[int, ...] = ()
     """For each instruction in order, its index in ``lines``; empty or -1 where the source is unknown."""
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __post_init__(self) -> None:
+        if not self.entries:
+            self.entries[self.stream] = 0
+
+    def __getstate__(self) -> dict[str, object]:
         # What is computed from the fields is computed again where it is sent to.
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __repr__(self) -> str:
         return f"Program({self.name!r}, {len(self.words)} words, sha256 {self.sha256[:12]})"
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return its size, its routines and ranges, and how it begins."""
         begin = zip(self.addresses, self.cycles, self.instructions, range(FIRST_SHOWN), strict=False)
+        routines = tuple((each.name, each.entry, each.end - each.entry) for each in self.routines)
         tables = (
-            Table(("routine", "at word", "words"), tuple((r.name, r.entry, r.end - r.entry) for r in self.routines)),
-            Table(("range", "at byte", "bytes"), tuple((r.name, r.start, r.size) for r in self.ranges)),
-            Table(("at word", "cycles", "instruction"), tuple((at, n, each.text()) for at, n, each, _ in begin)),
+            plain_table(("routine", "at word", "words"), routines),
+            plain_table(("range", "at byte", "bytes"), tuple((r.name, r.start, r.size) for r in self.ranges)),
+            plain_table(("at word", "cycles", "instruction"), tuple((at, n, each.text()) for at, n, each, _ in begin)),
         )
         facts = (
             ("sha256", self.sha256),
             ("instructions", f"{len(self.instructions):,} in {len(self.words):,} words"),
             ("streams", ", ".join(f"{stream} from word {at}" for stream, at in self.entries.items())),
         )
-        return Sheet(
-            f"program {self.name or '(without a name)'}", facts, tuple(table for table in tables if table.rows)
-        )
+        return overview(f"program {self.name or '(without a name)'}", facts, tables)
 
     @cached_property
     def instructions(self) -> tuple[Instruction, ...]:
@@ -148,7 +154,7 @@ class Program(Shown):
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 
     @cached_property
-    def analyses(self) -> dict[Any, Any]:
+    def analyses(self) -> dict[object, Any]:
         """What others found out about the program, by whatever it depends on: kept with it, and no part of it."""
         return {}
 
@@ -175,7 +181,7 @@ class Program(Shown):
         return f"{line.file}:{line.line}" if line else f"word {self.addresses[index]}"
 
     def range(self, name: str) -> MemoryRange:
-        """Return a named range of PE memory; raises KeyError where the program has none of that name."""
+        """Return a named range of memory; raises KeyError where the program has none of that name."""
         for found in self.ranges:
             if found.name == name:
                 return found
@@ -245,6 +251,6 @@ class Program(Shown):
         return cls.from_json(text, str(path))
 
 
-def _routine(item: dict) -> Routine:
+def _routine(item: Mapping[str, Any]) -> Routine:
     scratch = tuple((int(start), int(size)) for start, size in item["scratch"])
     return Routine(item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"]))

@@ -12,7 +12,7 @@ The five seams: **shape** (:mod:`pixelflow.simd.lanes.shape`), **fetch** (`word`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, overload
 
 __all__ = ["Algebra", "Bit", "Word"]
 
@@ -48,16 +48,28 @@ class Algebra(Protocol[Word, Bit]):
     def add(self, a: Word, b: Word, carry: Bit) -> tuple[Word, Bit]:
         """Return the sum of two words and a bit, and the carry out of the top."""
 
-    def both(self, a: Word | Bit, b: Word | Bit) -> Word | Bit:
+    @overload
+    def both(self, a: Word, b: Word) -> Word: ...
+    @overload
+    def both(self, a: Bit, b: Bit) -> Bit:
         """Return a and b, bit by bit; both operands are words or both are bits."""
 
-    def either(self, a: Word | Bit, b: Word | Bit) -> Word | Bit:
+    @overload
+    def either(self, a: Word, b: Word) -> Word: ...
+    @overload
+    def either(self, a: Bit, b: Bit) -> Bit:
         """Return a or b, bit by bit."""
 
-    def differ(self, a: Word | Bit, b: Word | Bit) -> Word | Bit:
+    @overload
+    def differ(self, a: Word, b: Word) -> Word: ...
+    @overload
+    def differ(self, a: Bit, b: Bit) -> Bit:
         """Return a exclusive-or b, bit by bit."""
 
-    def complement(self, a: Word | Bit) -> Word | Bit:
+    @overload
+    def complement(self, a: Word) -> Word: ...
+    @overload
+    def complement(self, a: Bit) -> Bit:
         """Return not a, bit by bit."""
 
     def shift_left(self, a: Word, into: Bit) -> tuple[Word, Bit]:

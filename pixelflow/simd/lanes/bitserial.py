@@ -7,6 +7,7 @@ it can be believed; the faster engines must agree with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from bitarray import bitarray
@@ -23,6 +24,7 @@ WORD_BITS = 8
 COORDINATE_BITS = 16
 
 Planes = list[bitarray]
+Either = TypeVar("Either", Planes, bitarray)
 
 
 class BitSerialEngine(Engine):
@@ -46,7 +48,7 @@ class BitSerialEngine(Engine):
     def chain(self, actions: Iterable[Meaning]) -> Meaning:
         meanings = tuple(actions)
 
-        def one_after_the_other(lanes: Algebra) -> None:
+        def one_after_the_other(lanes: Algebra[Any, Any]) -> None:
             for meaning in meanings:
                 meaning(lanes)
 
@@ -99,16 +101,16 @@ class BitSerialEngine(Engine):
             carry = one & other | half & carry
         return total, carry
 
-    def both(self, a, b):
+    def both(self, a: Either, b: Either) -> Either:
         return [p & q for p, q in zip(a, b, strict=True)] if isinstance(a, list) else a & b
 
-    def either(self, a, b):
+    def either(self, a: Either, b: Either) -> Either:
         return [p | q for p, q in zip(a, b, strict=True)] if isinstance(a, list) else a | b
 
-    def differ(self, a, b):
+    def differ(self, a: Either, b: Either) -> Either:
         return [p ^ q for p, q in zip(a, b, strict=True)] if isinstance(a, list) else a ^ b
 
-    def complement(self, a):
+    def complement(self, a: Either) -> Either:
         return [~p for p in a] if isinstance(a, list) else ~a
 
     def shift_left(self, a: Planes, into: bitarray) -> tuple[Planes, bitarray]:
@@ -152,7 +154,7 @@ class BitSerialEngine(Engine):
 
     # --- state ----------------------------------------------------------------------------------------------
 
-    def _pack(self, values: NDArray) -> bitarray:
+    def _pack(self, values: NDArray[np.integer | np.bool_]) -> bitarray:
         plane = bitarray()
         plane.frombytes(np.packbits(values).tobytes())
         return plane[: self.shape.lanes]
@@ -161,7 +163,7 @@ class BitSerialEngine(Engine):
         packed = np.frombuffer(plane.tobytes(), np.uint8)
         return np.unpackbits(packed, count=self.shape.lanes)
 
-    def _planes(self, values: NDArray, bits: int) -> Planes:
+    def _planes(self, values: NDArray[np.integer | np.bool_], bits: int) -> Planes:
         return [self._pack(values >> bit & 1) for bit in range(bits)]
 
     def _values(self, planes: Planes) -> NDArray[np.uint8]:

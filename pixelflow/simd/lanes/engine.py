@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,23 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.lanes.shape import Shape
 
-__all__ = ["Action", "Engine", "Kernels", "Meaning", "OnePiece", "RepeatedRows", "Repeats"]
+__all__ = ["Action", "Background", "Engine", "Kernels", "Meaning", "OnePiece", "RepeatedRows", "Repeats"]
 
-Meaning = Callable[[Algebra], None]
+Meaning = Callable[[Algebra[Any, Any]], None]
+"""A function over the algebra of any engine, whatever its words and bits are."""
 Action = Any
 """Whatever the engine's `prepare` returns; opaque to everyone else."""
+
+
+Words = NDArray[Any]
+"""Words of lanes: uint8 where the shape has words of 8 bits, uint32 where it has words of 32."""
+
+
+class Background(Protocol):
+    """What an engine offers whose `Engine.run` may leave work to other threads."""
+
+    def settle(self) -> None:
+        """Return when everything that was run is done. Whatever reads or writes the state does that by itself."""
 
 
 class RepeatedRows(Protocol):
@@ -95,7 +107,7 @@ class Kernels(Protocol):
 class Engine(ABC):
     """One implementation of the algebra with its state. All state starts as zero, all masks as set nowhere."""
 
-    name: ClassVar[str]
+    name: str
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -103,6 +115,8 @@ class Engine(ABC):
         """How runs that come again are made quickly; None on engines that have no way of their own for them."""
         self.kernels: Kernels | None = None
         """Who carries out whole routines; None on engines that carry out every step."""
+        self.background: Background | None = None
+        """Who may still be at work after `run`; None on engines that have done everything by then."""
 
     # --- carrying out ---------------------------------------------------------------------------------------
 
@@ -118,28 +132,22 @@ class Engine(ABC):
     def run(self, actions: Iterable[Action]) -> None:
         """Carry out actions in order."""
 
-    def settle(self) -> None:  # noqa: B027
-        """Return when everything that was run is done: `run` may leave work to other threads.
-
-        Whatever reads or writes the state does that by itself.
-        """
-
     # --- state as numpy arrays ------------------------------------------------------------------------------
 
     @abstractmethod
-    def get_rows(self, start: int, count: int) -> NDArray[np.uint8]:
+    def get_rows(self, start: int, count: int) -> Words:
         """Return a copy of rows ``start`` to ``start + count - 1``: uint8[count, lanes]."""
 
     @abstractmethod
-    def set_rows(self, start: int, values: NDArray[np.uint8]) -> None:
+    def set_rows(self, start: int, values: Words) -> None:
         """Write rows from ``start`` on: uint8[count, lanes]."""
 
     @abstractmethod
-    def get_word(self, name: str) -> NDArray[np.uint8]:
+    def get_word(self, name: str) -> Words:
         """Return a copy of a register: uint8[lanes]."""
 
     @abstractmethod
-    def set_word(self, name: str, values: NDArray[np.uint8]) -> None:
+    def set_word(self, name: str, values: Words) -> None:
         """Write a register: uint8[lanes]."""
 
     @abstractmethod
@@ -156,13 +164,13 @@ class Engine(ABC):
 
     # --- for all engines ------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, NDArray]:
+    def snapshot(self) -> dict[str, NDArray[Any]]:
         """Return the whole state by name: ``rows``, then every register and flag."""
-        state: dict[str, NDArray] = {"rows": self.get_rows(0, self.shape.rows)}
+        state: dict[str, NDArray[Any]] = {"rows": self.get_rows(0, self.shape.rows)}
         state |= {name: self.get_word(name) for name in self.shape.words}
         return state | {name: self.get_bit(name) for name in (*self.shape.carries, *self.shape.masks)}
 
-    def restore(self, state: dict[str, NDArray]) -> None:
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Set the whole state to what `snapshot` returned, from this or any other engine of the same shape."""
         self.set_rows(0, state["rows"])
         for name in self.shape.words:

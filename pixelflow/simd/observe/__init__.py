@@ -1,1 +1,34 @@
-"""Watching: the events of a run, and the bus that hands them to subscribers."""
+"""Watching: the events of a run, the bus that hands them to subscribers, statistics as a mechanism."""
+
+from pixelflow.simd.observe.bus import Bus, Listener
+from pixelflow.simd.observe.events import (
+    Carried,
+    Event,
+    Executed,
+    Progressed,
+    RoutineEntered,
+    RoutineLeft,
+    RunBegan,
+    RunEnded,
+    StageBegan,
+    Waited,
+)
+from pixelflow.simd.observe.views import AccountView, ProgramView, RunView
+
+__all__ = [
+    "AccountView",
+    "Bus",
+    "Carried",
+    "Event",
+    "Executed",
+    "Listener",
+    "ProgramView",
+    "Progressed",
+    "RoutineEntered",
+    "RoutineLeft",
+    "RunBegan",
+    "RunEnded",
+    "RunView",
+    "StageBegan",
+    "Waited",
+]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 from pixelflow.simd.observe.events import Event
 
 __all__ = ["Bus", "Listener"]
 
 Listener = Callable[[Event], None]
+Heard = TypeVar("Heard", bound=Event)
 
 
 class Bus:
@@ -19,7 +20,7 @@ class Bus:
     """
 
     def __init__(self) -> None:
-        self._listeners: dict[type[Event], list[Listener]] = {}
+        self._listeners: dict[type[Event], list[Callable[..., None]]] = {}
 
     @property
     def watched(self) -> bool:
@@ -30,12 +31,12 @@ class Bus:
         """Whether somebody listens to this kind of event."""
         return kind in self._listeners
 
-    def subscribe(self, listener: Listener, *kinds: type[Event]) -> None:
+    def subscribe(self, listener: Callable[[Heard], None], *kinds: type[Heard]) -> None:
         """Call ``listener`` for every event of these kinds."""
         for kind in kinds:
             self._listeners.setdefault(kind, []).append(listener)
 
-    def unsubscribe(self, listener: Listener) -> None:
+    def unsubscribe(self, listener: Callable[[Heard], None]) -> None:
         """Forget a listener."""
         for kind, listeners in list(self._listeners.items()):
             kept = [each for each in listeners if each != listener]
@@ -49,7 +50,8 @@ class Bus:
         for listener in self._listeners.get(type(event), ()):
             listener(event)
 
-    def tell(self, kind: type[Event], *values: Any) -> None:
+    def tell(self, kind: type[Event], *values: object) -> None:
         """Build an event of these field values and publish it, if anybody wants its kind."""
         if kind in self._listeners:
-            self.publish(kind(*values))
+            made: Callable[..., Event] = kind
+            self.publish(made(*values))

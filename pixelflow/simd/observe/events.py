@@ -1,8 +1,8 @@
-"""What watchers can hear of a run: typed events, each with the cycle of its run in which it begins.
+"""Events of a run that any machine may have: each with the cycle of its run in which it begins.
 
 An event is built only where somebody has subscribed to its kind, so a run that nobody watches builds none. Events of
-one stream, of the TASICs of one module, or of one path come in the order of their cycles. Streams run ahead of each
-other, so events of different tracks do not.
+one stream or of one part of a machine come in the order of their cycles. Streams run ahead of each other, so events of
+different tracks do not.
 """
 
 from __future__ import annotations
@@ -11,21 +11,15 @@ from pixelflow.simd.observe.views import AccountView, ProgramView, RunView
 from pixelflow.simd.records import record
 
 __all__ = [
-    "Accessed",
-    "Blocked",
     "Carried",
-    "EnablesChanged",
     "Event",
     "Executed",
-    "PathUsed",
     "Progressed",
     "RoutineEntered",
     "RoutineLeft",
     "RunBegan",
     "RunEnded",
-    "Signalled",
     "StageBegan",
-    "Taken",
     "Waited",
 ]
 
@@ -62,46 +56,19 @@ class Executed(Event):
 
 
 @record
-class Blocked(Event):
-    """A WAIT has found its semaphore empty."""
-
-    stream: str
-    index: int
-    semaphore: int
-
-
-@record
 class Waited(Event):
-    """A stream did nothing of its own from ``cycle`` up to ``end``, at a WAIT or at a texture instruction."""
+    """A stream did nothing of its own from ``cycle`` up to ``end``, at the instruction of that index."""
 
     stream: str
     index: int
     reason: str
-    """``sem N``, or ``transfer``."""
+    """What it waited for, in words."""
     end: int
 
 
 @record
-class Signalled(Event):
-    """A SIGNAL was executed."""
-
-    stream: str
-    index: int
-    semaphore: int
-
-
-@record
-class Taken(Event):
-    """A WAIT has got its signal: the n-th that is taken from a semaphore is the n-th that was sent to it."""
-
-    stream: str
-    index: int
-    semaphore: int
-
-
-@record
 class StageBegan(Event):
-    """A MARK was met."""
+    """A mark of the program was met."""
 
     stream: str
     name: str
@@ -109,7 +76,7 @@ class StageBegan(Event):
 
 @record
 class RoutineEntered(Event):
-    """A CALL was executed; ``depth`` is 1 for a call from the main program."""
+    """A call was executed; ``depth`` is 1 for a call from the main program."""
 
     stream: str
     name: str
@@ -133,36 +100,6 @@ class Carried(Event):
     arrives: int
     amount: int
     unit: str
-
-
-@record
-class Accessed(Event):
-    """The TASICs of a module were busy from ``cycle`` up to ``end``."""
-
-    module: int
-    end: int
-    what: str
-    """The direction of the transfer, in words."""
-    rounds: int
-    accesses: int
-    """Places for an access to each of the module's SDRAMs: in a last round, EMCs may leave theirs unused."""
-
-
-@record
-class PathUsed(Event):
-    """A path out of the GNI was busy from ``cycle`` up to ``end``; paths are named as in `Run.gni_cycles`."""
-
-    path: str
-    end: int
-    amount: int
-    """Bytes."""
-
-
-@record
-class EnablesChanged(Event):
-    """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
-
-    counts: tuple[int, ...]
 
 
 @record

@@ -8,7 +8,7 @@ shows when the mouse is on the first row.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import IO
@@ -73,20 +73,20 @@ class _Writer:
         self._put(f"{FIRST_LINE}\nC=\t{self._cycle}\n")
         tracks = [track for track in self._trace.tracks if track.kind is TrackKind.STREAM]
         rows = (self._steps(track) for track in tracks)
-        for cycle, write, *what in heapq.merge(*rows, key=lambda step: step[0]):
+        for cycle, write, what in heapq.merge(*rows, key=lambda step: step[0]):
             self._go_to(cycle)
             write(*what)
         self._go_to(self._trace.end)
 
-    def _steps(self, track: Track) -> Iterator[tuple]:
+    def _steps(self, track: Track) -> Iterator[tuple[int, Callable[..., None], tuple[object, ...]]]:
         """Yield what is to be written of a stream: the cycle, who writes it, and of what."""
         thread = STREAMS.index(track.of)
         for row in _rows(self._trace.spans[track]):
             stages = [self._stage(label) for _, _, label in row.stages]
-            yield row.stages[0][0], self._begin, row, thread, stages[0]
+            yield row.stages[0][0], self._begin, (row, thread, stages[0])
             for (cycle, _, _), before, after in zip(row.stages[1:], stages, stages[1:], strict=False):
-                yield cycle, self._change, row, before, after
-            yield row.stages[-1][1], self._retire, row, track, stages[-1]
+                yield cycle, self._change, (row, before, after)
+            yield row.stages[-1][1], self._retire, (row, track, stages[-1])
 
     def _begin(self, row: _Row, thread: int, stage: str) -> None:
         row.number = number = next(self._numbers)

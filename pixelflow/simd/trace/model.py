@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from pixelflow.shown import Sheet, Shown, Table
+from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.records import record
 
 __all__ = [
@@ -258,21 +258,21 @@ class Trace(Shown):
     @property
     def events(self) -> int:
         """How many spans and values of counters there are."""
-        return sum(len(each) for each in (*self.spans.values(), *self.counters.values()))
+        return sum(map(len, self.spans.values())) + sum(map(len, self.counters.values()))
 
     @property
     def legend(self) -> dict[str, str]:
         """What stands at the head of a file: the header, the clock, and the cycles that the trace covers."""
         return {**self.header, "clock_mhz": str(self.clock.mhz), "begin": str(self.begin), "end": str(self.end)}
 
-    def sheet(self) -> Sheet:
+    def report(self) -> Report:
         """Return what the trace is of, and the spans of each track with the cycles that they account for."""
         totals = self.totals()
         rows = tuple(
             (track.name, len(self.spans.get(track, ())), sum(totals.get(track.name, {}).values()))
             for track in self.tracks
         )
-        return Sheet("trace", tuple(self.legend.items()), (Table(("track", "spans", "cycles"), rows),))
+        return overview("trace", tuple(self.legend.items()), (plain_table(("track", "spans", "cycles"), rows),))
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Return the cycles of each track that an account has too, by heading: busy, or the reason of a wait."""

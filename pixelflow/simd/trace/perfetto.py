@@ -6,9 +6,13 @@ an instant. Texts are interned, so that an instruction costs its text once. Need
 
 from __future__ import annotations
 
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 from pixelflow.simd.trace.model import Flow, Label, Spans, Trace, Track
+
+if TYPE_CHECKING:
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket, TrackEvent
+    from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 
 __all__ = ["HEADER_PROCESS", "NANOSECONDS", "SEQUENCE", "write_perfetto"]
 
@@ -37,7 +41,7 @@ _NO_SPANS = Spans([])
 class _Writer:
     """One trace on its way into a file."""
 
-    def __init__(self, trace: Trace, builder: Any) -> None:
+    def __init__(self, trace: Trace, builder: StreamingTraceProtoBuilder) -> None:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
         self._trace, self._builder, self._protos = trace, builder, protos
@@ -135,19 +139,19 @@ class _Writer:
             event.debug_annotations.add(name_iid=self._texts.cycle, int_value=cycle)
             self._builder.write_packet(packet)
 
-    def _event(self, uuid: int, cycle: int) -> Any:
+    def _event(self, uuid: int, cycle: int) -> TracePacket:
         packet = self._packet()
         packet.timestamp = self._trace.clock.ticks(cycle, NANOSECONDS)
         packet.track_event.track_uuid = uuid
         return packet
 
-    def _packet(self, *, first: bool = False) -> Any:
+    def _packet(self, *, first: bool = False) -> TracePacket:
         packet = self._builder.create_packet()
         packet.trusted_packet_sequence_id = SEQUENCE
         packet.sequence_flags = packet.SEQ_INCREMENTAL_STATE_CLEARED if first else packet.SEQ_NEEDS_INCREMENTAL_STATE
         return packet
 
-    def _template(self, label: Label) -> Any:
+    def _template(self, label: Label) -> TrackEvent:
         """Return what the events of a label have in common."""
         event = self._protos.TrackEvent(
             name_iid=number_in(self._texts.names, label.name),

@@ -15,10 +15,14 @@ import heapq
 import io
 from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, TypeAlias
 
 from pixelflow.simd.trace.model import WAITS, Clock, Counter, Spans, Trace, Track, TrackKind
 from pixelflow.simd.trace.text import ascii_text, escape
+
+if TYPE_CHECKING:
+    from vcd import VCDWriter
+    from vcd.writer import Variable, VarValue
 
 __all__ = ["IDLE", "NOTHING", "OPCODE_BITS", "time_unit", "write_vcd"]
 
@@ -33,10 +37,10 @@ OPCODE_BITS = 8
 _NUMBER_BITS = 32
 _UNITS = tuple((power, unit) for power, unit in ((9, "ns"), (12, "ps"), (15, "fs")))
 
-Values = tuple[tuple[Any, str | int], ...]
+Values: TypeAlias = "tuple[tuple[Variable[VarValue], str | int], ...]"
 """Variables of the writer with their values."""
 
-Change = tuple[int, Values]
+Change: TypeAlias = "tuple[int, Values]"
 """A cycle, and what has another value from then on."""
 
 
@@ -55,7 +59,7 @@ def write_vcd(trace: Trace, stream: IO[bytes]) -> None:
         changes = heapq.merge(*(source for source in sources if source is not None), key=lambda change: change[0])
         for cycle, together in groupby(changes, key=lambda change: change[0]):
             time = trace.clock.ticks(cycle, per_second)
-            values: dict[Any, str | int] = {}  # what changes twice in a cycle has changed once
+            values: dict[Variable[VarValue], str | int] = {}  # what changes twice in a cycle has changed once
             for _, changed in together:
                 values.update(changed)
             for variable, value in values.items():
@@ -96,16 +100,16 @@ def _changes(variables: _Variables, trace: Trace, track: Track) -> Iterator[Chan
 class _Variables:
     """Registers variables; each method returns the changes of what it has registered."""
 
-    def __init__(self, writer: Any) -> None:
+    def __init__(self, writer: VCDWriter) -> None:
         self._writer = writer
 
-    def _bit(self, scope: str, name: str) -> Any:
+    def _bit(self, scope: str, name: str) -> Variable[VarValue]:
         return self._writer.register_var(scope, name, "wire", size=1, init=0)
 
-    def _number(self, scope: str, name: str, bits: int = _NUMBER_BITS) -> Any:
+    def _number(self, scope: str, name: str, bits: int = _NUMBER_BITS) -> Variable[VarValue]:
         return self._writer.register_var(scope, name, "reg", size=bits, init=_UNKNOWN)
 
-    def _text(self, scope: str, name: str, init: str = NOTHING) -> Any:
+    def _text(self, scope: str, name: str, init: str = NOTHING) -> Variable[VarValue]:
         return self._writer.register_var(scope, name, "string", init=init)
 
     def stream(self, track: Track, spans: Spans) -> Iterator[Change]:
@@ -115,8 +119,14 @@ class _Variables:
         opcode, address = self._number(scope, "opcode", OPCODE_BITS), self._number(scope, "uPC")
         busy, waiting = self._bit(scope, "busy"), self._bit(scope, "waiting")
         state = self._text(scope, "state", IDLE)
-        off = ((instruction, NOTHING), (opcode, _UNKNOWN), (address, _UNKNOWN))
-        off = (*off, (busy, 0), (waiting, 0), (state, IDLE))
+        off: Values = (
+            (instruction, NOTHING),
+            (opcode, _UNKNOWN),
+            (address, _UNKNOWN),
+            (busy, 0),
+            (waiting, 0),
+            (state, IDLE),
+        )
 
         def values(label: int) -> Values:
             of = spans.label(label)
@@ -175,9 +185,10 @@ def _following(spans: Spans, values: Callable[[int], Values], off: Values) -> It
         yield last, off
 
 
-def _innermost(spans: Spans, variable: Any) -> Iterator[Change]:
+def _innermost(spans: Spans, variable: Variable[VarValue]) -> Iterator[Change]:
     """Yield the names of spans, some of which lie inside others."""
-    names, ends = [NOTHING], []
+    names = [NOTHING]
+    ends: list[int] = []
     for start, end, label in zip(spans.starts, spans.ends, spans.labels, strict=True):
         while ends and ends[-1] <= start:
             names.pop()

@@ -1,4 +1,4 @@
-"""The compiled engine: the meaning's form as native vector code, looped over tiles of lanes.
+"""The engine that compiles: a meaning's form as native vector code, looped over tiles of lanes.
 
 State is ``uint8[tile, place, lane of the tile]``; a place is a row, a register, a flag or a byte of the coordinates.
 The code of an action is a list of 64-bit words: the number of a function, the operands that it takes, the next number.
@@ -16,13 +16,15 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.compiled.enables import full_after, masks_read
+from pixelflow.simd.lanes.compiled.blocks import Block, Slotted, parts_of, slots_of, slotted
 from pixelflow.simd.lanes.compiled.llvm.dispatch import ELSEWHERE, GO, GUARD
+from pixelflow.simd.lanes.compiled.masks import full_after, masks_read
 from pixelflow.simd.lanes.compiled.native import native
-from pixelflow.simd.lanes.compiled.plain import carry_out
 from pixelflow.simd.lanes.compiled.threads.team import Team, Work, usable_threads
-from pixelflow.simd.lanes.compiled.trace import COORDINATES, Block, Form, Part, Steps, form_of, record, slots_of
 from pixelflow.simd.lanes.engine import Engine, Meaning
+from pixelflow.simd.lanes.form import COORDINATES, Form, Part, places_of
+from pixelflow.simd.lanes.form.interpreter import Interpreter
+from pixelflow.simd.lanes.form.steps import coordinate_bytes
 from pixelflow.simd.lanes.shape import Shape
 
 __all__ = ["CompiledAction", "CompiledEngine"]
@@ -34,19 +36,19 @@ _TILE = 2048
 _BLOCK = 24
 """Parts that are fused into one loop: what one meaning leaves in registers the next one finds there."""
 
-Formed = tuple[Sequence[Part], Form, list[int], dict[int, int]]
-"""Parts of a block, and what `form_of` returns for them."""
+Formed = tuple[Sequence[Part], Slotted, list[int], dict[int, int]]
+"""Parts of a block, and what `slotted` returns for them."""
 
-_WORTH_FETCHING = 64
+_FETCH_AFTER = 64
 """Uses of a chain after which looking for its fused code on disk pays."""
 
-_WORTH_COMPILING = 4096
+_COMPILE_AFTER = 4096
 """Uses after which compiling its fused code pays: till then, the time that it would have saved is what it costs."""
 
-_WORTH_WAKING = 1000
+_SHARE_FROM = 1000
 """Parts of a program from which on more than one thread works on it."""
 
-_WORTH_HIRING = 0.01
+_START_THREADS_AFTER = 0.01
 """Seconds of such programs after which there are other threads: their native code takes some milliseconds to make."""
 
 
@@ -75,9 +77,8 @@ class CompiledEngine(Engine):
         super().__init__(shape)
         if shape.bits != 8:
             raise ValueError(f"the compiled engine serves words of 8 bits, not of {shape.bits}")
-        named = (*shape.words, *shape.carries, *shape.masks, *COORDINATES)
-        self._place = {name: shape.rows + index for index, name in enumerate(named)}
-        places = shape.rows + len(named)
+        self._place = places_of(shape)
+        places = shape.rows + len(self._place)
         step = lcm(_ALIGNMENT, shape.group)
         if step > _TILE:
             raise ValueError(f"groups of {shape.group} lanes do not fit a tile of {_TILE}")
@@ -93,8 +94,9 @@ class CompiledEngine(Engine):
         self._native = native(width)
         self.threads = usable_threads() if threads is None else threads
         """How many threads may work at once; may be changed at any time."""
-        self._small: dict[tuple[int, tuple[int, ...]], int] = {}
-        """Numbers of the functions of one part, by the identity of its steps, which stay, and its slots."""
+        self._small: dict[tuple[Form, tuple[int, ...]], int] = {}
+        """Numbers of the functions of one part, by its form and its slots."""
+        self.background = self
         self._team: Team | None = None
         """Who may be at work on the last run, once there has been one for several threads."""
         self._alone = 0.0
@@ -106,24 +108,26 @@ class CompiledEngine(Engine):
         self.falls_back = True
         """Whether numpy goes on, on the same state, where native code cannot be made; else that is an error."""
         self._is_native = self._fuses = True
+        self._interpreter: Interpreter | None = None
+        """What goes on then."""
 
     # --- carrying out ---------------------------------------------------------------------------------------
 
     def prepare(self, meaning: Meaning) -> CompiledAction:
-        parts = record(meaning, self._place)
+        parts = parts_of(meaning, self._place)
         words: list[int] = []
         for part in parts:
             slots, operands = slots_of(part, self._stride)
-            words.append(self._number(part[0], slots))
+            words.append(self._number(part.form, slots))
             words += operands
         return CompiledAction(parts, array("q", words).tobytes())
 
-    def _number(self, steps: Steps, slots: tuple[int, ...]) -> int:
+    def _number(self, form: Form, slots: tuple[int, ...]) -> int:
         """Return the number of the function of one part; where it has not been compiled yet, that is noted once."""
-        key = id(steps), slots
+        key = form, slots
         number = self._small.get(key)
         if number is None:
-            block = ((steps, slots),), ()
+            block = Block((key,))
             number = self._small[key] = self._native.number(block)
             if not self._native.addresses[number]:
                 self._wanted.append(block)
@@ -159,7 +163,7 @@ class CompiledEngine(Engine):
         work = (self._address, tiles, self._memory.strides[0], self._tile, code, table)
         if not (self.threads > 1 and tiles > 1 and self._is_long(actions)):
             self._native.dispatch(*work)
-        elif self._alone < _WORTH_HIRING or not self._share(work, actions):
+        elif self._alone < _START_THREADS_AFTER or not self._share(work, actions):
             begin = perf_counter()
             self._native.dispatch(*work)
             self._alone += perf_counter() - begin
@@ -176,6 +180,7 @@ class CompiledEngine(Engine):
         return self._team.start(self, work, actions, self.threads)
 
     def settle(self) -> None:
+        """Return when other threads have done their share of everything that was run."""
         if self._team is not None:
             self._team.settle(self)
 
@@ -194,9 +199,12 @@ class CompiledEngine(Engine):
 
     def _carry_out(self, action: CompiledAction) -> None:
         """Carry out an action without native code."""
-        lanes = self._memory[:, :, : self._tile]
+        if self._interpreter is None:
+            rows = self._memory[:, :, : self._tile].transpose(1, 0, 2)
+            self._interpreter = Interpreter(rows, self.shape.group, [self._place[name] for name in COORDINATES])
         for part in self._parts(action):
-            carry_out(part, lanes)
+            for call in self._interpreter.bind(part):
+                call()
 
     def _parts(self, action: CompiledAction) -> Sequence[Part]:
         """Return what an action carries out, for where there is no native code."""
@@ -211,7 +219,7 @@ class CompiledEngine(Engine):
     @staticmethod
     def _is_long(actions: Sequence[CompiledAction]) -> bool:
         """Return whether a program takes much longer than it takes to wake other threads."""
-        return sum(len(action.parts) for action in actions[:_WORTH_WAKING]) >= _WORTH_WAKING
+        return sum(len(action.parts) for action in actions[:_SHARE_FROM]) >= _SHARE_FROM
 
     # --- fusing ---------------------------------------------------------------------------------------------
 
@@ -220,9 +228,9 @@ class CompiledEngine(Engine):
         for action in actions:
             if action.uses is not None:
                 action.uses += 1
-                if action.uses == _WORTH_FETCHING:
+                if action.uses == _FETCH_AFTER:
                     self._fuse(action, self._native.fetch)
-                elif action.uses == _WORTH_COMPILING:
+                elif action.uses == _COMPILE_AFTER:
                     self.fuse(action)
 
     def fuse(self, action: CompiledAction) -> None:
@@ -254,7 +262,7 @@ class CompiledEngine(Engine):
         return (self._lines(action.parts),)
 
     def _lines(self, parts: list[Part]) -> array[int]:
-        """Return two lines of blocks: behind a guard the one for any masks, then the one for masks that are full."""
+        """Return two lines of blocks: after a guard the one for any masks, then the one for masks that are full."""
         masks = masks_read(parts, self._masks)[:2]
         if not masks:
             return self._line(self._forms(parts), frozenset())
@@ -272,15 +280,15 @@ class CompiledEngine(Engine):
         return code
 
     def _forms(self, parts: list[Part]) -> list[Formed]:
-        """Return the parts of each block of a chain, and its form."""
+        """Return the parts of each block of a chain, and their forms with slots."""
         chunks = (parts[at : at + _BLOCK] for at in range(0, len(parts), _BLOCK))
-        return [(some, *form_of(some, self._stride)) for some in chunks]
+        return [(some, *slotted(some, self._stride)) for some in chunks]
 
     @staticmethod
     def _blocks(forms: list[Formed], full: frozenset[int]) -> Iterator[tuple[Block, list[int]]]:
         """Yield the blocks of a chain and their operands."""
         for parts, form, operands, slot_of in forms:
-            yield (form, tuple(slot for row, slot in slot_of.items() if row in full)), operands
+            yield Block(form, tuple(slot for row, slot in slot_of.items() if row in full)), operands
             for part in parts:
                 full = full_after(part, full)
 
@@ -352,8 +360,9 @@ class CompiledEngine(Engine):
         self.set_word(name, np.where(values, np.uint8(0xFF), np.uint8(0)))
 
     def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
-        rows = [part & 0xFF for value in (x, y) for part in (value, value >> 8)]
-        self._set(self._place[COORDINATES[0]], np.array(rows, np.uint8))
+        self._set(self._place[COORDINATES[0]], coordinate_bytes(x, y))
+        if self._interpreter is not None:
+            self._interpreter.look_at_coordinates()
 
 
 def _tell(error: Exception, what_now: str) -> None:

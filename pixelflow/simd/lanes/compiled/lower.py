@@ -1,7 +1,7 @@
-"""From the form of a block to LLVM IR: one function, looped over strips of lanes.
+"""Lowering of a basic block to LLVM IR: one function, looped over strips of lanes.
 
 Every function has the type ``code' f(tile, lanes, code, table)``: it carries its block out on the first ``lanes``
-lanes of a tile of state, with the operands that stand at ``code``, and returns the address behind them. Rows are
+lanes of a tile of state, with the operands that stand at ``code``, and returns the address past them. Rows are
 operands as byte offsets into the tile. Different operands are different rows, so a row is loaded once, kept in a
 register and stored once at the end of the block. All that is said about the processor is how wide its vectors are, and
 which of two instructions it has that LLVM does not find by itself.
@@ -10,12 +10,13 @@ which of two instructions it has that LLVM does not find by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import lcm
 
+from pixelflow.simd.lanes.compiled.blocks import Block
 from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Operations, Value, Vectors, constant
-from pixelflow.simd.lanes.compiled.trace import OPERANDS, Block, Steps
+from pixelflow.simd.lanes.form import Form, Op, Step
 
 __all__ = ["Body", "function"]
 
@@ -25,15 +26,15 @@ _NAME = re.compile(r"%(?:v\d+|at)\b")
 
 def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
     """Return the text of a function that carries out a block, ``strips`` (a power of two) of lanes in each round."""
-    form, full = block
-    groups = {len(step[-1]) for steps, _ in form for step in steps if step[0] in ("route", "pattern")}
+    steps = (step for form, _ in block.forms for step in form.steps)
+    groups = {len(step.lanes) for step in steps if step.lanes}
     body = Body(vectors, lcm(vectors.width, *groups))
-    body.rows = dict.fromkeys(full, FULL)
+    body.rows = dict.fromkeys(block.full, FULL)
     body.before = dict(body.rows)
-    for steps, slots in form:
-        body.part(steps, slots)
+    for form, operands in block.forms:
+        body.part(form, operands)
     body.write_back()
-    slots = 1 + max((slot for _, used in form for slot in used), default=-1)
+    slots = 1 + max((slot for _, operands in block.forms for slot in operands), default=-1)
     rounds = body.rounds(strips) if strips > 1 else []
     return "\n".join(
         [
@@ -44,12 +45,13 @@ def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
             "strip:",
             f"  %at = phi i64 [0, %entry], {'[%whole, %rest], ' if rounds else ''}[%next, %strip]",
             *body.lines,
+            *body.stores,
             f"  %next = add nuw nsw i64 %at, {body.strip}",
             "  %more = icmp ult i64 %next, %lanes",
             "  br i1 %more, label %strip, label %end",
             "end:",
-            f"  %behind = getelementptr i8, ptr %code, i64 {8 * slots}",
-            "  ret ptr %behind",
+            f"  %past = getelementptr i8, ptr %code, i64 {8 * slots}",
+            "  ret ptr %past",
             "}",
         ]
     )
@@ -65,8 +67,10 @@ class Body(Operations):
     """What it held when it was first seen: it need not be stored again."""
     bits_of: dict[str, int] = field(default_factory=dict)
     """The size of the elements of a value that is wider than bytes."""
-    made: dict[tuple, str] = field(default_factory=dict)
-    """Heads that exist already, by slot and kind."""
+    made: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Heads that exist already, by kind and slot."""
+    stores: list[str] = field(default_factory=list)
+    """What comes after the lines: nothing is stored before everything is computed."""
 
     # --- operands -------------------------------------------------------------------------------------------
 
@@ -106,7 +110,8 @@ class Body(Operations):
         """Store the rows that have changed, always whole: a load waits long for a store that leaves bytes out."""
         for slot, value in self.rows.items():
             if self.before.get(slot) != value:
-                self.lines.append(f"  store volatile {self.vector} {self.full(value)}, ptr {self._row(slot)}, align 16")
+                store = f"  store volatile {self.vector} {self.full(value)}, ptr {self._row(slot)}, align 16"
+                self.stores.append(store)
 
     def rounds(self, strips: int) -> list[str]:
         """Return a loop that works on several strips at once, as long as there are so many; none where it cannot."""
@@ -140,59 +145,46 @@ class Body(Operations):
         def own(name: re.Match[str]) -> str:
             return name[0] if name[0] in before else f"{name[0]}.{strip}"
 
-        return [_NAME.sub(own, line) for line in self.lines]
+        return [_NAME.sub(own, line) for line in (*self.lines, *self.stores)]
 
     # --- steps ----------------------------------------------------------------------------------------------
 
-    def part(self, steps: Steps, slots: Sequence[int]) -> None:
+    def part(self, form: Form, slots: Sequence[int]) -> None:
+        """Add a part; ``slots`` are those of its operands."""
         values: list[Value] = []
-        used = 0
-        for step in steps:
-            count = OPERANDS.get(step[0], 0)
-            values.append(self._step(step, slots[used : used + count], values))
-            used += count
+        for step in form.steps:
+            direct = _DIRECT.get(step.op)
+            inputs = [values[at] for at in step.inputs]
+            values.append(self._other(step, inputs, slots) if direct is None else direct(self, *inputs))
 
-    def _step(self, step: tuple, slots: Sequence[int], values: list[Value]) -> Value:
-        match step:
-            case "constant", value:
-                return constant(value)
-            case ("byte",):
-                return self._splat(slots[0], 8)
-            case ("load",):
-                return self.load(slots[0])
-            case "store", value:
-                self.rows[slots[0]] = values[value]
-                return ""
-            case "affine", *coordinates, words:
-                return self._affine([self.full(values[each]) for each in coordinates], slots, words)
-            case "cut", value, index:
-                return self._cut(values[value], index)
-            case "add", a, b, carry:
-                return self.add(values[a], values[b], values[carry])
-            case "carry", total:
-                return self.carry(values[total])
-            case ("and" | "or" | "xor") as name, a, b:
-                return self.logic(name, values[a], values[b])
-            case "not", a:
-                return self.complement(values[a])
-            case "up", a, into:
-                return self.up(values[a], values[into])
-            case "down", a, into:
-                return self.down(values[a], values[into])
-            case ("top" | "bottom") as where, a:
-                return Bit(where, self.full(values[a]))
-            case "select", where, a, b:
-                return self.select(values[where], values[a], values[b])
-            case "route", value, sources:
-                return self._route(self.full(values[value]), sources)
-            case "pattern", bits:
-                return _pattern(bits, self.strip)
+    def _other(self, step: Step, inputs: Sequence[Value], slots: Sequence[int]) -> Value:
+        """Add a step with a detail."""
+        detail = step.detail
+        match step.op:
+            case Op.LOAD:
+                return self.load(slots[detail])
+            case Op.STORE:
+                self.rows[slots[detail]] = inputs[0]
+                return inputs[0]
+            case Op.CONSTANT:
+                return constant(detail if step.bits > 1 else 255 * detail)
+            case Op.LITERAL:
+                return self._splat(slots[detail], 8)
+            case Op.AFFINE:
+                coordinates = [self.full(each) for each in inputs]
+                return self._affine(coordinates, slots[detail : detail + 3], step.bits)
+            case Op.CUT:
+                return self._cut(self.full(inputs[0]), detail)
+            case Op.ROUTE:
+                return self._route(self.full(inputs[0]), step.lanes)
+            case Op.PATTERN:
+                return _pattern(step.lanes, self.strip)
         raise ValueError(f"no step {step!r}")
 
     # --- wider than a byte ----------------------------------------------------------------------------------
 
-    def _affine(self, coordinates: Sequence[str], slots: Sequence[int], words: int) -> str:
-        bits = next(size for size in (16, 32, 64) if size >= 8 * words)
+    def _affine(self, coordinates: Sequence[str], slots: Sequence[int], least: int) -> str:
+        bits = next(size for size in (16, 32, 64) if size >= least)
         wide = f"<{self.strip} x i{bits}>"
         x_low, x_high, y_low, y_high = (
             self.line(f"zext {self.vector} {each} to {wide}") for each in coordinates
@@ -218,5 +210,21 @@ class Body(Operations):
         return self.line(f"shufflevector {self.vector} {value}, {self.vector} poison, <{self.strip} x i32> <{mask}>")
 
 
-def _pattern(bits: tuple[bool, ...], strip: int) -> str:
-    return "<" + ", ".join(f"i8 {-int(bits[at % len(bits)])}" for at in range(strip)) + ">"
+def _pattern(bits: tuple[int, ...], strip: int) -> str:
+    return "<" + ", ".join(f"i8 {-bits[at % len(bits)]}" for at in range(strip)) + ">"
+
+
+_DIRECT: dict[Op, Callable[..., Value]] = {
+    Op.ADD: Body.add,
+    Op.CARRY: Body.carry,
+    Op.AND: lambda body, a, b: body.logic("and", a, b),
+    Op.OR: lambda body, a, b: body.logic("or", a, b),
+    Op.XOR: lambda body, a, b: body.logic("xor", a, b),
+    Op.NOT: Body.complement,
+    Op.UP: Body.up,
+    Op.TOP: lambda body, a: Bit("top", body.full(a)),
+    Op.DOWN: Body.down,
+    Op.BOTTOM: lambda body, a: Bit("bottom", body.full(a)),
+    Op.SELECT: Body.select,
+}
+"""What lowers steps that are nothing but what they take."""

@@ -1,4 +1,4 @@
-"""The native functions of this process: by the form of what they carry out, compiled or fetched from disk.
+"""Native functions of this process: by what they carry out, compiled or fetched from disk.
 
 What has been compiled serves every engine of the process that has the same vectors. Blocks of one part are compiled in
 haste, so that a short run does not wait for them; where they are used a lot, they are compiled again with care.
@@ -13,18 +13,20 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from threading import RLock
 
+from pixelflow.simd.lanes.compiled.blocks import Block, Slotted
 from pixelflow.simd.lanes.compiled.llvm.cache import Cache, folder
 from pixelflow.simd.lanes.compiled.llvm.dispatch import DISPATCH, ELSEWHERE, FIXED, GO, GUARD, WALK, Dispatch
 from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, HASTY, Toolchain, toolchain
 from pixelflow.simd.lanes.compiled.lower import function
 from pixelflow.simd.lanes.compiled.threads.sharing import NAMES, TEXT, Functions
 from pixelflow.simd.lanes.compiled.threads.team import Team
-from pixelflow.simd.lanes.compiled.trace import Block, Steps
+from pixelflow.simd.lanes.form import Form
+from pixelflow.simd.lanes.form.steps import __file__ as form_file
 from pixelflow.simd.records import record
 
 __all__ = ["ELSEWHERE", "GO", "GUARD", "WALK", "Foreign", "Native", "native"]
 
-_WORTH_CARE = 200_000_000
+_OPTIMIZE_AFTER = 200_000_000
 """Bytes of program, times tiles, that are carried out in haste before care pays: about a million microinstructions of
 8,192 lanes, which take some tenths of a second longer for it."""
 
@@ -40,7 +42,7 @@ class Foreign:
     """A function that somebody else has written down: ``body`` is all of its text between the braces.
 
     It is called as a block's function is, ``ptr(ptr %tile, i64 %lanes, ptr %code, ptr %table)``, and returns the
-    address behind its operands. ``%table`` holds the addresses of functions by number; at `WALK` stands the loop over
+    address past its operands. ``%table`` holds the addresses of functions by number; at `WALK` stands the loop over
     a program, which is called in the same way with a program for its code. ``declared`` are the declarations that it
     needs.
     """
@@ -123,7 +125,7 @@ class Native:
         """Count what was carried out, and compile with care what was compiled in haste when it was a lot."""
         if self._hasty:
             self._spent += amount
-            if self._spent >= _WORTH_CARE:
+            if self._spent >= _OPTIMIZE_AFTER:
                 self.take_care()
 
     def take_care(self) -> None:
@@ -157,6 +159,7 @@ class Native:
             return what.text(name)
         if isinstance(what, int):
             return FIXED[what](name, self.tools.vectors.width)
+        assert isinstance(what, Block)  # a name comes with a text of its own
         return function(name, what, self.tools.vectors, _STRIPS if level == CAREFUL and _is_small(what) else 1)
 
     def _missing(self, wanted: Iterable[What]) -> list[What]:
@@ -188,29 +191,29 @@ class Native:
         return found
 
     def _key(self, what: Sequence[What], level: int) -> str:
-        texts: dict[int, str] = {}
+        texts: dict[Slotted, str] = {}
         """Of forms: blocks that differ only in the rows known to be full share theirs."""
-        what = [_told(each, texts) for each in what]
-        return hashlib.sha256(f"{_lowering()} {self.tools.identity} {level} {what}".encode()).hexdigest()
+        told = [_told(each, texts) for each in what]
+        return hashlib.sha256(f"{_lowering()} {self.tools.identity} {level} {told}".encode()).hexdigest()
 
 
 def _is_small(what: What) -> bool:
-    return isinstance(what, int) or (isinstance(what, tuple) and len(what[0]) == 1)
+    return isinstance(what, int) or (isinstance(what, Block) and len(what.forms) == 1)
 
 
-def _told(what: What, texts: dict[int, str]) -> str:
+def _told(what: What, texts: dict[Slotted, str]) -> str:
     """Return a text that is the same for the same function, and for no other."""
-    if not isinstance(what, tuple):
+    if not isinstance(what, Block):
         return repr(what)
-    form, full = what
-    if id(form) not in texts:
-        texts[id(form)] = str([(_hashed(steps), slots) for steps, slots in form])
-    return f"{texts[id(form)]} {full}"
+    text = texts.get(what.forms)
+    if text is None:
+        text = texts[what.forms] = str([(_hashed(form), slots) for form, slots in what.forms])
+    return f"{text} {what.full}"
 
 
 @lru_cache(maxsize=4096)
-def _hashed(steps: Steps) -> str:
-    return hashlib.sha256(repr(steps).encode()).hexdigest()
+def _hashed(form: Form) -> str:
+    return hashlib.sha256(repr([(int(op), *others) for op, *others in form.steps]).encode()).hexdigest()
 
 
 def _names(blocks: Sequence[What]) -> list[str]:
@@ -219,9 +222,9 @@ def _names(blocks: Sequence[What]) -> list[str]:
 
 @cache
 def _lowering() -> str:
-    """Return a hash of the files that decide what the IR is, and how it becomes code: all of this folder."""
+    """Return a hash of the files that decide what the IR is and how it becomes code: forms, and all of this folder."""
     seen = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
+    for file in (Path(form_file), *sorted(Path(__file__).parent.rglob("*.py"))):
         seen.update(file.read_bytes())
     return seen.hexdigest()
 

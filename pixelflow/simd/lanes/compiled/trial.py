@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.lanes.compiled.engine import CompiledEngine
 from pixelflow.simd.lanes.shape import Shape
 
@@ -23,7 +26,7 @@ def trial() -> bool:
     engine.set_bit("c", carry)
     engine.set_bit("m", mask)
 
-    def meaning(lanes) -> None:
+    def meaning(lanes: Algebra[Any, Any]) -> None:
         total, out = lanes.add(lanes.load(0), lanes.load(1), lanes.flag("c"))
         lanes.store(0, total, lanes.flag("m"))
         lanes.set_flag("c", out, lanes.flag("m"))

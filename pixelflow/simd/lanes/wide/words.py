@@ -8,6 +8,7 @@ everywhere, may have only one column or row, and numpy spreads it where it meets
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ __all__ = ["WordsEngine"]
 
 Word = NDArray[np.uint32]
 Bit = NDArray[np.bool_]
+Values = TypeVar("Values", Word, Bit)
+Number = TypeVar("Number", bound=np.generic)
 
 _LOW = np.uint64(0xFFFFFFFF)
 _ALL = 32
@@ -140,16 +143,16 @@ class WordsEngine(Engine):
         wide = a.astype(np.uint64) + b + carry
         return (wide & _LOW).astype(np.uint32), wide > _LOW
 
-    def both(self, a, b):
+    def both(self, a: Values, b: Values) -> Values:
         return a & b
 
-    def either(self, a, b):
+    def either(self, a: Values, b: Values) -> Values:
         return a | b
 
-    def differ(self, a, b):
+    def differ(self, a: Values, b: Values) -> Values:
         return a ^ b
 
-    def complement(self, a):
+    def complement(self, a: Values) -> Values:
         return ~a
 
     def shift_left(self, a: Word, into: Bit) -> tuple[Word, Bit]:
@@ -220,7 +223,7 @@ class WordsEngine(Engine):
     def set_flag(self, name: str, value: Bit, where: Bit | None = None) -> None:
         self._flags[name] = self._written(self._flags[name], value, where)
 
-    def _written(self, before: NDArray, value: NDArray, where: Bit | None) -> NDArray:
+    def _written(self, before: Values, value: Values, where: Bit | None) -> Values:
         where = self._where(where)
         return value if where is None else np.where(where, value, before)
 
@@ -246,10 +249,10 @@ class WordsEngine(Engine):
 
     # --- state: by lanes in a row, as in every engine ---------------------------------------------------------
 
-    def _flat(self, value: NDArray) -> NDArray:
+    def _flat(self, value: NDArray[Number]) -> NDArray[Number]:
         return np.broadcast_to(value, self._whole).reshape(-1).copy()
 
-    def _taken(self, values: NDArray, kind: type) -> NDArray:
+    def _taken(self, values: NDArray[Number], kind: type[Number]) -> NDArray[Number]:
         return np.broadcast_to(np.asarray(values, kind), self.shape.lanes).reshape(self._whole).copy()
 
     def get_rows(self, start: int, count: int) -> NDArray[np.uint32]:

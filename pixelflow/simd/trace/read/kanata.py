@@ -59,7 +59,8 @@ class _Log:
         self._faults = faults
         self._number = 0
         self._text = ""
-        self._cycle: int | None = None
+        self._cycle = -1
+        """Negative until the first is known."""
         self._begin = 0
         self._rows: dict[int, _Row] = {}
         self._begun = self._retired = self._arrows = 0
@@ -73,7 +74,7 @@ class _Log:
                 self._fault(f"expected the header {FIRST_LINE!r}")
         elif number == 2:
             self._start(text)
-        elif self._cycle is not None:
+        elif self._cycle >= 0:
             self._command(text)
 
     def finish(self) -> Checked:
@@ -81,7 +82,7 @@ class _Log:
             self._faults.end(f"row {number} has no R")
         totals = {stream: dict(cycles) for stream, cycles in self._cycles.items() if cycles}
         counts = {"rows": self._begun, "arrows": self._arrows}
-        return Checked("kanata", self._header, self._begin, self._cycle or 0, totals, counts)
+        return Checked("kanata", self._header, self._begin, max(self._cycle, 0), totals, counts)
 
     def _fault(self, message: str) -> None:
         self._faults.line(self._number, message, self._text)

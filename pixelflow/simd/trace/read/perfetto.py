@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import IO, Any
+from collections.abc import Iterator, Sequence
+from typing import IO, TYPE_CHECKING
 
+from pixelflow.simd.errors import InternalError
 from pixelflow.simd.trace.faults import Checked, Faults
 from pixelflow.simd.trace.model import Category, Clock, Flow, Label, Trace, Track, TrackKind
 from pixelflow.simd.trace.perfetto import HEADER_PROCESS, NANOSECONDS, SEQUENCE
+
+if TYPE_CHECKING:
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
 __all__ = ["check_perfetto", "read_perfetto"]
 
@@ -40,7 +44,7 @@ def read_perfetto(stream: IO[bytes], name: str) -> Trace:
     return trace
 
 
-def _packets(stream: IO[bytes], faults: Faults) -> Iterator[tuple[int, Any]]:
+def _packets(stream: IO[bytes], faults: Faults) -> Iterator[tuple[int, protos.TracePacket]]:
     """Cut the file into packets, each with the byte where it begins."""
     from google.protobuf.message import DecodeError
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
@@ -80,10 +84,10 @@ class _Reader:
 
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
-        self._trace: Trace | None = None
+        self._header: Trace | None = None
         self._events = 0
         """How many the header says there are."""
-        self._texts: dict[str, dict[int, str]] | None = None
+        self._texts: dict[str, dict[int, str]] = {}
         self._tracks: dict[int, Track] = {}
         self._open: dict[int, list[int]] = {}
         """For each track, the rows of its spans that have no end yet."""
@@ -92,12 +96,19 @@ class _Reader:
         self._sources: dict[int, tuple[Track, int]] = {}
         self._targets: dict[int, tuple[int, Track, int]] = {}
 
-    def take(self, offset: int, packet: Any) -> None:
+    @property
+    def _trace(self) -> Trace:
+        """The trace; there are tracks and events only once its header is known."""
+        if self._header is None:
+            raise InternalError("an event before the header of the trace")
+        return self._header
+
+    def take(self, offset: int, packet: protos.TracePacket) -> None:
         if packet.trusted_packet_sequence_id != SEQUENCE:
             self._faults.byte(offset, f"a packet of sequence {packet.trusted_packet_sequence_id}: not from this tool")
         elif packet.HasField("interned_data"):
             self._take_texts(packet.interned_data)
-        elif self._texts is None:
+        elif not self._texts:
             self._faults.byte(offset, "a packet before the interned texts")
         elif packet.HasField("track_descriptor"):
             self._take_track(offset, packet.track_descriptor)
@@ -113,17 +124,17 @@ class _Reader:
                 self._faults.end(f"{len(rows)} spans of {self._tracks[uuid].name} have no end")
         for number in sorted(self._sources.keys() ^ self._targets.keys()):
             self._faults.end(f"arrow {number} has only one end")
-        if self._trace is None:
+        if self._header is None:
             self._faults.end("no process with the header of the trace")
             return Trace(Clock(1))
         if self._trace.events != self._events:
             self._faults.end(f"{self._trace.events} events, the header says {self._events}: the file is cut off")
         for number in sorted(self._sources.keys() & self._targets.keys()):
-            offset, *target = self._targets[number]
+            offset, track, row = self._targets[number]
             source = self._sources[number]
-            if self._start(*source) > self._start(*target):
+            if self._start(*source) > self._start(track, row):
                 self._faults.byte(offset, f"arrow {number} ends before it begins")
-            self._trace.flows.append(Flow(*source, *target))
+            self._trace.flows.append(Flow(*source, track, row))
         return self._trace
 
     def _start(self, track: Track, row: int) -> int:
@@ -131,7 +142,7 @@ class _Reader:
 
     # --- what comes first --------------------------------------------------------------------------------------
 
-    def _take_texts(self, data: Any) -> None:
+    def _take_texts(self, data: protos.InternedData) -> None:
         self._texts = {
             "name": {each.iid: each.name for each in data.event_names},
             "category": {each.iid: each.name for each in data.event_categories},
@@ -139,10 +150,10 @@ class _Reader:
             "text": {each.iid: each.str.decode(errors="replace") for each in data.debug_annotation_string_values},
         }
 
-    def _take_track(self, offset: int, descriptor: Any) -> None:
+    def _take_track(self, offset: int, descriptor: protos.TrackDescriptor) -> None:
         if descriptor.HasField("process"):
             self._take_header(offset, descriptor)
-        elif self._trace is None or descriptor.parent_uuid != HEADER_PROCESS:
+        elif self._header is None or descriptor.parent_uuid != HEADER_PROCESS:
             self._faults.byte(offset, f"track {descriptor.name!r} does not belong to the node")
         elif descriptor.uuid in self._tracks:
             self._faults.byte(offset, f"two tracks have the number {descriptor.uuid}")
@@ -154,18 +165,18 @@ class _Reader:
             else:
                 self._trace.track(track)
 
-    def _take_header(self, offset: int, descriptor: Any) -> None:
+    def _take_header(self, offset: int, descriptor: protos.TrackDescriptor) -> None:
         header = dict(label.partition(": ")[::2] for label in descriptor.process.process_labels)
         numbers = [header.pop(key, "") for key in ("clock_mhz", "begin", "end", "events")]
         if not all(number.isdecimal() for number in numbers) or numbers[0] == "0":
             self._faults.byte(offset, "the header lacks clock_mhz, begin, end or events: not from this tool")
             numbers = ["1", "0", "0", "0"]
         mhz, begin, end, self._events = map(int, numbers)
-        self._trace = Trace(Clock(mhz), header, begin, end)
+        self._header = Trace(Clock(mhz), header, begin, end)
 
     # --- events ------------------------------------------------------------------------------------------------
 
-    def _take_event(self, offset: int, packet: Any) -> None:
+    def _take_event(self, offset: int, packet: protos.TracePacket) -> None:
         event = packet.track_event
         uuid = event.track_uuid
         if uuid not in self._tracks:
@@ -189,7 +200,7 @@ class _Reader:
         else:
             self._begin_span(offset, uuid, cycle, event)
 
-    def _take_value(self, offset: int, track: Track, cycle: int, event: Any) -> None:
+    def _take_value(self, offset: int, track: Track, cycle: int, event: protos.TrackEvent) -> None:
         if track not in self._trace.counters:
             self._faults.byte(offset, f"a counter value on {track.name}, which has spans")
             return
@@ -205,7 +216,7 @@ class _Reader:
             self._faults.byte(offset, "a span of no cycle that is not an instant")
         spans.ends[row] = cycle
 
-    def _begin_span(self, offset: int, uuid: int, cycle: int, event: Any) -> None:
+    def _begin_span(self, offset: int, uuid: int, cycle: int, event: protos.TrackEvent) -> None:
         track, kind = self._tracks[uuid], event.type
         spans = self._trace.spans[track]
         if kind not in (event.TYPE_SLICE_BEGIN, event.TYPE_INSTANT):
@@ -224,7 +235,7 @@ class _Reader:
         for number in event.terminating_flow_ids:
             self._targets[number] = (offset, track, row)
 
-    def _label(self, offset: int, event: Any, annotations: list) -> int:
+    def _label(self, offset: int, event: protos.TrackEvent, annotations: Sequence[protos.DebugAnnotation]) -> int:
         """Return the label of an event. Its last argument is the cycle, which is no part of the label."""
         args = []
         for annotation in annotations[:-1]:

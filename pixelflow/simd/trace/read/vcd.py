@@ -68,7 +68,7 @@ class _Dump:
         self._text = ""
         self._take = self._declaration
         self._scopes: list[str] = []
-        self._header: dict[str, str] | None = None
+        self._header: dict[str, str] = {}
         self._variables: dict[str, _Variable] = {}
         self._timescale: str | None = None
         self._limits = (0, 0)
@@ -92,7 +92,7 @@ class _Dump:
         for variable in self._variables.values():
             variable.change(end, "")
         counts = {"variables": len(self._variables), "changes": self._changes}
-        return Checked("vcd", self._header or {}, begin, end, self._totals(), counts)
+        return Checked("vcd", self._header, begin, end, self._totals(), counts)
 
     def _fault(self, message: str) -> None:
         self._faults.line(self._number, message, self._text)
@@ -132,7 +132,7 @@ class _Dump:
         self._variables[code] = _Variable(".".join(self._scopes), name, kind, int(size))
 
     def _check_head(self) -> None:
-        header = self._header or {}
+        header = self._header
         if not all(header.get(key, "").isdecimal() for key in ("clock_mhz", "begin", "end")):
             self._fault("the header lacks clock_mhz, begin or end: not a dump of this tool")
             return

@@ -4,7 +4,7 @@ A program is a list of 64-bit words: the number of a function, its operands, the
 may name another by its address, so that what is long need not be copied to be carried out.
 
 Every function has the type ``code' f(tile, lanes, code, table)``: it works on the first ``lanes`` lanes of a tile with
-the operands that stand at ``code``, and returns the address behind them. ``table`` holds the addresses of all
+the operands that stand at ``code``, and returns the address past them. ``table`` holds the addresses of all
 functions by number, so that a function may call others; the loop over a program is one of them.
 """
 
@@ -31,7 +31,7 @@ define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
 entry:
   br label %word
 word:
-  %at = phi ptr [%code, %entry], [%behind, %call]
+  %at = phi ptr [%code, %entry], [%past, %call]
   %number = load i64, ptr %at
   %operands = getelementptr i64, ptr %at, i64 1
   %last = icmp eq i64 %number, 0
@@ -39,7 +39,7 @@ word:
 call:
   %f.at = getelementptr ptr, ptr %table, i64 %number
   %f = load ptr, ptr %f.at
-  %behind = call ptr %f(ptr %tile, i64 %lanes, ptr %operands, ptr %table)
+  %past = call ptr %f(ptr %tile, i64 %lanes, ptr %operands, ptr %table)
   br label %word
 end:
   ret ptr %operands
@@ -47,12 +47,12 @@ end:
 
 
 def _go(name: str, _: int) -> str:
-    """Operand: how many words behind it the program goes on."""
+    """Operand: how many words past it the program goes on."""
     return f"""
 define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
   %distance = load i64, ptr %code
-  %behind = getelementptr i64, ptr %code, i64 1
-  %there = getelementptr i64, ptr %behind, i64 %distance
+  %past = getelementptr i64, ptr %code, i64 1
+  %there = getelementptr i64, ptr %past, i64 %distance
   ret ptr %there
 }}"""
 
@@ -65,13 +65,13 @@ define ptr @{name}(ptr %tile, i64 %lanes, ptr %code, ptr %table) nounwind {{
   %walk.at = getelementptr ptr, ptr %table, i64 {WALK}
   %walk = load ptr, ptr %walk.at
   %end.there = call ptr %walk(ptr %tile, i64 %lanes, ptr %there, ptr %table)
-  %behind = getelementptr i64, ptr %code, i64 1
-  ret ptr %behind
+  %past = getelementptr i64, ptr %code, i64 1
+  ret ptr %past
 }}"""
 
 
 def _guard(name: str, width: int) -> str:
-    """Operands: two rows, a distance. Goes on that many words behind the last operand where both rows hold 255 in every
+    """Operands: two rows, a distance. Goes on that many words past the last operand where both rows hold 255 in every
     lane of the tile, else with the next word."""
     row = f"<{width} x i8>"
     return f"""
@@ -119,7 +119,7 @@ tile:
   %t = phi i64 [0, %entry], [%t.next, %tile]
   %t.at = mul i64 %t, %size
   %here = getelementptr i8, ptr %state, i64 %t.at
-  %behind = call ptr %walk(ptr %here, i64 %lanes, ptr %program, ptr %table)
+  %past = call ptr %walk(ptr %here, i64 %lanes, ptr %program, ptr %table)
   %t.next = add nuw nsw i64 %t, 1
   %t.more = icmp slt i64 %t.next, %tiles
   br i1 %t.more, label %tile, label %end

@@ -84,7 +84,7 @@ class Operations:
     _count: int = 0
     _inverse: dict[str, str] = field(default_factory=dict)
     """The value of which a value is the complement, where it is known."""
-    _sums: dict[str, tuple[str, Value, Value]] = field(default_factory=dict)
+    _sums: dict[str, tuple[str, str | Product, str]] = field(default_factory=dict)
     """The two words and the carry of which a value is the sum."""
     _carries: dict[Bit, Bit] = field(default_factory=dict)
     """What carries are, as far as anybody wanted to know."""
@@ -92,7 +92,7 @@ class Operations:
     """The word of which a value is the upper seven bits."""
     _merges: set[str] = field(default_factory=set)
     """Results of instructions that can keep the bytes which a mask leaves out."""
-    _merged: dict[tuple[str, Value], str] = field(default_factory=dict)
+    _merged: dict[tuple[Value, str], str] = field(default_factory=dict)
     """The bit and the sum that a vector was merged from."""
     _known: dict[tuple[str, Value], str] = field(default_factory=dict)
     """Other forms of values: ``full`` as 0 and 255, ``mask`` as single bits."""
@@ -168,8 +168,10 @@ class Operations:
                     mask = vector
                 case Bit("bottom", word):
                     mask = self._compare("ne", self.logic("and", word, ONE), ZERO)
-                case Bit(_, word) | word:
+                case Bit(_, word):
                     mask = self._compare("slt", word, ZERO)
+                case whole:
+                    mask = self._compare("slt", self.full(whole), ZERO)
             self._known["mask", value] = mask
         return self._known["mask", value]
 
@@ -196,7 +198,7 @@ class Operations:
         a = self.full(a)
         if self._wide and isinstance(b, Product) and carry == ZERO:
             total = self._merge(b.bit, self._binary("add", a, b.word), a)
-            self._sums[total] = (a, b, carry)
+            self._sums[total] = (a, b, ZERO)
             return total
         b, carry = self.full(b), self.full(carry)
         if carry == FULL and b in self._inverse:

@@ -104,7 +104,7 @@ carry.out:
   %walk.at = getelementptr ptr, ptr %functions, i64 {WALK}
   %walk = load ptr, ptr %walk.at
   %words = inttoptr i64 %program to ptr
-  %behind = call ptr %walk(ptr %tile, i64 %lanes, ptr %words, ptr %functions)
+  %past = call ptr %walk(ptr %tile, i64 %lanes, ptr %words, ptr %functions)
   %run = lshr i64 %ticket, {2 * _BITS}
 {_done("%run")}
   %before = atomicrmw add ptr %done.at, i64 1 seq_cst

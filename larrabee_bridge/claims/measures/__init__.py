@@ -1,0 +1,1 @@
+"""Measures of the claims: what is executed here beside each of them."""

@@ -1,0 +1,100 @@
+"""Measures for claims about the rasterizer's programs and about the stages of the renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.published.claim import Measured
+from larrabee_bridge.coverage.quads import quads_of
+from larrabee_bridge.frame.breakdown import Breakdown, breakdown_of
+from larrabee_bridge.raster.rasterizer import rasterize
+from larrabee_bridge.raster.timing import Ablation, ablation
+
+__all__ = ["COMPARED", "MESHES", "SMALL", "VOLUMES"]
+
+MESHES = ("bunny", "airplane", "ant", "nut")
+"""Meshes that are rasterized, each alone on the screen, by the name of the scene."""
+SMALL = "small nut"
+"""A mesh of few pixels, for what takes long to execute."""
+VOLUMES = "shadow volumes"
+COMPARED = ("airplane", "nut")
+"""Those whose masks are compared."""
+_TILES = (32, 64, 128)
+_TILE = 32
+"""Of frames of few pixels."""
+
+
+def _ablations(bench: Bench) -> dict[str, Ablation]:
+    def compute() -> dict[str, Ablation]:
+        found = {}
+        for name in MESHES:
+            frame = bench.frame(name)
+            found[name] = ablation(frame.draws[0].triangles, frame.width, frame.height)
+        return found
+
+    return bench.once("ablations", compute)
+
+
+@measure(long=True)
+def rasterizer_masks(bench: Bench, printed: Mapping[str, float]) -> Measured:
+    """Compare every mask of meshes with integers in 64 bits, at each size of tile."""
+    quads = pixels = differing = 0
+    for name in COMPARED:
+        frame = bench.frame(name)
+        triangles = frame.draws[0].triangles
+        exact = quads_of(triangles, frame.width, frame.height, _TILES[0])
+        for tile in _TILES:
+            found = rasterize(triangles, frame.width, frame.height, tile=tile).quads()
+            # By triangle and place, since tiles number the same blocks otherwise.
+            differing += len(_placed(found, frame.width) ^ _placed(exact, frame.width))
+            quads += len(exact)
+            pixels += int(np.bitwise_count(exact.masks).sum())
+    text = f"{quads:,} blocks of 4x4 with {pixels:,} pixels, {len(COMPARED)} meshes,"
+    text += f" tiles of {', '.join(map(str, _TILES))}: {differing} differ"
+    return Measured(text, {"quads": quads, "pixels": pixels, "differing": differing})
+
+
+def _placed(quads, width: int) -> set[tuple[int, int, int]]:
+    place = quads.y * width + quads.x
+    return set(zip(quads.triangle.tolist(), place.tolist(), quads.masks[:, 0].tolist(), strict=True))
+
+
+@measure(long=True)
+def rasterizer_mix(bench: Bench, printed: Mapping[str, float]) -> Measured:
+    """Count the vector unit's share in the instructions of set-up and descent."""
+    found = {name: each.instruction.vector_share for name, each in _ablations(bench).items()}
+    text = "share of the vector unit: " + ", ".join(f"{name} {share:.2f}" for name, share in found.items())
+    return Measured(text, {f"share_{name}": round(share, 4) for name, share in found.items()})
+
+
+@measure(long=True)
+def rasterizer_ablation(bench: Bench, printed: Mapping[str, float]) -> Measured:
+    """Compare the cycles of the descent with its bit scan and without."""
+    found = {name: each.extra for name, each in _ablations(bench).items()}
+    text = "cycles of the descent that a loop adds: " + ", ".join(f"{name} {more:.1%}" for name, more in found.items())
+    return Measured(text, {f"more_{name}": round(more, 4) for name, more in found.items()})
+
+
+# --- stages ------------------------------------------------------------------------------------------------------
+
+
+def _breakdown(bench: Bench, name: str) -> Breakdown:
+    return bench.once(f"stages of {name}", lambda: breakdown_of(bench.frame(name), tile=_TILE))
+
+
+@measure(long=True)
+def shares_of_stages(bench: Bench, printed: Mapping[str, float]) -> Measured:
+    """Execute rasterizer and back end of a mesh and of shadow volumes; say which shaders give the printed shares."""
+    mesh, volumes = _breakdown(bench, SMALL), _breakdown(bench, VOLUMES)
+    shortest, share = mesh.raster_share(), volumes.raster_share()
+    lengths = {name: mesh.length_at(printed[name]) for name in ("low", "high")}
+    text = f"a mesh: {shortest:.1%} with the shortest shader, {printed['low']:.1%} with {lengths['low']:,.0f} vector"
+    text += (
+        f" operations more, {printed['high']:.1%} with {lengths['high']:,.0f}; shadow volumes, no shader: {share:.1%}"
+    )
+    figures = {"shortest": shortest, "volumes": share, "cycles_per_operation": mesh.quad.per_operation}
+    figures |= {f"operations_{name}": value for name, value in lengths.items()}
+    return Measured(text, {name: round(value, 4) for name, value in figures.items()})

@@ -1,0 +1,1 @@
+"""Claims as printed: every figure of the paper, as data."""

@@ -1,0 +1,66 @@
+"""Two machines side by side as a dashboard: bars that can be read at a glance, at 80 columns and wide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from pixelflow.report import Fact, Part, drawn, number, percent
+from pixelflow.simd.drawing import Comparison, DrawnFrame
+
+__all__ = ["dashboard_parts"]
+
+_BESIDE = 100
+"""Columns from which the two machines stand beside each other."""
+_FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
+_STYLES = ("cyan", "yellow", "green", "magenta", "blue", "red")
+
+
+def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[Part]:
+    """Yield a panel for each machine, beside each other where there is room."""
+    beside = width >= _BESIDE
+    each = width // 2 if beside else width
+    slowest = max(side.milliseconds for side in found.sides)
+    panels = [_panel(side, each, slowest) for side in found.sides]
+    grid = Table.grid(expand=False)
+    for _ in panels if beside else panels[:1]:
+        grid.add_column(width=each)
+    for row in [panels] if beside else [[panel] for panel in panels]:
+        grid.add_row(*row)
+    yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
+    yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
+    verdict = "every pixel equal on both" if found.identical else "PICTURES DIFFER"
+    yield Fact(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
+
+
+def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:
+    inner = width - 4
+    text = Text(no_wrap=True, overflow="ellipsis")
+    _bar(text, inner, "time", side.milliseconds / slowest, f"{number(side.milliseconds)} ms", "bold")
+    _bar(text, inner, "lanes of a block covered", side.covered_lanes, percent(side.covered_lanes), "green")
+    if side.enabled_lanes is not None:
+        _bar(text, inner, "lanes enabled, all cycles", side.enabled_lanes, percent(side.enabled_lanes), "green")
+    cycles = f"cycles {side.whose_stages}"
+    for heading, values in ((cycles, side.stages), ("instructions", side.mix), ("bytes", side.traffic)):
+        total = sum(values.values())
+        text.append(f"{heading} {total:,}\n", "bold")
+        for place, (name, value) in enumerate(sorted(values.items(), key=lambda item: -item[1])):
+            share = value / total if total else 0.0
+            _bar(text, inner, f" {name}", share, f"{100 * share:.1f} %", _STYLES[place % len(_STYLES)])
+    text.rstrip()
+    title = f"{side.machine} · {side.parts} x {side.lanes // side.parts:,} lanes · {side.clock_mhz:g} MHz"
+    return Panel(text, title=Text(title), width=width)
+
+
+def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str) -> None:
+    """Append a line: name, a bar as long as its share of the room, the figure."""
+    label, figure = min(28, width // 2), 10
+    room = max(4, width - label - figure - 1)
+    eighths = round(min(share, 1.0) * room * 8)
+    bar = (_FULL * (eighths // 8) + _PARTS[eighths % 8].strip()).ljust(room)
+    text.append(f"{name[: label - 1]:<{label}}")
+    text.append(bar, style)
+    text.append(f" {shown:>{figure}}\n")

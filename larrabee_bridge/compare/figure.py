@@ -1,0 +1,79 @@
+"""Two machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, stages, instructions.
+
+The colours are those of Okabe and Ito, which people who see colours differently can tell apart.
+"""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from larrabee_bridge.compare.bezier import BezierComparison
+from pixelflow.simd.drawing import Comparison, DrawnFrame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["save_figure"]
+
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999", "#333333")
+
+
+def save_figure(
+    stream: IO[bytes], kind: str, found: Comparison, bezier: BezierComparison | None, core_mhz: float
+) -> None:
+    """Draw a comparison as ``png`` or ``svg``."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    # A fixed salt and no date: the same figures give the same bytes.
+    with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
+        figure = Figure(figsize=(10, 7.5), layout="constrained")
+        (picture, times), (stages, mix) = figure.subplots(2, 2)
+        picture.imshow(found.sides[0].picture.colours)
+        picture.set(title=f"{found.scene}: {'the same pixels on both' if found.identical else 'PICTURES DIFFER'}")
+        picture.set_axis_off()
+        _times(times, found, bezier, core_mhz)
+        _stacked(
+            stages,
+            "share of cycles by stage (Larrabee: of threads alone)",
+            [(side, side.stages) for side in found.sides],
+        )
+        _stacked(mix, "share of executed instructions, by family", [(side, side.mix) for side in found.sides])
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+
+
+def _label(side: DrawnFrame) -> str:
+    return f"{side.machine} x{side.parts}"
+
+
+def _times(axes: Axes, found: Comparison, bezier: BezierComparison | None, core_mhz: float) -> None:
+    rows = [(f"picture, {_label(side)}\n{side.clock_mhz:g} MHz", side.milliseconds) for side in found.sides]
+    if bezier is not None:
+        node = bezier.pixelflow
+        rows += [
+            ("tessellation, 1 node", node.seconds_at_clock * 1e3),
+            ("tessellation, 1 core", bezier.larrabee_cycles / core_mhz / 1e3),
+        ]
+    names, values = zip(*reversed(rows), strict=True)
+    bars = axes.barh(names, values, color=[_COLOURS[k % 2] for k in range(len(rows))][::-1])
+    axes.bar_label(bars, fmt="%.3g", padding=3)
+    axes.set(title="simulated time", xlabel="milliseconds")
+    axes.margins(x=0.15)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _stacked(axes: Axes, title: str, rows: list[tuple[DrawnFrame, dict[str, int]]]) -> None:
+    """Draw one bar a machine; what has less than a hundredth of it is drawn without a name."""
+    for place, (side, values) in enumerate(rows):
+        total, left = sum(values.values()), 0.0
+        for index, (name, value) in enumerate(sorted(values.items(), key=lambda item: -item[1])):
+            share = 100 * value / total if total else 0.0
+            colour = _COLOURS[index % len(_COLOURS)]
+            label = f"{side.machine}: {name} {share:.0f} %" if share >= 1 else None
+            axes.barh(_label(side), share, left=left, color=colour, edgecolor="white", label=label, height=0.5,
+                hatch="//" if place else None)  # fmt: skip
+            left += share
+    axes.invert_yaxis()
+    axes.set(title=title, xlabel="per cent")
+    axes.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(-0.2, -0.14), ncols=2)
+    axes.spines[["top", "right"]].set_visible(False)

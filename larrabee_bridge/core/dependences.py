@@ -1,0 +1,30 @@
+"""Dependences of an instruction: the registers that it reads and writes, read off its one meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pixelflow.simd.isa.declare import Instruction
+from pixelflow.simd.isa.effects import State, effects
+from pixelflow.simd.records import record
+
+__all__ = ["Dependences", "dependences"]
+
+
+@record
+class Dependences:
+    """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
+
+    reads: frozenset[str]
+    writes: frozenset[str]
+    memory: bool
+
+
+def dependences(instruction: Instruction) -> Dependences:
+    """Return what an instruction reads and writes; what it writes in some lanes only, it reads too."""
+    found = effects(instruction.apply)
+    return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
+
+
+def _names(states: Iterable[State]) -> frozenset[str]:
+    return frozenset(f"v{state}" if isinstance(state, int) else state for state in states)

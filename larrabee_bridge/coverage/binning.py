@@ -1,0 +1,157 @@
+"""Bins: which tiles of the screen each triangle goes to, in PrimSets that cores bin side by side (4.1 and 4.3).
+
+Section numbers are those of Seiler et al., "Larrabee: A Many-Core x86 Architecture for Visual Computing", 2008. A tile
+here is square; those at the right and lower border of the screen end with it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+import numpy as np
+
+from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+
+__all__ = ["TILES", "BinRule", "Bins", "SubBin", "bin_triangles", "in_order", "sub_bins"]
+
+TILES = (32, 64, 128)
+"""Sides of a tile in pixels: 4.1 names 32x32 to 128x128."""
+
+
+class BinRule(Enum):
+    """Which tiles a triangle goes to."""
+
+    BOX = "the box around its pixel centres reaches into the tile"
+    EDGES = "and no edge has the whole tile on its outer side"
+    COVERED = "it covers at least one pixel centre of the tile"
+
+
+@record(eq=False)
+class Bins:
+    """For each tile, row by row, the triangles in it in the order of drawing.
+
+    Tile t has ``triangles[starts[t] : starts[t + 1]]``.
+    """
+
+    tile: int
+    columns: int
+    rows: int
+    starts: np.ndarray
+    triangles: np.ndarray
+
+    @property
+    def entries(self) -> int:
+        """Triangles in all bins together."""
+        return len(self.triangles)
+
+    def of(self, tile: int) -> np.ndarray:
+        """Return the triangles of one tile."""
+        return self.triangles[self.starts[tile] : self.starts[tile + 1]]
+
+    @property
+    def spread(self) -> float:
+        """Entries beyond one for each triangle that is in any bin, as a share of those (4.1: "bin spread")."""
+        binned = len(np.unique(self.triangles))
+        return self.entries / binned - 1 if binned else 0.0
+
+
+def bin_triangles(
+    triangles: ScreenTriangles, width: int, height: int, tile: int = 64, rule: BinRule = BinRule.COVERED
+) -> Bins:
+    """Sort triangles into the bins of a screen; raises InputError for a tile that does not exist."""
+    if tile not in TILES:
+        raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
+    columns, rows = -(-width // tile), -(-height // tile)
+    if rule is BinRule.COVERED:
+        number, place = _covered(triangles, width, height, tile, columns)
+    else:
+        number, place = _boxed(triangles, width, height, tile, columns)
+        if rule is BinRule.EDGES:
+            kept = _not_rejected(triangles, number, place, tile, columns, (width, height))
+            number, place = number[kept], place[kept]
+    order = np.lexsort((number, place))
+    starts = np.searchsorted(place[order], np.arange(columns * rows + 1))
+    return Bins(tile, columns, rows, starts, number[order])
+
+
+def _covered(
+    triangles: ScreenTriangles, width: int, height: int, tile: int, columns: int
+) -> tuple[np.ndarray, np.ndarray]:
+    spans = spans_of(triangles, width, height)
+    first, last = spans.first // tile, spans.last // tile
+    which = np.repeat(np.arange(len(spans.row)), last - first + 1)
+    column = np.arange(len(which)) - np.repeat(np.cumsum(last - first + 1) - (last - first + 1), last - first + 1)
+    place = (spans.row[which] // tile) * columns + first[which] + column
+    pairs = np.unique(np.stack([spans.triangle[which], place], axis=1), axis=0)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _boxed(
+    triangles: ScreenTriangles, width: int, height: int, tile: int, columns: int
+) -> tuple[np.ndarray, np.ndarray]:
+    half = SUBPIXELS // 2
+    # The first and the last pixel whose centre lies within the box, on the screen.
+    low = np.maximum(-((half - triangles.corners.min(axis=1)) // SUBPIXELS), 0)
+    high = np.minimum((triangles.corners.max(axis=1) - half) // SUBPIXELS, (width - 1, height - 1))
+    there = np.flatnonzero((low <= high).all(axis=1))
+    first, last = low[there] // tile, high[there] // tile
+    across, down = (last - first + 1).T
+    number = np.repeat(there, across * down)
+    which = np.repeat(np.arange(len(there)), across * down)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(across * down) - across * down, across * down)
+    column = first[which, 0] + within % across[which]
+    row = first[which, 1] + within // across[which]
+    return number, row * columns + column
+
+
+def _not_rejected(
+    triangles: ScreenTriangles,
+    number: np.ndarray,
+    place: np.ndarray,
+    tile: int,
+    columns: int,
+    screen: tuple[int, int],
+) -> np.ndarray:
+    """Return which pairs survive the trivial reject: at the innermost pixel of the tile every edge is inside (4.4)."""
+    edges = edges_of(triangles)
+    left, top = place % columns * tile, place // columns * tile
+    across, down = (np.minimum(tile, size - at) - 1 for size, at in zip(screen, (left, top), strict=True))
+    kept = np.ones(len(number), bool)
+    for edge in range(3):
+        a, b, c = (values[number, edge] for values in (edges.a, edges.b, edges.c))
+        kept &= a * left + b * top + c + np.minimum(a, 0) * across + np.minimum(b, 0) * down < 0
+    return kept
+
+
+@record
+class SubBin:
+    """What one core has put into the bin of one tile: entries of its PrimSets, each with the PrimSet's sequence id."""
+
+    core: int
+    entries: tuple[tuple[int, int], ...]
+    """(sequence id, triangle)."""
+
+
+def sub_bins(bins: Bins, tile: int, count: int, primset: int, cores: Sequence[int]) -> list[SubBin]:
+    """Return the sub-bins of a tile when PrimSets of ``primset`` of the ``count`` triangles were binned by cores.
+
+    ``cores[s]`` is the core that took PrimSet s, in whatever order that came about.
+    """
+    taken: dict[int, list[tuple[int, int]]] = {core: [] for core in dict.fromkeys(cores)}
+    members = bins.of(tile).tolist()
+    by_set: dict[int, list[int]] = {}
+    for triangle in members:
+        by_set.setdefault(triangle // primset, []).append(triangle)
+    for sequence in range(-(-count // primset)):
+        taken[cores[sequence]] += [(sequence, triangle) for triangle in by_set.get(sequence, ())]
+    return [SubBin(core, tuple(entries)) for core, entries in taken.items()]
+
+
+def in_order(parts: Sequence[SubBin]) -> Iterator[int]:
+    """Return the triangles of a tile as the back end reads them: always from the sub-bin with the least id (4.3)."""
+    for _, triangle in heapq.merge(*(part.entries for part in parts), key=lambda entry: entry[0]):
+        yield triangle

@@ -1,0 +1,106 @@
+"""Meanings' common part: operands read and written, signs, addresses and masks, over the algebra of lanes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from larrabee_bridge.isa.operands import LANES, Conversion, MaskRegister, Memory, Replication, Scalar, Swizzle, Vector
+
+__all__ = [
+    "Type",
+    "address",
+    "element_addresses",
+    "masked",
+    "negated",
+    "plus",
+    "scalar",
+    "set_mask",
+    "set_signs",
+    "source",
+    "write",
+]
+
+
+class Type(Enum):
+    """What a load widens to."""
+
+    FLOAT = "float"
+    INTEGER = "integer"
+
+
+def plus(lanes, a, b):
+    """Return the sum of two words as integers, without the carry."""
+    return lanes.add(a, b, lanes.bit(False))[0]
+
+
+def scalar(lanes, operand: Scalar | int):
+    """Return a scalar operand as a word that is the same in all lanes of a group."""
+    return lanes.read(f"r{operand.number}") if isinstance(operand, Scalar) else lanes.word(operand)
+
+
+def address(lanes, memory: Memory):
+    """Return the address at which a memory operand begins."""
+    if memory.base is None:
+        return lanes.word(memory.offset)
+    base = lanes.read(f"r{memory.base}")
+    return plus(lanes, base, lanes.word(memory.offset)) if memory.offset else base
+
+
+def element_addresses(lanes, memory: Memory):
+    """Return the address of each lane's element."""
+    size, elements = memory.conversion.size, memory.replication.elements
+    if memory.replication is Replication.ONE:
+        return address(lanes, memory)
+    return plus(lanes, address(lanes, memory), lanes.series([lane % elements * size for lane in range(LANES)]))
+
+
+def source(lanes, operand: Vector | Memory, kind: Type):
+    """Return the last source: a register swizzled, or memory widened to ``kind`` and replicated."""
+    if isinstance(operand, Vector):
+        value = lanes.load(operand.number)
+        return value if operand.swizzle is Swizzle.NONE else lanes.route(value, operand.swizzle.sources)
+    raw = lanes.fetch(element_addresses(lanes, operand), operand.conversion.size)
+    return _widened(lanes, raw, operand.conversion, kind)
+
+
+def _widened(lanes, raw, conversion: Conversion, kind: Type):
+    match conversion:
+        case Conversion.NONE:
+            return raw
+        case Conversion.FLOAT16:
+            return lanes.half_to_float(raw)
+        case Conversion.UNORM8:
+            return lanes.float_divide(lanes.to_float(raw, signed=True), lanes.word(0x437F0000))  # by 255.0
+        case Conversion.SINT16:
+            sixteen = lanes.word(16)
+            raw = lanes.shift_down(lanes.shift_up(raw, sixteen), sixteen, signed=True)
+    return lanes.to_float(raw, signed=True) if kind is Type.FLOAT else raw
+
+
+def masked(lanes, operand: Vector | MaskRegister | Memory):
+    """Return where an operand is written: the lanes of its mask register, or None for all."""
+    return None if operand.mask is None else lanes.flag(f"k{operand.mask}")
+
+
+def write(lanes, dst: Vector, value) -> None:
+    """Write a vector register under its mask; the other lanes keep what they had."""
+    lanes.store(dst.number, value, masked(lanes, dst))
+
+
+def negated(lanes, value):
+    """Return -value; a NaN stays as it is."""
+    return lanes.select(lanes.float_equal(value, value), lanes.differ(value, lanes.word(0x80000000)), value)
+
+
+def set_signs(lanes, dst, kdst, total) -> None:
+    """Write a vector under its mask, and a mask register to the sign bits of what was written."""
+    where = masked(lanes, dst)
+    signs = lanes.less(total, lanes.word(0), signed=True)
+    lanes.store(dst.number, total, where)
+    lanes.set_flag(f"k{kdst.number}", signs if where is None else lanes.both(signs, where))
+
+
+def set_mask(lanes, result, bits) -> None:
+    """Write a mask register to the result of a compare, clear where its own mask is clear."""
+    where = masked(lanes, result)
+    lanes.set_flag(f"k{result.number}", bits if where is None else lanes.both(bits, where))

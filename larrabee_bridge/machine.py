@@ -1,0 +1,61 @@
+"""Larrabee as a machine: its record, and runs of programs for the vector unit with their cores' account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from larrabee_bridge.core import Core, CoreConfig, ThreadTrace, take_turns
+from larrabee_bridge.unit import TARGET, VectorProgram, VectorUnit
+from larrabee_bridge.vector_run import VectorRun
+from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.machine import Machine
+
+__all__ = ["MACHINE", "VectorRun", "run_program"]
+
+
+def run_program(
+    program: VectorProgram, *, config: CoreConfig | None = None, threads: int = 1, per_core: int | None = None
+) -> VectorRun:
+    """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
+
+    Raises InputError for caches without cores that threads share.
+    """
+    config = config or CoreConfig()
+    if config.caches and per_core is None:
+        raise InputError(Fault("caches belong to cores that threads share", hint="give the threads of a core"))
+    unit, core = VectorUnit(program, threads), Core(program, threads, config)
+    trace = ThreadTrace(threads, core)
+    unit.set_scalar(0, np.arange(threads))
+    unit.run(core if per_core is None else trace)
+    firsts = range(0, threads, per_core) if per_core else ()
+    cores = [take_turns(program, trace.steps[first : first + per_core], config) for first in firsts]
+    return VectorRun(unit, core, cores, per_core)
+
+
+def _draw(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: CoreConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+    tile: int = 64,
+) -> DrawnFrame:
+    # Only who draws waits for these imports.
+    from larrabee_bridge.frame import draw_on_larrabee
+
+    return draw_on_larrabee(frame, parts=parts, config=config, progress=progress, tile=tile)
+
+
+MACHINE = Machine(
+    name="larrabee",
+    title="Larrabee",
+    part="core",
+    most_parts=64,
+    target=TARGET,
+    configuration=CoreConfig,
+    run=run_program,
+    draw=_draw,
+)

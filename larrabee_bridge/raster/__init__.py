@@ -1,0 +1,1 @@
+"""Rasterizer (time): set-up and recursive descent as programs over a whole screen, with their cycles."""

@@ -1,0 +1,1 @@
+"""What reads programs back: listing, disassembler, totals, symbols, static checks."""

@@ -1,0 +1,216 @@
+"""Static checks: what assembles but is probably a mistake.
+
+Each check is a function from a program to findings; `check` runs them all. Nothing here stops a program from running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from microcode.analysis.footprint import footprint
+from pixelflow.simd.errors import Place
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.operands import Mem, Target
+from pixelflow.simd.isa.program import Program, Routine
+from pixelflow.simd.records import record
+
+__all__ = ["Finding", "check"]
+
+STACK = 4
+"""Depth of the enable stack and of the latch stack."""
+
+LONGEST_CHAIN = 100
+"""Calls inside calls that are followed; a machine has far fewer frames."""
+
+
+@record
+class Finding:
+    """One suspicion: what, where (None for the program as a whole), and what to do about it."""
+
+    message: str
+    place: Place | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        head = f"{self.place}: warning: {self.message}" if self.place else f"warning: {self.message}"
+        if self.place is not None and self.place.text is not None:
+            head += f"\n{self.place.line:>5} | {self.place.text}"
+        return head + (f"\n    {self.hint}" if self.hint else "")
+
+
+def check(program: Program) -> list[Finding]:
+    """Return the findings of all checks, in the order of the program."""
+    found: dict[Finding, None] = {}
+    for examine in _CHECKS:
+        for finding in examine(program):
+            found.setdefault(finding)
+    return sorted(found, key=lambda item: (item.place.file, item.place.line or 0) if item.place else ("", 0))
+
+
+def _place(program: Program, index: int) -> Place | None:
+    line = program.line_at(index)
+    if line is None:
+        return None
+    return Place(line.file, line.line, 1 + len(line.text) - len(line.text.lstrip()), line.text)
+
+
+def _each(program: Program) -> Iterator[tuple[int, int, Instruction, Routine | None]]:
+    for index, (at, instruction) in enumerate(zip(program.addresses, program.instructions, strict=True)):
+        yield index, at, instruction, program.routine_at(at)
+
+
+def _targets(program: Program) -> Iterator[Finding]:
+    """Jumps between routines, calls of what is no routine, targets that are no instruction."""
+    entries = {routine.entry: routine for routine in program.routines}
+    for index, _, instruction, routine in _each(program):
+        target = instruction.operands[0] if instruction.declaration.flow in (Flow.JUMP, Flow.CALL) else None
+        if target is None:
+            continue
+        place = _place(program, index)
+        if target not in program.index_of:
+            yield Finding(f"word {target} is not the start of an instruction", place)
+        elif instruction.declaration.flow is Flow.JUMP and program.routine_at(target) != routine:
+            into = program.routine_at(target)
+            what = f"jump into routine {into.name}" if into else f"jump out of routine {routine.name}"
+            yield Finding(what, place, "the return address and the latch are then another routine's")
+        elif instruction.declaration.flow is Flow.CALL and target not in entries:
+            yield Finding("the call's target is not the start of a routine or proc", place)
+        elif instruction.declaration.flow is Flow.CALL:
+            called, given = entries[target], instruction.operands[1]
+            if len(given) != len(called.parameters):
+                wanted = ", ".join(called.parameters) or "none"
+                message = f"{called.name} has {len(called.parameters)} parameters ({wanted}), {len(given)} are passed"
+                yield Finding(message, place)
+
+
+def _stray_writes(program: Program) -> Iterator[Finding]:
+    """Started routines that write memory outside parameters and declared scratch."""
+    for index, _, instruction, routine in _each(program):
+        if routine is None or not routine.started:
+            continue
+        allowed = [range(start, start + size) for start, size in routine.scratch]
+        for base, row in sorted(footprint(instruction).writes, key=str):
+            if base is None and not any(row in area for area in allowed):
+                message = f"routine {routine.name} writes byte {row}, which is neither a parameter nor declared scratch"
+                yield Finding(message, _place(program, index), f"declare it: uses {row}, size")
+                break
+
+
+def _scratch_clashes(program: Program) -> Iterator[Finding]:
+    """Calls whose arguments lie in the scratch of the routine that is called."""
+    entries = {routine.entry: routine for routine in program.routines}
+    for index, _, instruction, _ in _each(program):
+        called = entries.get(instruction.operands[0]) if instruction.declaration.flow is Flow.CALL else None
+        if called is None:
+            continue
+        for name, argument in zip(called.parameters, instruction.operands[1], strict=False):
+            clash = argument.base is None and _range_at(program, argument)
+            for start, size in called.scratch:
+                if clash and clash.start < start + size and start < clash.start + clash.size:
+                    message = f"{clash.name}, passed as {name}, lies in the scratch of {called.name}"
+                    hint = f"{called.name} overwrites bytes {start}..{start + size - 1}"
+                    yield Finding(message, _place(program, index), hint)
+
+
+def _range_at(program: Program, place: Mem):
+    for item in program.ranges:
+        if item.start == place.offset:
+            return item
+    return None
+
+
+def _enable_stack(program: Program) -> Iterator[Finding]:
+    """EPUSH and EPOP that do not pair up along the text of a routine or stream."""
+    depth, last, current = 0, None, None
+    for index, at, instruction, routine in _each(program):
+        section = routine.name if routine else f"stream {_stream(program, at)}"
+        if section != current:
+            yield from _left_over(program, depth, last)
+            depth, last, current = 0, None, section
+        if instruction.declaration.pushes > 0:
+            depth, last = depth + 1, index
+            if depth == STACK + 1:
+                yield Finding(f"the enable stack is {STACK} deep; this EPUSH is one too many", _place(program, index))
+        elif instruction.declaration.pushes < 0:
+            if depth == 0:
+                yield Finding(f"EPOP without EPUSH in {section}", _place(program, index))
+            depth = max(0, depth - 1)
+    yield from _left_over(program, depth, last)
+
+
+def _left_over(program: Program, depth: int, last: int | None) -> Iterator[Finding]:
+    if depth and last is not None:
+        yield Finding("EPUSH without EPOP", _place(program, last))
+
+
+def _stream(program: Program, at: int) -> str:
+    return max(((start, name) for name, start in program.entries.items() if start <= at), default=(0, "?"))[1]
+
+
+def _call_depth(program: Program) -> Iterator[Finding]:
+    """Chains of started routines deeper than the latch stack, and recursion."""
+    calls: dict[int, list[tuple[int, int]]] = {}
+    entries = {routine.entry: routine for routine in program.routines}
+    for index, _, instruction, routine in _each(program):
+        if instruction.declaration.flow is Flow.CALL and instruction.operands[0] in entries:
+            calls.setdefault(routine.entry if routine else -1, []).append((index, instruction.operands[0]))
+    depths: dict[int, int] = {}
+
+    def depth(entry: int, chain: tuple[int, ...]) -> int:
+        if entry in chain or len(chain) == LONGEST_CHAIN:
+            return STACK + 1
+        if entry not in depths:
+            inner = (depth(callee, (*chain, entry)) for _, callee in calls.get(entry, ()))
+            depths[entry] = max(inner, default=0) + entries[entry].started
+        return depths[entry]
+
+    for index, callee in calls.get(-1, ()):
+        if depth(callee, ()) > STACK:
+            message = f"calls nest deeper than the latch stack ({STACK}), or {entries[callee].name} calls itself"
+            yield Finding(message, _place(program, index))
+
+
+def _unreachable(program: Program) -> Iterator[Finding]:
+    """Instructions after HALT, JMP or RET that nothing jumps to."""
+    reached = {routine.entry for routine in program.routines} | set(program.entries.values())
+    reached |= set(program.labels.values())
+    for instruction in program.instructions:
+        for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
+            if isinstance(spec.kind, Target):
+                reached.add(operand)
+    blocked = False
+    for index, at, instruction, routine in _each(program):
+        if at in reached:
+            blocked = False
+        closing = routine is not None and at + instruction.words == routine.end
+        implicit = closing or program.line_at(index) is None
+        if blocked and not implicit:
+            yield Finding("this is never executed", _place(program, index))
+            blocked = False
+        if instruction.declaration.flow in (Flow.JUMP, Flow.RETURN, Flow.HALT):
+            blocked = True
+
+
+def _semaphores(program: Program) -> Iterator[Finding]:
+    """Semaphores that are only waited for, or only signalled."""
+    used: dict[Flow, dict[int, int]] = {Flow.WAIT: {}, Flow.SIGNAL: {}}
+    for index, _, instruction, _ in _each(program):
+        if instruction.declaration.flow in used:
+            used[instruction.declaration.flow].setdefault(instruction.operands[0], index)
+    for semaphore in sorted(used[Flow.WAIT] | used[Flow.SIGNAL]):
+        wait, signal = used[Flow.WAIT].get(semaphore), used[Flow.SIGNAL].get(semaphore)
+        if wait is not None and signal is None:
+            yield Finding(f"semaphore {semaphore} is waited for but never signalled", _place(program, wait))
+        elif signal is not None and wait is None:
+            yield Finding(f"semaphore {semaphore} is signalled but never waited for", _place(program, signal))
+
+
+_CHECKS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
+    _targets,
+    _stray_writes,
+    _scratch_clashes,
+    _enable_stack,
+    _call_depth,
+    _unreachable,
+    _semaphores,
+)

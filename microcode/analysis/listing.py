@@ -1,0 +1,138 @@
+"""The listing: address, words, cycles, running total and source of every instruction."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from microcode.analysis.totals import Total, Totals
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.operands import Name, OperandSpec
+from pixelflow.simd.isa.program import Program
+
+__all__ = ["listing"]
+
+_WORDS_A_ROW = 2
+
+
+def listing(program: Program, width: int | None = None) -> str:
+    """Return the listing of a program; with a ``width`` what does not fit a line of that many columns stands below it.
+
+    ``cycles`` is one execution of the instruction; ``total`` runs through the routine with loops multiplied (at
+    ENDL) and calls included, so that its last value is what one call of the routine executes. ``?`` stands where
+    jumps leave the total open.
+    """
+    return "\n".join(_Listing(program, width).lines()) + "\n"
+
+
+class _Listing:
+    def __init__(self, program: Program, width: int | None) -> None:
+        self.program, self.width = program, width
+        self.totals = Totals(program)
+        self.labels: dict[int, list[str]] = {}
+        for name, at in program.labels.items():
+            self.labels.setdefault(at, []).append(name)
+        self.heads = {at: f"stream {stream}" for stream, at in program.entries.items()}
+        for routine in program.routines:
+            word = "routine" if routine.started else "proc"
+            self.heads[routine.entry] = f"{word} {routine.name}({', '.join(routine.parameters)})"
+
+    def lines(self) -> Iterator[str]:
+        program = self.program
+        count = len(program.instructions)
+        yield f"{program.name or 'program'}: {count} instructions, {len(program.words)} words"
+        yield f"{'addr':>6}  {'words':<17}  {'cycles':>6}  {'total':>8}  source"
+        loops: list[tuple[int, int]] = []
+        running: int | None = 0
+        for index, (at, instruction) in enumerate(zip(program.addresses, program.instructions, strict=True)):
+            if at in self.heads:
+                running, loops = 0, []
+                yield from ("", f"{self.heads[at]}    {_cycles(self.totals.at(at))}")
+            yield from (f"{label}:" for label in self.labels.get(at, ()))
+            running = self._advance(instruction, running, loops)
+            yield from self._rows(index, at, instruction, running)
+        yield from self._summary()
+
+    def _advance(self, instruction: Instruction, running: int | None, loops: list[tuple[int, int]]) -> int | None:
+        """Return the running total after an instruction; None once it is unknown."""
+        if running is None:
+            return None
+        declaration = instruction.declaration
+        if declaration.flow is Flow.JUMP:
+            return None
+        if declaration.flow is Flow.CALL:
+            callee = self.totals.at(instruction.operands[0])
+            return None if callee is None else running + callee.total
+        if declaration.flow is Flow.LOOP:
+            loops.append((instruction.operands[0], running))
+        elif declaration.flow is Flow.END_LOOP:
+            if not loops:
+                return None
+            turns, before = loops.pop()
+            return before + (running - before) * turns
+        return running + instruction.cycles
+
+    def _rows(self, index: int, at: int, instruction: Instruction, running: int | None) -> Iterator[str]:
+        program = self.program
+        words = [f"{word:08x}" for word in program.words[at : at + instruction.words]]
+        total = "?" if running is None else str(running)
+        first = " ".join(words[:_WORDS_A_ROW])
+        text = instruction.text(self._name)
+        numbers = f"{at:>6}  {first:<17}  {instruction.cycles:>6}  {total:>8}"
+        beside, *below = self._fitted(numbers, text, self._comment(index, text))
+        yield beside
+        for start in range(_WORDS_A_ROW, len(words), _WORDS_A_ROW):
+            yield f"{'':>6}  {' '.join(words[start : start + _WORDS_A_ROW])}"
+        yield from below
+
+    def _comment(self, index: int, text: str) -> str:
+        """Return where an instruction stands in the source, and the source where it reads otherwise."""
+        line = self.program.line_at(index)
+        if line is None:
+            return ""
+        source = " ".join(line.text.split(";")[0].split())
+        return f"; {line.file}:{line.line}" + (f"  {source}" if source != text else "")
+
+    def _fitted(self, numbers: str, text: str, comment: str) -> Iterator[str]:
+        """Yield a line, or several that are no wider than they may be."""
+        whole = f"{numbers}  {text:<28}  {comment}".rstrip()
+        if self.width is None or len(whole) <= self.width:
+            yield whole
+            return
+        beside = f"{numbers}  {text}"
+        below = [comment]
+        if len(beside) > self.width:
+            beside, below = numbers, [text, comment]
+        yield beside
+        for part in below:
+            yield from textwrap.wrap(part, self.width, initial_indent=" " * 8, subsequent_indent=" " * 10)
+
+    def _name(self, spec: OperandSpec, operand: int) -> str:
+        if isinstance(spec.kind, Name):
+            return f'"{self.program.names[operand]}"' if operand < len(self.program.names) else str(operand)
+        for routine in self.program.routines:
+            if routine.entry == operand:
+                return routine.name
+        return self.labels.get(operand, [str(operand)])[0]
+
+    def _summary(self) -> Iterator[str]:
+        yield ""
+        yield f"{'words':>7}  {'own':>8}  {'total':>8}  name"
+        program = self.program
+        for name, at in program.entries.items():
+            found = self.totals.at(at)
+            yield f"{'':>7}  {_number(found, 'own'):>8}  {_number(found, 'total'):>8}  stream {name}"
+        for routine in program.routines:
+            found = self.totals.at(routine.entry)
+            size = routine.end - routine.entry
+            yield f"{size:>7}  {_number(found, 'own'):>8}  {_number(found, 'total'):>8}  {routine.name}"
+
+
+def _number(total: Total | None, which: str) -> str:
+    return "?" if total is None else str(getattr(total, which))
+
+
+def _cycles(total: Total | None) -> str:
+    if total is None:
+        return "; cycles unknown: it jumps, recurses or does not end"
+    return f"; {total.total} cycles" + (f", {total.own} of them its own" if total.own != total.total else "")

@@ -1,0 +1,1 @@
+"""From statements to code: scopes, macros, repeats and conditions, run in order."""

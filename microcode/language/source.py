@@ -1,0 +1,104 @@
+"""Source text: files read as lines, and the places in them that messages point at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.records import record
+
+__all__ = ["Complaint", "Line", "Source", "first_word", "read_source", "source_of"]
+
+SOURCE_BYTES = 16 << 20
+"""Largest source file that is read; a larger one is certainly not microcode."""
+
+
+SHOWN = 160
+"""Characters of a line that a message shows, unless the fault is further right."""
+
+
+@record
+class Line:
+    """One line of source text; ``number`` counts from 1."""
+
+    file: str
+    number: int
+    text: str
+
+    def place(self, column: int = 1, length: int = 1) -> Place:
+        """Return the place of ``length`` characters from ``column`` (from 1) on."""
+        kept = self.text if len(self.text) <= SHOWN else self.text[: max(SHOWN, column + 20)]
+        # Control characters of a damaged file must not reach the reader's terminal.
+        text = "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in kept)
+        return Place(self.file, self.number, column, text, max(1, min(length, len(text) - column + 1)))
+
+    @property
+    def first_word(self) -> tuple[int, int]:
+        """Column and length of the first word."""
+        return first_word(self.text)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.number}"
+
+
+@record
+class Source:
+    """A source text: the name that messages show, the lines, and where it lies on disk, if it does."""
+
+    file: str
+    lines: tuple[Line, ...]
+    path: Path | None = None
+
+
+def first_word(text: str, offset: int = 0) -> tuple[int, int]:
+    """Return column and length of the first word of a text that begins ``offset`` characters into its line."""
+    stripped = text.lstrip()
+    word = stripped.split(maxsplit=1)[0] if stripped else ""
+    return len(text) - len(stripped) + 1 + offset, len(word)
+
+
+class Complaint(Exception):
+    """Something wrong with part of a line: raised where the line is not known, caught where it is.
+
+    ``column`` and ``length`` are in the line being worked on. ``place`` overrides it for a fault elsewhere.
+    """
+
+    def __init__(
+        self, message: str, column: int = 1, length: int = 1, hint: str | None = None, place: Place | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message, self.column, self.length, self.hint, self.place = message, column, length, hint, place
+
+    def fault(self, line: Line) -> Fault:
+        return Fault(self.message, self.place or line.place(self.column, self.length), self.hint)
+
+
+def source_of(text: str, file: str = "<text>", path: Path | None = None) -> Source:
+    """Return the source of a text; lines end in LF or CRLF, the last one need not end."""
+    rows = text.removeprefix("\ufeff").split("\n")
+    if rows[-1] == "":
+        rows.pop()
+    lines = (Line(file, number, row.removesuffix("\r")) for number, row in enumerate(rows, 1))
+    return Source(file, tuple(lines), path)
+
+
+def read_source(path: Path, shown: str) -> Source:
+    """Read a file; raises InputError where it is missing, not text, or absurdly large. ``shown`` names it."""
+    try:
+        if path.stat().st_size > SOURCE_BYTES:
+            raise InputError(Fault(f"too large to be microcode: over {SOURCE_BYTES >> 20} MiB", Place(shown)))
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(Fault(f"cannot read the source: {error.strerror}", Place(shown))) from None
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(Fault("this is UTF-16 text", Place(shown), "microcode is UTF-8: save the file as UTF-8"))
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise InputError(Fault("this is a binary file, not microcode: it holds a zero byte", Place(shown, line)))
+    try:
+        return source_of(content.decode("utf-8"), shown, path)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        message = f"not UTF-8 text: byte {content[error.start]:#04x}"
+        raise InputError(Fault(message, Place(shown, line, column), "save the file as UTF-8")) from None

@@ -1,0 +1,108 @@
+"""What a name or an expression of the .mc language can stand for."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from pixelflow.simd.errors import InputError, Place
+from pixelflow.simd.isa.operands import Imm, Mem
+from pixelflow.simd.records import record
+
+__all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "shown"]
+
+
+@record
+class Range:
+    """A named range of PE memory: ``size`` bytes from address ``start``. Indexing gives a checked byte of it."""
+
+    name: str
+    start: int
+    size: int
+
+    def __getitem__(self, index: int) -> Mem:
+        if not 0 <= index < self.size:
+            raise InputError(f"{self.name}[{index}] is outside the range: {self.name} has {self.size} bytes")
+        return Mem(self.start + index)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self):
+        return (Mem(self.start + index) for index in range(self.size))
+
+    @property
+    def mem(self) -> Mem:
+        """The first byte."""
+        return Mem(self.start)
+
+    @property
+    def end(self) -> int:
+        return self.start + self.size
+
+
+@record
+class Reference:
+    """A label or routine by name, as seen from a place in the program; resolved when the program is put together.
+
+    ``scope`` is where the search begins (None: where the instruction stands).
+    """
+
+    name: str
+    scope: object | None = None
+    place: Place | None = None
+    hint: str | None = None
+
+
+@record
+class Symbol:
+    """A name that means nothing as a value, handed to a macro: a label, or a mistake that its use will show."""
+
+    name: str
+    scope: object | None
+    place: Place
+    hint: str | None
+    silent: bool = False
+    """Whether a line that could not be read may be why the name means nothing."""
+
+
+@record
+class Broken:
+    """The value of a name whose definition was already reported; using it is silent."""
+
+
+@record
+class Modified:
+    """A value with words in braces after it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
+
+    value: object
+    words: tuple[str, ...]
+
+
+Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified
+"""An enumeration is a register; an instruction set may have registers of other types, which its operands take."""
+
+
+def shown(value: Value) -> str:
+    """Return what a value is, in words, for messages."""
+    match value:
+        case bool() | int() | float():
+            return f"the number {value}"
+        case str():
+            return f'the text "{value}"'
+        case Enum():
+            return f"register {value.name}"
+        case Range(name):
+            return f"range {name}"
+        case Mem(offset, None):
+            return f"the memory byte [{offset}]"
+        case Mem():
+            return "a parameter"
+        case Imm(number, None):
+            return f"the immediate #{number}"
+        case Imm():
+            return "an immediate parameter"
+        case Symbol(name):
+            return f"the name {name}"
+        case Modified(value, words):
+            return shown(value) + "".join(f" with {{{word}}}" for word in words)
+    return "nothing"

@@ -1,0 +1,1 @@
+"""Code under construction: operands, sections, memory, and the linker that makes a program of them."""

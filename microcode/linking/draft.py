@@ -1,0 +1,249 @@
+"""A program under construction: the one way in which code comes into being, from Python and from `.mc` text alike."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from microcode.language.data import DataKind
+from microcode.language.source import Line
+from microcode.language.values import Imm, Mem, Range, Reference, Value
+from microcode.linking.layout import Layout
+from microcode.linking.operands import OperandError, converted
+from microcode.linking.sections import Label, LabelScope, Pending, Section
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.target import ProgramTarget
+
+__all__ = ["Draft"]
+
+
+class Draft:
+    """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
+
+    def __init__(self, name: str, target: ProgramTarget) -> None:
+        self.name = name
+        self.target = target
+        self.layout = Layout(target)
+        self.globals = LabelScope()
+        self.scopes = [self.globals]
+        self.streams = {stream: Section(stream) for stream in target.streams}
+        self.routines: list[Section] = []
+        self.names: dict[str, int] = {}
+        self.lines: dict[Line, int] = {}
+        self.included: dict[tuple, object] = {}
+        """Names of the files that were included already, by path and parameters."""
+        self._section = self.streams[target.streams[0]]
+        self._scope = self.globals
+        self._line: Line | None = None
+        self._line_number = -1
+        self._numbers: dict[int, tuple[Line, int]] = {}
+        """For each object that is a line: it, which keeps it, and its number in ``lines``."""
+        self._callers: dict[tuple[str, int], int] = {}
+        self._known: dict[tuple, Instruction] = {}
+
+    # --- instructions --------------------------------------------------------------------------------------------
+
+    def emit(self, mnemonic: str, *operands: Value, gated: bool = False) -> None:
+        """Add an instruction; raises InputError where the mnemonic or an operand is wrong."""
+        self._emit(mnemonic, operands, gated, 2)
+
+    def _emit(self, mnemonic: str, operands: tuple[Value, ...], gated: bool, depth: int) -> None:
+        line = self._line_number if self._line is not None else self._caller_line(depth)
+        key = (mnemonic, gated, operands)
+        instruction = self._known.get(key)
+        section = self._section
+        if instruction is None:
+            instruction = self._make(mnemonic, operands, gated, section)
+            if not self.target.label_positions[mnemonic]:
+                self._known[key] = instruction
+        section.instructions.append(instruction)
+        section.lines.append(line)
+
+    def _make(self, mnemonic: str, operands: tuple[Value, ...], gated: bool, section: Section) -> Instruction:
+        if mnemonic not in self.target.instructions:
+            near = nearest(mnemonic, self.target.instructions)
+            raise InputError(Fault(f"unknown instruction {mnemonic}", hint=f"did you mean {near}?" if near else None))
+        declaration = self.target.instructions[mnemonic]
+        if gated and not declaration.gateable:
+            raise OperandError(f"{mnemonic} has no .E form", None, f"usage: {declaration.synopsis}")
+        values = converted(declaration, operands, self._name_index, self.target)
+        for position, value in enumerate(values):
+            if isinstance(value, Reference):
+                scope = value.scope if value.scope is not None else self._scope
+                place = value.place or self.place
+                section.pending.append(Pending(len(section.instructions), position, value, scope, place))
+                values[position] = 0
+        return Instruction(declaration, tuple(values), gated)
+
+    def _name_index(self, name: str) -> int:
+        return self.names.setdefault(name, len(self.names))
+
+    # --- control -------------------------------------------------------------------------------------------------
+
+    def label(self, name: str, *, place: Place | None = None) -> None:
+        """Put a label before the next instruction; it is seen in the routine or macro expansion that it stands in."""
+        section = self._section
+        section.last_label = len(section.instructions)
+        self._define(self._scope, name, Label(section, section.last_label, place or self.place))
+
+    def _define(self, scope: LabelScope, name: str, label: Label) -> None:
+        _spelled(name)
+        first = scope.labels.get(name)
+        if first is not None:
+            where = f", first in {first.place.file}:{first.place.line}" if first.place else ""
+            raise InputError(f"{name} is defined twice{where}")
+        scope.labels[name] = label
+
+    def call(self, routine: str, *arguments: Mem | Range | Imm) -> None:
+        """Add a CALL with up to seven arguments."""
+        self._emit(self.target.mnemonic(Flow.CALL), (routine, *arguments), False, 2)
+
+    def mark(self, stage: str) -> None:
+        """Add a MARK: cycles from here on belong to a named stage."""
+        self._emit(self.target.mnemonic(Flow.STAGE), (stage,), False, 2)
+
+    @contextmanager
+    def loop(self, count: int) -> Iterator[None]:
+        """Repeat what is emitted inside ``count`` times, in the sequencer and at no cost."""
+        self._emit(self.target.mnemonic(Flow.LOOP), (count,), False, 3)
+        yield
+        self._emit(self.target.mnemonic(Flow.END_LOOP), (), False, 3)
+
+    @contextmanager
+    def routine(
+        self,
+        name: str,
+        parameters: Sequence[str] = (),
+        uses: Sequence[tuple[int, int] | Range] = (),
+        *,
+        started: bool = True,
+    ) -> Iterator[tuple[Mem, ...]]:
+        """Collect what is emitted inside as a routine: START first, RET last. Gives the parameters as memory bytes.
+
+        ``uses`` is the scratch memory: ranges, or pairs (start, size). Raises InputError for a routine in a routine.
+        """
+        if self._section.name not in self.streams or self._section in self.routines:
+            raise InputError(f"routine {name} stands inside routine {self._section.name}")
+        if len(parameters) > self.target.parameters:
+            raise InputError(f"{name} has {len(parameters)} parameters, at most {self.target.parameters} are passed")
+        scratch = tuple((use.start, use.size) if isinstance(use, Range) else tuple(use) for use in uses)
+        section = Section(name, tuple(parameters), scratch, started, self.place)
+        self._define(self.globals, name, Label(section, 0, self.place))
+        for start, size in scratch:
+            self.layout.scratch(name, start, size, place=self.place)
+        outer_section, outer_scope = self._section, self._scope
+        self._section, self._scope = section, LabelScope(outer_scope, f"{name}.")
+        self.scopes.append(self._scope)
+        self.routines.append(section)
+        try:
+            if started:
+                self._emit(self.target.mnemonic(Flow.START), (), False, 3)
+            yield tuple(Mem(0, base) for base in range(len(parameters)))
+            self._emit(self.target.mnemonic(Flow.RETURN), (), False, 3)
+        finally:
+            self._section, self._scope = outer_section, outer_scope
+
+    def proc(self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()):
+        """As `routine`, without START: a procedure of the sequencer, which costs nothing itself."""
+        return self.routine(name, parameters, uses, started=False)
+
+    def stream(self, name: str) -> None:
+        """Put the main code that follows into a stream of the target."""
+        if name not in self.streams:
+            raise InputError(Fault(f"unknown stream {name}", hint="streams: " + ", ".join(self.streams)))
+        if self._section not in self.streams.values():
+            raise InputError(f"a stream cannot be chosen inside routine {self._section.name}")
+        self._section = self.streams[name]
+
+    @contextmanager
+    def label_scope(self) -> Iterator[LabelScope]:
+        """Labels defined inside are seen only inside."""
+        outer = self._scope
+        self._scope = LabelScope(outer, None)
+        try:
+            yield self._scope
+        finally:
+            self._scope = outer
+
+    @property
+    def scope(self) -> LabelScope:
+        """Where a label defined now would be seen."""
+        return self._scope
+
+    @contextmanager
+    def inside(self, scope: LabelScope) -> Iterator[None]:
+        """Define and look up labels in another scope."""
+        outer, self._scope = self._scope, scope
+        try:
+            yield
+        finally:
+            self._scope = outer
+
+    # --- memory --------------------------------------------------------------------------------------------------
+
+    def range(self, name: str, size: int, at: int | None = None) -> Range:
+        """Declare a named range of PE memory; without ``at`` it is placed at the first free bytes of main memory."""
+        return self.layout.range(_spelled(name), size, at, place=self.place)
+
+    def overlay(self, name: str, size: int, at: int) -> Range:
+        """Declare a range that may overlap others on purpose."""
+        return self.layout.overlay(_spelled(name), size, at, place=self.place)
+
+    def data(self, where: Range | Mem, *values: int | float, kind: DataKind = DataKind.BYTE) -> None:
+        """Give memory its initial contents: bytes, 32-bit words, floats, or each PE's lane number (no values)."""
+        if isinstance(where, Range):
+            start, room = where.start, where.size
+        else:
+            start, room = where.offset, max(1, self.layout.room(where.offset))
+        self.layout.data(start, room, kind, values, self.place)
+
+    # --- text, places, result ------------------------------------------------------------------------------------
+
+    @contextmanager
+    def at(self, line: Line | None) -> Iterator[None]:
+        """Instructions added inside come from this source line."""
+        before = self._line, self._line_number
+        self.set_line(line)
+        try:
+            yield
+        finally:
+            self._line, self._line_number = before
+
+    def set_line(self, line: Line | None) -> None:
+        """Instructions added from here on come from this source line (None: from the calling Python code)."""
+        self._line = line
+        self._line_number = -1
+        if line is not None:
+            found = self._numbers.get(id(line))
+            if found is None:
+                found = self._numbers[id(line)] = line, self.lines.setdefault(line, len(self.lines))
+            self._line_number = found[1]
+
+    @property
+    def place(self) -> Place | None:
+        """The source line being worked on, if it is known."""
+        return self._line.place() if self._line is not None else None
+
+    def _caller_line(self, depth: int) -> int:
+        """Return the line number entry of the Python code that called the builder."""
+        frame = sys._getframe(depth + 1)
+        key = (frame.f_code.co_filename, frame.f_lineno)
+        number = self._callers.get(key)
+        if number is None:
+            text = linecache.getline(*key).rstrip("\n")
+            # The bare file name: where the file lies on this computer is nobody's business.
+            line = Line(Path(key[0]).name, key[1], text)
+            number = self._callers[key] = self.lines.setdefault(line, len(self.lines))
+        return number
+
+
+def _spelled(name: str) -> str:
+    """Return a name that the language can spell; raises InputError for any other."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise InputError(f"{name!r} is not a name: letters, digits and _, not beginning with a digit")
+    return name

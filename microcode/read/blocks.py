@@ -1,0 +1,120 @@
+"""From source text to a tree of items: lines are parsed one by one, blocks are put together here.
+
+A line that cannot be read is reported and left out, so that one run finds many faults.
+"""
+
+from __future__ import annotations
+
+import re
+
+from microcode.language import statements as s
+from microcode.language.source import Complaint, Line, Source
+from microcode.read.lines import read_line
+from pixelflow.simd.errors import Fault
+from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.records import record
+
+__all__ = ["Parsed", "parse"]
+
+NESTING = 40
+"""Deepest nesting of blocks."""
+
+_OPENERS = {
+    s.Macro: "macro",
+    s.Repeat: "repeat",
+    s.Condition: "if",
+    s.RoutineDef: "routine",
+    s.Loop: "loop",
+}
+
+_DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc|repeat)\b|\s*[\w{}]+\s*:")
+
+
+@record
+class Parsed:
+    """A source as a tree, and the faults of the lines that are missing from it."""
+
+    items: tuple[s.Item, ...]
+    faults: tuple[Fault, ...]
+    damaged: bool
+    """Whether a missing line may have defined a name: unknown names are then no fault of their users."""
+
+
+class _Blocks:
+    """The blocks open while a source is read, outermost first."""
+
+    def __init__(self) -> None:
+        self.items: list[s.Item] = []
+        self.open: list[s.Item] = []
+        self.faults: list[Fault] = []
+        self.damaged = False
+
+    @property
+    def body(self) -> list[s.Item]:
+        if not self.open:
+            return self.items
+        inner = self.open[-1]
+        return inner.branches[-1].body if inner.branches else inner.body
+
+    def add(self, line: Line, label, statement: s.Statement | None) -> None:
+        if isinstance(statement, s.End | s.Otherwise):
+            if label is not None:
+                self.body.append(s.Item(line, label, None))
+            if isinstance(statement, s.End):
+                self.close(line)
+            else:
+                self.otherwise(line, statement)
+            return
+        item = s.Item(line, label, statement)
+        self.body.append(item)
+        if type(statement) in _OPENERS:
+            if isinstance(statement, s.Condition):
+                item.branches.append(s.Branch(line, statement.test))
+            self.open.append(item)
+            if len(self.open) == NESTING + 1:
+                raise Complaint(f"blocks are nested deeper than {NESTING}", *line.first_word)
+
+    def close(self, line: Line) -> None:
+        if not self.open:
+            raise Complaint("end without macro, repeat, if, routine, proc or loop", *line.first_word)
+        self.open.pop().end = line
+
+    def otherwise(self, line: Line, statement: s.Otherwise) -> None:
+        branches = self.open[-1].branches if self.open else []
+        if not branches:
+            raise Complaint("else without if", *line.first_word)
+        if branches[-1].test is None:
+            raise Complaint("a second else", *line.first_word, f"the first is in line {branches[-1].line.number}")
+        branches.append(s.Branch(line, statement.test))
+
+
+def _usage(line: Line, target: ProgramTarget) -> str | None:
+    """Return how the instruction of a line is written, where the line begins with one."""
+    words = line.text.split(":")[-1].split()
+    mnemonic = words[0].partition(".")[0] if words else ""
+    if mnemonic not in target.instructions:
+        return None
+    return f"usage: {target.instructions[mnemonic].synopsis}     see: {target.manual} {mnemonic}"
+
+
+def parse(source: Source, target: ProgramTarget) -> Parsed:
+    """Return the tree of a source. Nothing is raised; every fault is in the result."""
+    blocks = _Blocks()
+    for line in source.lines:
+        try:
+            blocks.add(line, *read_line(line.text))
+        except Complaint as complaint:
+            complaint.hint = complaint.hint or _usage(line, target)
+            blocks.faults.append(complaint.fault(line))
+            blocks.damaged = blocks.damaged or bool(_DEFINES.match(line.text))
+            if len(blocks.open) > NESTING:
+                break
+    if len(blocks.open) > NESTING:
+        return Parsed((), tuple(blocks.faults), True)
+    for item in blocks.open:
+        word = _OPENERS[type(item.statement)]
+        if isinstance(item.statement, s.RoutineDef) and not item.statement.started:
+            word = "proc"
+        blocks.faults.append(Complaint(f"{word} without end", *item.line.first_word).fault(item.line))
+        blocks.damaged = blocks.damaged or isinstance(item.statement, s.Macro | s.RoutineDef)
+    return Parsed(tuple(blocks.items), tuple(blocks.faults), blocks.damaged)

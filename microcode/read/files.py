@@ -1,0 +1,55 @@
+"""Where included files are found: beside the including file, in extra folders, then in the library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from microcode.language.source import Complaint, Source, read_source
+from pixelflow.simd.errors import nearest
+from pixelflow.simd.records import record
+
+__all__ = ["LIBRARY", "Files"]
+
+LIBRARY = Path(__file__).parents[1] / "library"
+
+
+@record
+class Files:
+    """The search path of includes; ``folders`` come between the including file's own folder and the library."""
+
+    folders: Sequence[Path] = ()
+
+    def find(self, path: str, including: Source | None) -> Source:
+        """Return the source that ``include "path"`` means; raises Complaint or InputError."""
+        if not path or "\0" in path:
+            raise Complaint("a file name is needed here")
+        for folder, shown in self._places(including):
+            candidate = folder / path
+            if _is_file(candidate):
+                return read_source(candidate.resolve(), shown + path)
+        near = nearest(path, self._library_files())
+        raise Complaint(
+            f"file {path} is not found",
+            hint=f"did you mean {near}?" if near else "it is searched beside this file, then in the library",
+        )
+
+    def _places(self, including: Source | None) -> list[tuple[Path, str]]:
+        places = []
+        if including is not None and including.path is not None:
+            head, slash, _ = including.file.rpartition("/")
+            places.append((including.path.parent, head + slash))
+        else:
+            places.append((Path(), ""))
+        places += [(folder, f"{folder}/") for folder in self.folders]
+        return [*places, (LIBRARY, "library/")]
+
+    def _library_files(self) -> list[str]:
+        return [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,330 @@
+"""Lines of the `.mc` language: from the text of one to its label and statement. `LANGUAGE.md` has the grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TypeVar
+
+from microcode.language import expressions as e
+from microcode.language import statements as s
+from microcode.language.data import DataKind
+from microcode.language.source import Complaint, first_word
+from microcode.read.tokens import AFTER_EXPRESSION, END, Token, Tokens
+
+__all__ = ["read_line", "tokens_of"]
+
+LONGEST = 4000
+"""Longest line, in characters."""
+DIGITS = 40
+NAME_LENGTH = 80
+DEPTH = 100
+"""Expressions within expressions."""
+
+_LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"))
+_PRECEDENCE = {operator: level for level, group in enumerate((*_LEVELS, ("*", "/", "%"))) for operator in group}
+_COMPARISON = _PRECEDENCE["=="]
+
+_FACTORS = ("NUMBER", "FRACTION", "CHARACTER", "STRING", "NAME", "TEMPLATE", "SIGN", "NOT")
+_BRACED_WORD = re.compile(r"\d+[g-wyz]\w*")
+"""A word in braces may begin with a digit, as in ``{1to16}``; an expression that does is a number."""
+_DATA_KIND = re.compile(r"(byte|word|float)\b")
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "0": "\0"}
+
+_Read = TypeVar("_Read")
+
+
+class _Reader(Tokens):
+    """One line, or an expression inside a name; a method for each rule of the grammar."""
+
+    depth = 0
+
+    # --- expressions -----------------------------------------------------------------------------------------------
+
+    def expression(self, lowest: int = 0) -> e.Node:
+        """Read operators of at least the ``lowest`` precedence."""
+        left, before = self.factor(), None
+        while self.kind in ("OPERATOR", "SIGN") and (level := _PRECEDENCE[self.text]) >= lowest:
+            operator = self.take(self.kind)
+            right = self.expression(level + 1)
+            if before == level == _COMPARISON:
+                hint = "write a < b && b < c"
+                self.note(Complaint("comparisons do not chain", operator.column, len(operator.text), hint))
+            before = level
+            if operator.text in ("&&", "||"):
+                left = e.Logical(left.column, right.stop, operator.text == "&&", left, right)
+            else:
+                left = e.Binary(left.column, right.stop, operator.text, left, right)
+        self.expected |= {"OPERATOR", "SIGN"}
+        self.close(AFTER_EXPRESSION)
+        return left
+
+    def factor(self) -> e.Node:
+        if self.depth == DEPTH:
+            raise Complaint("this is nested too deeply", *first_word(self.line, self.offset))
+        self.depth += 1
+        found = self.parenthesis() if self.has("(") else self.operand_of_operator(self.take(*_FACTORS))
+        self.depth -= 1
+        return found
+
+    def parenthesis(self) -> e.Node:
+        found = self.expression()
+        self.must(")")
+        return found
+
+    def operand_of_operator(self, token: Token) -> e.Node:
+        match token.kind:
+            case "NUMBER" | "FRACTION" | "CHARACTER" | "STRING":
+                return self.literal(token)
+            case "SIGN" | "NOT":
+                operand = self.factor()
+                return e.Unary(token.column, operand.stop, token.text, operand)
+        if self.has("["):
+            index = self.expression()
+            self.must("]")
+            return e.Index(token.column, index.stop + 1, self.spelled(token), index)
+        if token.kind == "NAME" and self.has("("):
+            arguments = ()
+            if not self.has(")"):
+                arguments = self.expressions()
+                self.must(")")
+            stop = arguments[-1].stop + 1 if arguments else token.stop + 2
+            return e.Call(token.column, stop, token.text, arguments)
+        return self.spelled(token)
+
+    def literal(self, token: Token) -> e.Literal:
+        return e.Literal(token.column, token.stop, self.value(token))
+
+    def value(self, token: Token) -> int | float | str:
+        match token.kind:
+            case "NUMBER":
+                return self.integer(token)
+            case "FRACTION":
+                return float(token.text)
+        text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), token.text[1:-1])
+        if token.kind == "STRING":
+            return text
+        if ord(text) > 255:
+            self.note(Complaint(f"{token.text} is not one byte", token.column, len(token.text)))
+        return ord(text)
+
+    def integer(self, token: Token) -> int:
+        text = token.text
+        try:
+            if len(text) > DIGITS:
+                raise ValueError
+            return int(text) if text.isdigit() else int(text, 0)
+        except ValueError:
+            hint = "numbers look like 10, 0x1F or 0b101"
+            self.note(Complaint(f"{text[:DIGITS]} is not a number", token.column, len(text), hint))
+            return 0
+
+    def spelled(self, token: Token) -> e.Name | e.Template:
+        """Return the node of a name, which may have parts to be computed."""
+        text, column = token.text, token.column
+        if len(text) > NAME_LENGTH:
+            self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", column, len(text)))
+        elif token.kind == "TEMPLATE":
+            parts: list[str | e.Node] = []
+            for part in re.split(r"(\{[^}]*\})", text):
+                if part.startswith("{"):
+                    parts.append(self.computed(part[1:-1], column))
+                elif part:
+                    parts.append(part)
+                column += len(part)
+            return e.Template(token.column, token.stop, tuple(parts))
+        return e.Name(token.column, token.stop, text)
+
+    def computed(self, inner: str, offset: int) -> e.Node:
+        """Read what stands in the braces of a name."""
+        if not _BRACED_WORD.fullmatch(inner):
+            try:
+                return _read(inner, _Reader.expression, offset)
+            except Complaint as complaint:
+                self.note(complaint)
+        return e.Name(offset + 1, offset + 1 + len(inner), inner)
+
+    # --- parts of statements -----------------------------------------------------------------------------------------
+
+    def several(self, read: Callable[[], _Read]) -> tuple[_Read, ...]:
+        """Read one or more of something, with commas between them."""
+        found = [read()]
+        while self.has(","):
+            found.append(read())
+        return tuple(found)
+
+    def expressions(self) -> tuple[e.Node, ...]:
+        found = self.several(self.expression)
+        self.close((")", END))
+        return found
+
+    def name(self) -> Token:
+        return self.take("NAME", "TEMPLATE")
+
+    def parameters(self) -> tuple[e.Name, ...]:
+        self.must("(")
+        if self.has(")"):
+            return ()
+        tokens = self.several(lambda: self.take("NAME"))
+        self.must(")")
+        return tuple(e.Name(token.column, token.stop, token.text) for token in tokens)
+
+    def place(self) -> e.Node:
+        """Read an expression, or an address in brackets."""
+        if not self.has("["):
+            return self.expression()
+        inner = self.expression()
+        self.must("]")
+        return e.Address(inner.column - 1, inner.stop + 1, inner)
+
+    def operand(self) -> e.Node:
+        if self.has("#"):
+            inner = self.expression()
+            return e.Immediate(inner.column - 1, inner.stop, inner)
+        found, words = self.place(), []
+        while self.kind == "BRACED":
+            words.append(self.take("BRACED"))
+        if not words:
+            return found
+        return e.Braced(found.column, words[-1].stop, found, tuple(word.text.strip("{} \t") for word in words))
+
+    # --- statements --------------------------------------------------------------------------------------------------
+
+    def label_and_statement(self) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+        label = None
+        if self.kind in ("NAME", "TEMPLATE") and self.text not in _STATEMENTS:
+            word = self.take(self.kind)
+            if not self.has(":"):
+                return None, self.operation(word)
+            label = self.spelled(word)
+        return label, None if self.ends() else self.statement()
+
+    def statement(self) -> s.Statement:
+        read = _STATEMENTS.get(self.text)
+        if read is not None:
+            self.must(self.text)
+            return read(self)
+        if self.kind not in ("NAME", "GATED", "TEMPLATE"):
+            self.expected.clear()
+            self.fail("a statement")
+        return self.operation(self.take(self.kind))
+
+    def operation(self, word: Token) -> s.Operation:
+        operands = () if self.ends() else self.several(self.operand)
+        if word.kind != "GATED":
+            return s.Operation(self.spelled(word), None, operands)
+        mnemonic, suffix = word.text.split(".")
+        dot = word.column + len(mnemonic)
+        return s.Operation(e.Name(word.column, dot, mnemonic), e.Name(dot, word.stop, suffix), operands)
+
+    def include(self) -> s.Include:
+        path = self.literal(self.take("STRING"))
+        return s.Include(path, self.several(self.binding) if self.has("with") else ())
+
+    def binding(self) -> tuple[e.Name, e.Node]:
+        name = self.take("NAME")
+        self.must("=")
+        value = self.expression()
+        return self.spelled(name), value
+
+    def const(self) -> s.Const:
+        name = self.name()
+        self.must("=")
+        value = self.expression()
+        return s.Const(self.spelled(name), value)
+
+    def range(self, *, overlay: bool = False) -> s.RangeDef:
+        name = self.name()
+        self.must("[")
+        size = self.expression()
+        self.must("]")
+        if overlay:
+            self.must("at")
+        place = self.place() if overlay or self.has("at") else None
+        return s.RangeDef(self.spelled(name), size, place, overlay)
+
+    def data(self) -> s.Data:
+        where = self.place()
+        self.must(":")
+        if self.has("lane"):
+            return s.Data(where, DataKind.LANE, () if self.ends() else (self.expression(),))
+        kind = self.take_word(_DATA_KIND, "TYPE")
+        return s.Data(where, DataKind(kind.text) if kind else DataKind.BYTE, self.expressions())
+
+    def repeat(self) -> s.Repeat:
+        variable = self.take("NAME")
+        self.must("in")
+        low = self.expression()
+        self.must("..")
+        high = self.expression()
+        return s.Repeat(self.spelled(variable), low, high)
+
+    def routine(self, *, started: bool = True) -> s.RoutineDef:
+        name, parameters = self.name(), self.parameters()
+        uses = self.expressions() if self.has("uses") else ()
+        return s.RoutineDef(self.spelled(name), parameters, uses, started)
+
+    def macro(self) -> s.Macro:
+        name, parameters = self.name(), self.parameters()
+        return s.Macro(self.spelled(name), parameters)
+
+    def assertion(self) -> s.Assertion:
+        return s.Assertion(self.expression(), self.expressions() if self.has(",") else ())
+
+
+_STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
+    "include": _Reader.include,
+    "const": _Reader.const,
+    "param": lambda line: s.Param(*line.binding()),
+    "range": _Reader.range,
+    "overlay": lambda line: line.range(overlay=True),
+    "data": _Reader.data,
+    "macro": _Reader.macro,
+    "repeat": _Reader.repeat,
+    "if": lambda line: s.Condition(line.expression()),
+    "else": lambda line: s.Otherwise(line.expression() if line.has("if") else None),
+    "end": lambda line: s.End(),
+    "routine": _Reader.routine,
+    "proc": lambda line: line.routine(started=False),
+    "loop": lambda line: s.Loop(line.expression()),
+    "stream": lambda line: s.Stream(line.spelled(line.take("NAME"))),
+    "assert": _Reader.assertion,
+    "error": lambda line: s.Message(line.expressions()),
+}
+"""Words with which statements begin; anywhere else they are names, as all words of the language are where no statement
+can go on with them."""
+
+
+def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read:
+    """Read a whole text by a rule; raises Complaint. ``offset`` is added to every column."""
+    reader = _Reader(text, offset)
+    found = rule(reader)
+    reader.finish()
+    return found
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Return the tokens of a line up to the one that cannot stand where it does."""
+    reader = _Reader(text)
+    try:
+        reader.label_and_statement()
+        reader.finish()
+    except Complaint:
+        pass
+    return reader.taken
+
+
+def read_line(text: str) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+    """Return (label or None, statement or None) of a line; raises Complaint."""
+    if len(text) > LONGEST:
+        raise Complaint(f"the line is longer than {LONGEST} characters", hint="one statement a line")
+    if ";" in text and '"' not in text and "'" not in text:
+        text = text[: text.index(";")]
+    return _read_stripped(text.rstrip())
+
+
+@lru_cache(maxsize=16384)
+def _read_stripped(text: str) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+    return _read(text, _Reader.label_and_statement) if text else (None, None)

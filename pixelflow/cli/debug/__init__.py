@@ -1,0 +1,1 @@
+"""Commands that look into runs and compare them."""

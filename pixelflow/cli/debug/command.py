@@ -1,0 +1,158 @@
+"""Look into a run: step and go back, stop at places, cycles and changes, show code and PE state.
+
+Commands come from the keyboard, from a file (--cmd) or from standard input. `help` lists them. A script ends with the
+exit code of what has stopped the program where the script leaves it, 0 elsewhere; a command that cannot be carried
+out ends it with 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pixelflow.cli.debug.commands import Debugger
+from pixelflow.cli.run.pe_files import read_memory_file
+from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.output import STANDARD_STREAM
+from pixelflow.cli.shell.programs import add_parameter_option, read_program
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.debugger import Session, views
+from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.report import Fact
+from pixelflow.simd.errors import Fault, InputError, PixelflowError, Place, format_error
+
+EXAMPLES = (
+    "pixelflow run microcode/examples/mandelbrot.mc --record mandelbrot.npz",
+    "pixelflow debug mandelbrot.npz --cmd microcode/examples/mandelbrot.look",
+)
+
+_PROMPT = "(pixelflow) "
+_FROM_FILE = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the program or saved run, the machine, and where commands come from."""
+    add = parser.add_argument
+    add("program", metavar="PROG|FILE.npz", help="source (.mc), object file (.mco), or a run saved with --record")
+    add("--cmd", metavar="FILE", help="commands, one on a line; # begins a remark (default: standard input)")
+    add_engine_option(parser)
+    add("--max-cycles", type=count, metavar="N", help="a cycle limit, as of a run")
+    add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
+    add_config_options(parser)
+    add_parameter_option(parser)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> int:
+    """Take commands until they end; returns the exit code of what has stopped the program, if a script ends there."""
+    if screen.json:
+        raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
+    script = _script(args)
+
+    replay, saved = _replay(args, screen)
+    debugger = Debugger(Session(replay), screen, saved)
+    if script is None:
+        _converse(debugger)
+        return 0
+    _follow(debugger, script, args.cmd or "standard input")
+    return 0 if replay.stopped is None else replay.stopped.exit_code
+
+
+def _replay(args: argparse.Namespace, screen: Screen) -> tuple[Replay, SavedRun | None]:
+    """Return the run at cycle 0, and the file that it is from."""
+    if Path(args.program).suffix == ".npz":
+        for name in _FROM_FILE:
+            if getattr(args, name):
+                raise UsageError(args.program, f"a saved run has its own {name.replace('_', ' ')}")
+        saved = SavedRun.load(args.program)
+        return saved.replay(engine_of(args, screen)), saved
+    effective = configuration(args, screen)
+    program = read_program(args.program, args.parameters)
+    node = Node(effective.config, engine=engine_of(args, screen))
+    node.load(program)
+    if args.memory is not None:
+        read_memory_file(args.memory, node, program)
+    return Replay(node, program, max_cycles=args.max_cycles), None
+
+
+def _script(args: argparse.Namespace) -> list[str] | None:
+    """Return the commands of a script, None where a person types them."""
+    if args.cmd is None and sys.stdin is not None and sys.stdin.isatty():
+        return None
+    if args.cmd in (None, STANDARD_STREAM):
+        if args.program == STANDARD_STREAM:
+            raise UsageError("-", "standard input cannot be the program and the commands", "use --cmd FILE")
+        return [] if sys.stdin is None else sys.stdin.read().splitlines()
+    try:
+        return Path(args.cmd).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise InputError(Fault(f"cannot be read: {reason}", Place(args.cmd))) from None
+
+
+def _follow(debugger: Debugger, script: list[str], file: str) -> None:
+    """Carry out a script, showing each command before what it does; raises InputError with the line of a bad one."""
+    for number, text in enumerate(script, start=1):
+        if debugger.ended:
+            return
+        text = text.strip()
+        if not text:
+            continue
+        debugger.screen.print(Fact(_PROMPT + text, wrap=False))
+        if text.startswith("#"):
+            continue
+        try:
+            debugger.carry_out(text)
+        except InputError as error:
+            faults = [Fault(each.message, Place(file, number), each.hint) for each in error.faults]
+            raise InputError(faults) from None
+
+
+def _converse(debugger: Debugger) -> None:
+    """Take commands from the keyboard; an empty line is the last one again, and Ctrl-C ends what takes long."""
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  (input() then has a history and can be edited)
+
+    debugger.say(views.run, debugger.session)
+    debugger.say(views.position, debugger.session)
+    debugger.screen.print("help lists the commands, Ctrl-C stops a long one")
+    last = ""
+    while not debugger.ended:
+        try:
+            text = input(_PROMPT).strip() or last
+        except EOFError:
+            debugger.screen.print("")
+            return
+        except KeyboardInterrupt:
+            debugger.screen.print("")
+            continue
+        last = text
+        if text:
+            _attempt(debugger, text)
+
+
+def _attempt(debugger: Debugger, text: str) -> None:
+    with _interruptible(debugger):
+        try:
+            debugger.carry_out(text)
+        except PixelflowError as error:
+            debugger.screen.print(Fact(format_error(error), wrap=False))
+
+
+@contextlib.contextmanager
+def _interruptible(debugger: Debugger) -> Iterator[None]:
+    """Let Ctrl-C ask a long movement to end, which it does within a few thousand cycles."""
+
+    def ask(number: int, frame: object) -> None:
+        debugger.session.interrupted = True
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

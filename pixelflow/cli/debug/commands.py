@@ -1,0 +1,341 @@
+"""The commands of the debugger: one table of names, short forms and meanings, and the words that follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Session, find_code
+from pixelflow.debugger import views as views
+from pixelflow.isa import MemoryRange
+from pixelflow.node import SavedRun
+from pixelflow.node.account.pe_report import (
+    Form,
+    RangeView,
+    enables_table,
+    map_parts,
+    memory_lines,
+    no_map,
+    ranges_table,
+    registers_table,
+)
+from pixelflow.report import Fact, Part
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.records import record
+
+__all__ = ["COMMANDS", "Debugger"]
+
+_FEW_LANES = 8
+_SEMAPHORES = range(16)
+
+
+class Debugger:
+    """A session and the screen on which it is shown; `carry_out` takes one command."""
+
+    def __init__(self, session: Session, screen: Screen, saved: SavedRun | None = None) -> None:
+        self.session = session
+        self.screen = screen
+        self.ended = False
+        """Whether `quit` was said."""
+        self._saved = saved
+        self._verbose = False
+
+    def carry_out(self, text: str) -> None:
+        """Carry out one command; raises InputError where it cannot be understood or not be done."""
+        name, *words = text.split()
+        command = _BY_NAME.get(name)
+        if command is None:
+            close = nearest(name, _BY_NAME)
+            raise _refusal(f"unknown command {name!r}", f"did you mean {close}?" if close else "see: help")
+        try:
+            command.carry_out(self, words)
+        except UsageError as error:  # its place is an option of other commands
+            raise InputError([Fault(fault.message, hint=fault.hint) for fault in error.faults]) from None
+
+    def say(self, view: Callable[..., Iterable[Part]], *about: object) -> None:
+        """Print what a view has to say about the session."""
+        self.screen.print(*view(self.screen.width, *about))
+
+    # --- movement ------------------------------------------------------------------------------------------------
+
+    def _moved(self, move: Callable[[], Outcome]) -> None:
+        """Move, and show why the run stands where it stands now."""
+        session = self.session
+        before = Picture.of(session.node) if self._verbose else None
+        outcome = move()
+        self.say(views.outcome, session, outcome.hits)
+        if outcome.interrupted:
+            self.screen.print("interrupted")
+        if before is not None:
+            self.say(views.changes, session, before)
+        self.say(views.position, session)
+        if self._saved is not None and session.replay.ended:
+            self._saved.check_end(session.replay)
+
+    def step(self, words: list[str]) -> None:
+        stream = self._stream(words)
+        count = _count(words)
+        self._moved(lambda: self.session.step(count, stream))
+
+    def back(self, words: list[str]) -> None:
+        stream = self._stream(words)
+        count = _count(words)
+        self._moved(lambda: self.session.back(count, stream))
+
+    def next(self, words: list[str]) -> None:
+        stream = self._stream(words) or self._first
+        _nothing_more(words)
+        self._moved(lambda: self.session.step_over(stream))
+
+    def finish(self, words: list[str]) -> None:
+        stream = self._stream(words) or self._first
+        _nothing_more(words)
+        self._moved(lambda: self.session.leave(stream))
+
+    def go_on(self, words: list[str]) -> None:
+        _nothing_more(words)
+        self._moved(self.session.go_on)
+
+    def goto(self, words: list[str]) -> None:
+        cycle = _number(_one(words, "a cycle"))
+        self._moved(lambda: self.session.goto(cycle))
+
+    def end(self, words: list[str]) -> None:
+        _nothing_more(words)
+        self._moved(lambda: self.session.goto(1 << 62))
+
+    # --- stops ---------------------------------------------------------------------------------------------------
+
+    def break_at(self, words: list[str]) -> None:
+        if not words:
+            self.say(views.stops, self.session)
+            return
+        count = 1
+        if len(words) > 2 and words[-2] == "every":
+            count = _times(words[-1])
+            words = words[:-2]
+        match words:
+            case ["sem", number]:
+                semaphore = _number(number)
+                if semaphore not in _SEMAPHORES:
+                    raise _refusal(f"there is no semaphore {semaphore}", "allowed: 0 to 15")
+                subject = Semaphore(semaphore)
+            case ["cycle", number]:
+                subject = Cycle(_number(number))
+            case ["routine", place] | [place]:
+                subject = find_code(self.session.program, place)
+            case _:
+                raise _refusal(f"{' '.join(words)!r} is no place", "see: help")
+        self._set(subject, count)
+
+    def watch(self, words: list[str]) -> None:
+        lanes = self._lanes(words)
+        text = _one(words, "a range, a byte NAME[i], or addresses 200 or 200-203")
+        start, size = self._bytes(text)
+        self._set(Bytes(text, start, size, None if lanes is None else tuple(lanes)), 1)
+
+    def _set(self, subject: object, count: int) -> None:
+        stop = self.session.add(subject, count)
+        self.screen.print(views.line(f"stop {stop.number}: {views.subject_text(stop)}", self.screen.width))
+
+    def _bytes(self, text: str) -> tuple[int, int]:
+        """Return (start, size) of a range, a byte of it, or one or two addresses."""
+        first, dash, last = text.partition("-")
+        limit = self.session.node.config.array.memory_bytes
+        if first.isdigit():
+            start, end = _number(first), _number(last if dash else first)
+            if not start <= end < limit:
+                raise _refusal(f"{text}: no such bytes", f"allowed: 0 to {limit - 1}")
+            return start, end - start + 1
+        if text.endswith("]"):
+            return map_view(text, self.session.program).address, 1
+        found = range_view(text, self.session.program).range
+        return found.start, found.size
+
+    def _view(self, text: str) -> RangeView:
+        """Return a range in one of its forms, or a byte of it."""
+        if text.endswith("]"):
+            return RangeView(MemoryRange(text, *self._bytes(text)), Form.BYTES)
+        return range_view(text, self.session.program)
+
+    def delete(self, words: list[str]) -> None:
+        which = _one(words, "the number of a stop, or all")
+        for number in list(self.session.stops) if which == "all" else [_number(which)]:
+            self.session.delete(number)
+
+    # --- looking -------------------------------------------------------------------------------------------------
+
+    def code(self, words: list[str]) -> None:
+        stream = self._stream(words) or self._first
+        at = min(find_code(self.session.program, words.pop(0)).indices) if words else None
+        _nothing_more(words)
+        self.say(views.code, self.session, stream, at)
+
+    def show(self, words: list[str]) -> None:
+        lanes = self._lanes(words)
+        few = lanes if lanes is not None else list(range(min(_FEW_LANES, self.session.node.lanes)))
+        screen, session, node = self.screen, self.session, self.session.node
+        match words:
+            case []:
+                raise _refusal(
+                    "print what?", "registers, flags, enables, memory, stack, semaphores, stages, or a range"
+                )
+            case ["registers"]:
+                screen.print(registers_table(node, few))
+            case ["flags"]:
+                self.say(views.flags, session, few)
+            case ["enables"]:
+                screen.print(enables_table(node))
+            case ["memory"]:
+                screen.print(*memory_lines(node, few if lanes is not None else few[:1]))
+            case ["stack", *rest]:
+                self.say(views.stack, session, self._stream(rest) or self._first)
+            case ["semaphores"]:
+                for name, stream in session.replay.streams.items():
+                    counts = [f"sem {at}: {count}" for at, count in enumerate(stream.semaphores.counts) if count]
+                    screen.print(f"  {name.upper()} can take {', '.join(counts) or 'none'}")
+            case ["stages"]:
+                self.say(views.stages, session)
+            case _:
+                screen.print(ranges_table(node, [self._view(word) for word in words], few))
+
+    def map(self, words: list[str]) -> None:
+        view = map_view(_one(words, "a flag, a register or a range"), self.session.program)
+        drawn = [*map_parts(self.session.node, view, self.screen.width)]
+        if drawn:
+            self.screen.print(*drawn)
+        else:
+            self.screen.note(no_map(view))
+
+    def info(self, words: list[str]) -> None:
+        match words:
+            case [] | ["run"]:
+                self.say(views.run, self.session)
+                self.say(views.position, self.session)
+            case ["streams"]:
+                self.say(views.streams, self.session)
+            case ["stops"]:
+                self.say(views.stops, self.session)
+            case _:
+                raise _refusal(f"no information on {' '.join(words)!r}", "allowed: run, streams, stops")
+
+    def verbose(self, words: list[str]) -> None:
+        word = _one(words, "on or off")
+        if word not in ("on", "off"):
+            raise _refusal(f"{word!r} is neither on nor off")
+        self._verbose = word == "on"
+
+    def help(self, words: list[str]) -> None:
+        for command in COMMANDS:
+            if not words or command.name in words or command.short in words:
+                form = f"{command.name} {command.arguments}".rstrip()
+                self.screen.print(Fact(f"{command.short:>3}  {form:<31} {command.summary}", wrap=False))
+        if not words:
+            self.screen.print(_FORMS)
+
+    def quit(self, words: list[str]) -> None:
+        _nothing_more(words)
+        self.ended = True
+
+    # --- words ---------------------------------------------------------------------------------------------------
+
+    @property
+    def _first(self) -> str:
+        return next(iter(self.session.replay.streams))
+
+    def _stream(self, words: list[str]) -> str | None:
+        """Take the name of a stream out of the words."""
+        for name in self.session.replay.streams:
+            if name in words:
+                words.remove(name)
+                return name
+        return None
+
+    def _lanes(self, words: list[str]) -> list[int] | None:
+        """Take ``pe LIST`` out of the words."""
+        if "pe" not in words:
+            return None
+        at = words.index("pe")
+        chosen = words[at + 1 : at + 2]
+        del words[at : at + 2]
+        return select_lanes(_one(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), self.session.node.config.array)
+
+
+@record
+class DebugCommand:
+    """A command: what it is called, what follows it, what it does."""
+
+    name: str
+    short: str
+    arguments: str
+    summary: str
+    carry_out: Callable[[Debugger, list[str]], None]
+
+
+# fmt: off
+COMMANDS = (
+    DebugCommand("step", "s", "[N] [STREAM]", "N instructions on, of one stream or of any", Debugger.step),
+    DebugCommand("next", "n", "[STREAM]", "one instruction on, over a call", Debugger.next),
+    DebugCommand("finish", "f", "[STREAM]", "on until this routine has returned", Debugger.finish),
+    DebugCommand("continue", "c", "", "on to the next stop or the end", Debugger.go_on),
+    DebugCommand("back", "b", "[N] [STREAM]", "N instructions back", Debugger.back),
+    DebugCommand("goto", "g", "CYCLE", "to a cycle, forwards or backwards", Debugger.goto),
+    DebugCommand("end", "e", "", "to the end of the run", Debugger.end),
+    DebugCommand("break", "br", "PLACE [every N]", "stop at a line, a label, *ADDRESS, ...", Debugger.break_at),
+    DebugCommand("watch", "w", "NAME|BYTES [pe LIST]", "stop when bytes of PEs have changed", Debugger.watch),
+    DebugCommand("delete", "d", "NUMBER|all", "forget a stop", Debugger.delete),
+    DebugCommand("list", "l", "[PLACE] [STREAM]", "instructions with their source", Debugger.code),
+    DebugCommand("print", "p", "WHAT [pe LIST]", "state of PEs or streams, or a range", Debugger.show),
+    DebugCommand("map", "m", "NAME", "map of the array: a flag, register or byte", Debugger.map),
+    DebugCommand("info", "i", "[run|streams|stops]", "where the run is; cycles; stops", Debugger.info),
+    DebugCommand("verbose", "v", "on|off", "whether a movement says what it changed", Debugger.verbose),
+    DebugCommand("help", "h", "[COMMAND]", "this list", Debugger.help),
+    DebugCommand("quit", "q", "", "leave", Debugger.quit),
+)
+# fmt: on
+
+_FORMS = """\
+PLACE   12 or file.mc:12 (a line), a label, a routine, *40 (a word address);
+        break also takes: sem N, cycle N; alone it lists the stops
+WHAT    registers, flags, enables, memory, stack, semaphores, stages,
+        or ranges: NAME, NAME:float, NAME:word, NAME:bytes, NAME[2]
+BYTES   NAME[2], 200 or 200-203
+LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
+
+_BY_NAME = {word: command for command in COMMANDS for word in (command.name, command.short)}
+
+
+def _refusal(message: str, hint: str | None = None) -> InputError:
+    return InputError(Fault(message, hint=hint))
+
+
+def _one(words: list[str], what: str) -> str:
+    """Return the only word; raises InputError where there is another number of them."""
+    if len(words) != 1:
+        raise _refusal(f"expected {what}" + (f", found {' '.join(words)!r}" if words else ""))
+    return words[0]
+
+
+def _nothing_more(words: list[str]) -> None:
+    if words:
+        raise _refusal(f"{' '.join(words)!r} is one word too many")
+
+
+def _number(text: str) -> int:
+    digits = text.replace(",", "").replace("_", "")
+    if not digits.isascii() or not digits.isdigit():
+        raise _refusal(f"expected a whole number, found {text[:40]!r}")
+    return int(digits[:18])
+
+
+def _count(words: list[str]) -> int:
+    return _times(_one(words, "a number")) if words else 1
+
+
+def _times(text: str) -> int:
+    times = _number(text)
+    if not times:
+        raise _refusal(f"expected a number from 1 on, found {text!r}")
+    return times

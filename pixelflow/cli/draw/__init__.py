@@ -1,0 +1,1 @@
+"""Commands that draw: scenes and their pictures on the machines."""

@@ -1,0 +1,70 @@
+"""The options that say what is drawn, the same for every command that draws."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import PurePath
+
+from pixelflow.cli.draw.pictures import picture_size
+from pixelflow.cli.shell.arguments import UsageError, count
+from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.config import Effective
+from tessellation import BUILT_IN
+from tessellation.scenes import SCENES, SceneSource
+
+_MOST_SAMPLES = 16
+
+__all__ = ["add_scene_options", "is_patches", "scene_source"]
+
+
+def add_scene_options(parser: argparse.ArgumentParser) -> None:
+    """Add the scene, its size, and how named patches and meshes are made."""
+    add = parser.add_argument
+    add("scene", metavar="SCENE", help="scene, mesh or patches: a name, or a file (.toml, .obj, .ply, .bpt, ...)")
+    add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own, or 640x480)")
+    add("--samples", type=_samples, metavar="K", help="samples along u and v of named patches, 2 to 16 (default: 8)")
+    add("--flat", action="store_true", help="one colour a triangle, for named meshes and patches (default: Gouraud)")
+
+
+def _samples(text: str) -> int:
+    if not 2 <= (value := count(text)) <= _MOST_SAMPLES:
+        raise argparse.ArgumentTypeError(f"expected 2 to {_MOST_SAMPLES}, found {text[:40]!r}")
+    return value
+
+
+def is_patches(scene: str) -> bool:
+    """Return whether a scene is named patches, which are tessellated."""
+    return scene in BUILT_IN or PurePath(scene).suffix.lower() == ".bpt"
+
+
+def scene_source(
+    args: argparse.Namespace,
+    screen: Screen,
+    effective: Effective,
+    progress: Progress,
+    watch: Callable | None = None,
+    *,
+    require: Callable | None = None,
+) -> SceneSource:
+    """Return how the scene of ``args`` is made; raises UsageError for an option that does not go with it.
+
+    ``require`` refuses what the machine does not draw, as `SceneSource.require`.
+    """
+    described = args.scene in SCENES or PurePath(args.scene).suffix.lower() == ".toml"
+    if args.samples is not None and not is_patches(args.scene):
+        raise UsageError("--samples", "only patches are sampled; a mesh or a scene has its triangles already")
+    if args.flat and described:
+        raise UsageError("--flat", "a scene file says itself how its bodies look")
+    return SceneSource(
+        size=args.size,
+        patch_samples=args.samples,
+        flat=args.flat,
+        config=effective.config,
+        engine=args.engine,
+        progress=progress.tell,
+        note=screen.note,
+        watch=watch,
+        require=require,
+    )

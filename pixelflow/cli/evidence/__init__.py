@@ -1,0 +1,1 @@
+"""Commands that put published figures beside measured ones."""

@@ -1,0 +1,48 @@
+"""Larrabee's vector unit: run programs for it, show its instructions, put claims beside what is measured."""
+
+from __future__ import annotations
+
+import argparse
+
+from larrabee_bridge.isa import INSTRUCTIONS
+from pixelflow.cli.evidence import claims as larrabee_claims
+from pixelflow.cli.model.isa import instructions_report
+from pixelflow.cli.run import vector as larrabee_run
+from pixelflow.cli.shell.arguments import add_common_options
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.report import Report
+
+EXAMPLES = (
+    "pixelflow larrabee isa vcompressd",
+    "pixelflow larrabee run blocks.mc --show r2,r3,r4 --memory partial",
+    "pixelflow larrabee run blocks.mc -P C2=-40 -D vector_latency=6",
+    "pixelflow larrabee run blocks.mc --threads 8 --per-core 4",
+    "pixelflow larrabee claims --only 6.4 table1 gather-gain",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add ``run``, ``isa`` and ``claims``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="run|isa|claims")
+    run_action = actions.add_parser("run", help="run a program", description="Run a program on the vector unit.")
+    larrabee_run.add_arguments(run_action)
+    isa = actions.add_parser("isa", help="instruction reference", description="Show the instructions.")
+    isa.add_argument("operation", nargs="?", metavar="OP", help="one instruction (default: all)")
+    text = (
+        "What the paper on Larrabee claims, and what is measured here, now; a minute or two\n"
+        "without --quick. The exit code is 1 where a printed figure that must be the same is\n"
+        "another one."
+    )
+    claims = actions.add_parser("claims", help="published claims beside what is measured", description=text)
+    larrabee_claims.add_arguments(claims)
+    for action in (run_action, isa, claims):
+        add_common_options(action)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Carry out the action."""
+    if args.action == "isa":
+        found = INSTRUCTIONS.values() if args.operation is None else (INSTRUCTIONS.find(args.operation.lower()),)
+        command = "pixelflow larrabee isa OP" if args.operation is None else None
+        return instructions_report(found, "pixelflow.larrabee-isa/1", command)
+    return (larrabee_claims if args.action == "claims" else larrabee_run).run(args, screen)

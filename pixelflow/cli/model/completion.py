@@ -1,0 +1,75 @@
+"""Print a script that completes command lines of pixelflow in a shell: commands, options, their values, files.
+
+bash:  pixelflow completion bash > ~/.local/share/bash-completion/completions/pixelflow
+zsh:   pixelflow completion zsh > DIRECTORY/_pixelflow     (a directory of $fpath)
+fish:  pixelflow completion fish > ~/.config/fish/completions/pixelflow.fish
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from pixelflow.cli.shell.arguments import Parser, UsageError, add_common_options
+from pixelflow.cli.shell.registry import COMMANDS
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.config import PRESETS, THESIS, leaves
+from pixelflow.isa import INSTRUCTIONS
+from pixelflow.report import Fact
+
+EXAMPLES = ("pixelflow completion bash",)
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the shell."""
+    parser.add_argument("shell", choices=_SHELLS, help="the shell that reads the script")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> int:
+    """Print the script."""
+    if screen.json:
+        raise UsageError("--json", "the result is a script, not an object")
+    try:
+        import shtab
+    except ImportError:
+        hint = "pip install 'pixelflow-sim[completion]'"
+        raise UsageError("completion", "the script is made by shtab, which is not installed", hint) from None
+    parser = whole_parser()
+    _say_what_completes(parser, shtab.FILE)
+    screen.print(Fact(shtab.complete(parser, args.shell).rstrip(), wrap=False))
+    return 0
+
+
+def whole_parser() -> Parser:
+    """Return one parser of all commands; `main` itself never builds more than one of them."""
+    parser = Parser(prog="pixelflow", description="PixelFlow simulator")
+    parser.add_argument("--version", action="version", version="", help="print the version")
+    add_common_options(parser)
+    commands = parser.add_subparsers(dest="command")
+    for command in COMMANDS.values():
+        below = commands.add_parser(command.name, help=command.summary)
+        command.load().add_arguments(below)
+        add_common_options(below)
+    return parser
+
+
+def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
+    """Give each argument the words that may stand there; plain text without known words is the name of a file."""
+    settings = tuple(_settings())
+    words = {"preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operation": tuple(INSTRUCTIONS)}
+    for below in parser.below.values():
+        _say_what_completes(below, files)
+    for action in parser.declared:
+        if action.dest in words:
+            action.choices = words[action.dest]
+        elif action.nargs != 0 and action.choices is None and action.type is None:
+            action.complete = files
+
+
+def _settings() -> Iterator[str]:
+    """Yield ``key=value`` for the few values that a configuration key allows, or else for its default."""
+    for key, known, _, default in leaves(THESIS):
+        values = (True, False) if isinstance(default, bool) else known.allowed or (default,)
+        yield from (f"{key}={str(value).lower() if isinstance(value, bool) else value}" for value in values)

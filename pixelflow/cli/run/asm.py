@@ -1,0 +1,104 @@
+"""Assemble a microcode source into an object file, with listing, symbols and static checks."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from microcode import check, listing, symbols
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
+from pixelflow.cli.shell.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.isa import Program
+from pixelflow.report import Fact, Json, Report, counted
+from pixelflow.simd.errors import Fault, InputError, Place
+
+EXAMPLES = (
+    "pixelflow asm microcode/examples/vector_add.mc --listing",
+    "pixelflow asm microcode/examples/triangle.mc -o triangle.mco",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add source and outputs."""
+    add = parser.add_argument
+    add("program", metavar="PROG.mc", help="source file, or - for standard input")
+    add("-o", "--output", metavar="FILE", help="object file (default: PROG.mco; none with --listing, --check)")
+    add("--listing", nargs="?", const=STANDARD_STREAM, metavar="FILE", help="addresses, words, cycles, source")
+    add(
+        "--symbols", nargs="?", const=STANDARD_STREAM, metavar="FILE", help="labels, routines and memory ranges as JSON"
+    )
+    add("--check", action="store_true", help="static checks only; exit code 1 where they find something")
+    add_parameter_option(parser)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Assemble; write what was asked for."""
+    refuse_object(args.program)
+    target = args.output or _default_output(args, json=screen.json)
+    outputs = [path for path in (target, args.listing, args.symbols) if path is not None]
+    for path in outputs:
+        refuse_overwrite(args.program, path)
+        check_writable(path)
+    if screen.json and STANDARD_STREAM in outputs:
+        raise UsageError("--json", "standard output holds one object only", "give -o, --listing, --symbols a file")
+    program = assemble_file(args.program, args.parameters)
+    warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in check(program)]
+    for warning in warnings:
+        screen.note(warning)
+    if target is not None:
+        _write(target, program.to_json())
+    if args.listing is not None:
+        _write(args.listing, listing(program, screen.width if args.listing == STANDARD_STREAM else None))
+    if args.symbols is not None:
+        _write(args.symbols, symbols(program))
+    shown = [] if STANDARD_STREAM in outputs else _summary(args.program, program, warnings, outputs)
+    failure = "" if args.check and warnings else None
+    return Report(parts=shown, schema="pixelflow.asm/1", data=_object(program, warnings, outputs), failure=failure)
+
+
+def _default_output(args: argparse.Namespace, *, json: bool) -> str | None:
+    if args.check or json or args.listing or args.symbols:
+        return None
+    if args.program == STANDARD_STREAM:
+        return STANDARD_STREAM
+    if Path(args.program).is_dir():
+        raise InputError(Fault("is a folder, not a source file", Place(args.program)))
+    return str(Path(args.program).with_suffix(OBJECT_SUFFIX))
+
+
+def _write(path: str, text: str) -> None:
+    with output_file(path) as stream:
+        stream.write(text)
+
+
+def _summary(source: str, program: Program, warnings: list[str], outputs: list[str]) -> list[Fact]:
+    sizes = [
+        counted(len(program.instructions), "instruction"),
+        counted(len(program.words), "word"),
+        counted(len(program.routines), "routine"),
+    ]
+    if warnings:
+        sizes.append(counted(len(warnings), "warning"))
+    written = [f"wrote {path}" for path in outputs]
+    return [
+        Fact(text, wrap=False) for text in (*written, f"{source}: {', '.join(sizes)}; sha256 {program.sha256[:12]}")
+    ]
+
+
+def _object(program: Program, warnings: list[str], outputs: list[str]) -> dict[str, Json]:
+    return {
+        "program": {"name": program.name, "sha256": program.sha256},
+        "instructions": len(program.instructions),
+        "words": len(program.words),
+        "entries": program.entries,
+        "labels": program.labels,
+        "routines": [
+            {"name": each.name, "entry": each.entry, "end": each.end, "scratch": each.scratch}
+            for each in program.routines
+        ],
+        "ranges": [{"name": each.name, "start": each.start, "size": each.size} for each in program.ranges],
+        "warnings": warnings,
+        "written": outputs,
+    }

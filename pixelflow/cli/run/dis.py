@@ -1,0 +1,41 @@
+"""Disassemble an object file; the text assembles back to the same words."""
+
+from __future__ import annotations
+
+import argparse
+
+from microcode import disassemble
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.cli.shell.programs import read_program
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.report import Report
+from pixelflow.simd.errors import Fault, InputError, Place
+
+EXAMPLES = (
+    "pixelflow asm microcode/examples/vector_add.mc -o vector_add.mco",
+    "pixelflow dis vector_add.mco",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the object file and the output."""
+    parser.add_argument("program", metavar="PROG.mco", help="object file (a source is assembled first)")
+    parser.add_argument("-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="default: standard output")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Write the assembly text of a program."""
+    if args.output == args.program and args.program != STANDARD_STREAM:
+        raise InputError(Fault("is the program itself; it will not be overwritten", Place(args.program)))
+    if screen.json and args.output != STANDARD_STREAM:
+        raise UsageError("-o", "--json prints the text in an object", "leave out one of the two")
+    check_writable(args.output)
+    program = read_program(args.program, ())
+    text = disassemble(program)
+    if screen.json:
+        data = {"program": {"name": program.name, "sha256": program.sha256}, "lines": text.splitlines()}
+        return Report(schema="pixelflow.dis/1", data=data)
+    with output_file(args.output) as stream:
+        stream.write(text)
+    return 0

@@ -1,0 +1,116 @@
+"""Tessellate Bezier patches by microcode on the simulated array; write points, unit normals and triangles.
+
+PATCHES is a .bpt file, or the name of a model that ships with the package: teapot, enneper.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from pixelflow.cli.run.tessellate_method import add_method_options, add_result_options, method_of
+from pixelflow.cli.shell.arguments import add_config_options, add_engine_option
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.observing import Watching, add_observer_options
+from pixelflow.report import Report
+from tessellation import PatchFile, check, load, tessellate
+from tessellation.host.session import PassBegins
+from tessellation.microprogram.libraries import LIBRARIES
+from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.reports.outcome import Outcome, outcome_report
+
+EXAMPLES = (
+    "pixelflow tessellate teapot --samples 8 -o teapot.obj",
+    "pixelflow tessellate enneper --samples 7 --weld -o enneper.ply",
+    "pixelflow tessellate teapot --schedule overlapped --samples 4 --json",
+)
+
+
+def add_sampling_options(parser: argparse.ArgumentParser) -> None:
+    """Add the patches, how finely they are sampled, and the float routines."""
+    add = parser.add_argument
+    add("patches", metavar="PATCHES", help="patch file (.bpt), or a built-in model: teapot, enneper")
+    add("--samples", type=_samples, default=[16], metavar="K[,K...]",
+        help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
+    add("--library", choices=tuple(LIBRARIES), default=None,
+        help="float routines (default: tuned; overlapped: tuned-finite where nothing can overflow)")  # fmt: skip
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add model, sampling, machine and outputs."""
+    add_sampling_options(parser)
+    add_method_options(parser)
+    add_result_options(parser)
+    add_engine_option(parser)
+    add_observer_options(parser, passes=True)
+    add_config_options(parser)
+    group = parser.add_argument_group("outputs")
+    add = group.add_argument
+    add("-o", "--output", metavar="FILE", help="mesh file: .obj, .ply (binary) or .npz")
+    add("--weld", action="store_true", help="one vertex per shared sample, no cracks along shared edges")
+    add("--outward", action="store_true",
+        help="turn whole parts so that normals point out of the volume (default: along dP/du x dP/dv)")  # fmt: skip
+    add("--preview", metavar="FILE.png", help="shaded picture (needs pillow: pip install 'pixelflow-sim[image]')")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Tessellate, write the files, report; fails where a result misses the limits."""
+    effective = configuration(args, screen)
+    if args.output or args.preview:
+        from pixelflow.cli.run.mesh_files import check_outputs  # 20 ms for those who write none
+
+        check_outputs(args)
+    method = method_of(args)
+    file = load_patches(args.patches, screen)
+    counts = sample_counts(args, len(file.patches))
+    engine = engine_of(args, screen)
+    line = Progress(replace(screen, progress=screen.progress and not args.live))
+    with Watching(args, screen, effective, args.patches) as watching, line:
+
+        def begin(one: PassBegins) -> None:
+            watching.part(one.number, one.total)
+            line.part(one.number, one.total, one)
+
+        result = tessellate(
+            file.patches,
+            counts,
+            library=args.library,
+            engine=engine,
+            config=effective.config,
+            method=method,
+            progress=begin,
+            watch=watching.attach,
+        )
+    mesh = result.mesh(weld=args.weld, outward=args.outward)
+    checked = check(mesh) if args.weld else None
+    written = []
+    if args.output or args.preview:
+        from pixelflow.cli.run.mesh_files import write_outputs
+
+        written = write_outputs(args, screen, mesh)
+    return outcome_report(Outcome(effective, file, result, mesh, checked, written))
+
+
+def load_patches(name: str, screen: Screen) -> PatchFile:
+    """Return a patch file or a built-in model, and note what is to be said of it."""
+    file = load(name)
+    for note in file.notes:
+        screen.note(f"note: {file.name}: {note}")
+    return file
+
+
+def sample_counts(args: argparse.Namespace, patches: int) -> list[int]:
+    """Return the samples along u and v of each patch."""
+    return [args.samples[index % len(args.samples)] for index in range(patches)]
+
+
+def _samples(text: str) -> list[int]:
+    counts = [int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 0 for word in text.split(",")]
+    if not all(MIN_SAMPLES <= count <= MAX_SAMPLES for count in counts):
+        raise argparse.ArgumentTypeError(
+            f"expected {MIN_SAMPLES} to {MAX_SAMPLES}, or a list 4,8,16; found {text[:40]!r}"
+        )
+    return counts

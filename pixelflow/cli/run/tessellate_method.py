@@ -1,0 +1,79 @@
+"""Options that say how passes are carried out, for `pixelflow tessellate` and `serve`, and which go together."""
+
+from __future__ import annotations
+
+import argparse
+
+from pixelflow.cli.shell.arguments import UsageError
+from tessellation import Method
+from tessellation.microprogram.passes import CACHING_WAYS, CONTROL_POINTS, GP_WAYS, RESULT_WAYS, SCHEDULES
+from tessellation.microprogram.texture_source import SENDS
+from tessellation.plan.precision import MANTISSAS
+from tessellation.plan.texture_layout import REPLICATIONS
+
+__all__ = ["add_method_options", "add_result_options", "method_of"]
+
+
+def add_method_options(parser: argparse.ArgumentParser) -> None:
+    """Add the way of the control points, the schedule, and the precision."""
+    add = parser.add_argument
+    add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
+        help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
+    add("--schedule", choices=SCHEDULES, default=SCHEDULES[0],
+        help="order of work: the thesis's (default), or overlapped, which takes far fewer cycles")  # fmt: skip
+    add("--sends", type=int, choices=SENDS, default=None, metavar="S",
+        help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
+    add("--mantissa-bytes", type=int, choices=MANTISSAS, default=3, metavar="N",
+        help="mantissa of all arithmetic: 3 (binary32, default) to 6; results are rounded to binary32")  # fmt: skip
+    add("--hybrid", action="store_true", help="with longer mantissas: keep the control points binary32")
+    add("--replication", type=int, choices=REPLICATIONS, default=None, metavar="N",
+        help="modules that hold each patch: 1 (default), 2 or 4")  # fmt: skip
+    add("--load", choices=GP_WAYS, default=GP_WAYS[0],
+        help="how the database gets into texture memory: at once (default), or loaded from GP memory")  # fmt: skip
+
+
+def add_result_options(parser: argparse.ArgumentParser) -> None:
+    """Add the way of the results; without these options ``set_defaults`` must say it."""
+    add = parser.add_argument
+    add("--results", choices=RESULT_WAYS, default=RESULT_WAYS[0],
+        help="way of the results: read at once (default); to GP memory after a pass (gp); points during a pass and "
+        "normals after it (gp-fine); all during the next pass (gp-coarse); points during a pass and normals during "
+        "the next (gp-both)")  # fmt: skip
+    add("--gps", type=int, choices=range(1, 9), default=None, metavar="N",
+        help="GPs that take results (default: 1 for the schedule of the thesis, else all of the node)")  # fmt: skip
+    add("--cache", choices=CACHING_WAYS, default=None,
+        help="keep the results of each pass in texture memory, and read them back at the end (appendix B): an address "
+        "for each word, a base for three PEs, or that with alternate banks")  # fmt: skip
+
+
+def method_of(args: argparse.Namespace) -> Method:
+    """Return how the passes are carried out; raises UsageError for options that have no effect together."""
+    _refuse_idle(args)
+    return Method(
+        args.control_points, args.schedule, 4 if args.sends is None else args.sends, args.replication or 1,
+        args.mantissa_bytes, hybrid=args.hybrid, load=args.load, results=args.results, gps=args.gps,
+        cache=args.cache,
+    )  # fmt: skip
+
+
+def _refuse_idle(args: argparse.Namespace) -> None:
+    lee, fine = args.control_points == "lee", args.results in ("gp-fine", "gp-both")
+    overlapped, gp = args.schedule == "overlapped", args.load == "gp"
+    idle = (
+        (lee and args.sends is not None, "--sends", "sends are reads of texture memory, and the LEE reads none"),
+        (lee and args.replication is not None, "--replication", "through the LEE no module holds patches"),
+        (lee and gp, "--load", "the database goes from the GPs to texture memory, which the LEE does not use"),
+        (lee and overlapped, "--schedule", "the overlapped schedule needs control points from texture memory"),
+        (lee and fine, f"--results {args.results}", "points leave beside reads of texture memory; the LEE reads none"),
+    )
+    for is_idle, option, reason in idle:
+        if is_idle:
+            raise UsageError(option, reason, f"leave out {option.split()[0]} or --control-points lee")
+    if overlapped and args.sends is not None:
+        raise UsageError("--sends", "the overlapped schedule reads 8 bytes for two PEs each", "leave out --sends")
+    if args.gps is not None and args.results == "direct":
+        raise UsageError("--gps", "results that are read at once go to no GP", "choose another --results")
+    if args.cache is not None and args.results in ("gp-coarse", "gp-both"):
+        raise UsageError("--cache", "results that leave during the next pass cannot be kept", "leave it out")
+    if args.hybrid and args.mantissa_bytes == 3:
+        raise UsageError("--hybrid", "a hybrid needs mantissas of 4 to 6 bytes", "add --mantissa-bytes 4")

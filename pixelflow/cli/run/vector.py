@@ -1,0 +1,82 @@
+"""The action ``pixelflow larrabee run``: one program on the vector unit, its cycles, registers and memory."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+from larrabee_bridge.core import CoreConfig
+from larrabee_bridge.isa import NAMES
+from larrabee_bridge.machine import run_program
+from larrabee_bridge.unit import MEMORY_BYTES, TARGET, VectorProgram
+from pixelflow.cli.shell.arguments import UsageError, count
+from pixelflow.cli.shell.machine_values import configured
+from pixelflow.cli.shell.output import STANDARD_STREAM
+from pixelflow.cli.shell.programs import add_parameter_option, read_program
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.report import Report
+
+LARGEST = 4096
+"""Most bytes of memory that are shown."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the program and what to show of its end."""
+    add = parser.add_argument
+    add("program", metavar="PROG.mc", help="source or object file; - is standard input; or a shipped one: blocks.mc")
+    add_parameter_option(parser)
+    add("--threads", type=count, default=1, metavar="N", help="threads side by side, r0 holds each one's number")
+    add("--per-core", type=count, metavar="N", help="also time cores on which N threads take turns")
+    add("--show", action="append", default=[], metavar="REGISTERS", help="v1,k1,r1 of thread 0 at the end (repeatable)")
+    add("--memory", action="append", default=[], metavar="RANGE", help="a range, or START:BYTES, as words (repeatable)")
+    add("--as", dest="form", choices=("hex", "int", "float"), default="int", help="how words are shown (default: int)")
+    add("-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="a value of the core model")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Run the program and report."""
+    config = configured(CoreConfig, "-D", args.overrides)
+    if config.caches and args.per_core is None:
+        raise UsageError("-D caches=true", "caches belong to cores that threads share", "add --per-core 4")
+    program = read_program(_path(args.program), args.parameters, TARGET)
+    registers = [name for names in args.show for name in _registers(names)]
+    memory = {text: _span(text, program) for text in args.memory}
+    done = run_program(program, config=config, threads=args.threads, per_core=args.per_core)
+    shown = {name: done.register(name) for name in registers}
+    words = {text: done.words(*span) for text, span in memory.items()}
+    report = done.report(shown | words, args.form, Path(args.program).name)
+    return replace(report, data={**report.data, "registers": shown, "memory": words})
+
+
+def _path(given: str) -> str:
+    """Return the path of a program; a bare name that is no file here may be that of a shipped one."""
+    if given == STANDARD_STREAM or Path(given).name != given or Path(given).exists():
+        return given
+    shipped = resources.files("larrabee_bridge").joinpath("programs", given)
+    return str(shipped) if shipped.is_file() else given
+
+
+def _registers(names: str) -> list[str]:
+    found = [name.strip() for name in names.split(",")]
+    for name in found:
+        if name not in NAMES:
+            raise UsageError(f"--show {names}", f"there is no register {name}", "v0..v31, k0..k7, r0..r15")
+    return found
+
+
+def _span(text: str, program: VectorProgram) -> tuple[int, int]:
+    """Return first byte and size of a range of the program, or of START:BYTES."""
+    ranges = {each.name: (each.start, each.size) for each in program.ranges}
+    start, colon, size = text.partition(":")
+    if text in ranges:
+        start, size = ranges[text]
+    elif colon and start.isdigit() and size.isdigit():
+        start, size = int(start), int(size)
+    else:
+        hint = f"ranges: {', '.join(ranges)}; or START:BYTES" if ranges else "write START:BYTES"
+        raise UsageError(f"--memory {text}", "is no range of the program", hint)
+    if start % 4 or size % 4 or not 0 < size <= LARGEST or start + size > MEMORY_BYTES:
+        raise UsageError(f"--memory {text}", f"whole words inside the memory are shown, {LARGEST} bytes at most")
+    return start, size

@@ -1,0 +1,188 @@
+"""Command line parsing shared by all commands: common options, and usage errors that name the nearest known word."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from pixelflow.cli.shell.screen import FORMATS
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+
+__all__ = [
+    "Parser",
+    "UsageError",
+    "add_common_options",
+    "add_config_options",
+    "add_engine_option",
+    "count",
+    "count_or_zero",
+    "screen_width",
+]
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser without abbreviations, whose errors suggest what was meant (exit code 2)."""
+
+    def __init__(self, *args: Any, **known: Any) -> None:
+        self.declared: list[argparse.Action] = []
+        """Every argument and option, those of groups too."""
+        self.below: Mapping[str, Parser] = {}
+        """The parsers of the words that may follow."""
+        known.setdefault("allow_abbrev", False)
+        known.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, **known)
+
+    def add_argument(self, *names: Any, **known: Any) -> argparse.Action:
+        """Declare an argument."""
+        self.declared.append(super().add_argument(*names, **known))
+        return self.declared[-1]
+
+    def add_argument_group(self, *args: Any, **known: Any) -> Any:
+        """Return a group, whose arguments are declared as the parser's own."""
+        group = super().add_argument_group(*args, **known)
+        add = group.add_argument
+
+        def declare(*names: Any, **known: Any) -> argparse.Action:
+            self.declared.append(add(*names, **known))
+            return self.declared[-1]
+
+        group.add_argument = declare
+        return group
+
+    def add_subparsers(self, **known: Any) -> Any:
+        """Return what takes the parsers of words that may follow."""
+        found = super().add_subparsers(**known)
+        self.below = found.choices
+        return found
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        parsed, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.error(_unknown_text(unknown, list(self._all_options())))
+        return parsed
+
+    def error(self, message: str) -> NoReturn:
+        """Print one message and where to read on; exit with 2."""
+        self.exit(2, f"{self.prog}: error: {message}\n    see: {self.prog} --help\n")
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End the program; ``message`` goes to stderr as it is."""
+        if message and sys.stderr is not None:
+            sys.stderr.write(message)
+        sys.exit(status)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        found = nearest(str(value), choices)
+        hint = f"did you mean {found}?" if found else f"allowed: {', '.join(choices)}"
+        raise argparse.ArgumentError(action, f"{value!r} is unknown; {hint}")
+
+    def _all_options(self) -> Iterator[str]:
+        for action in self.declared:
+            yield from action.option_strings
+        for below in self.below.values():
+            yield from below._all_options()
+
+
+class UsageError(InputError):
+    """An option whose value can be judged only when the program or the machine is known; exit code 2."""
+
+    exit_code = 2
+
+    def __init__(self, option: str, message: str, hint: str | None = None) -> None:
+        super().__init__(Fault(message, Place(option if len(option) <= 60 else option[:57] + "..."), hint))
+
+
+def _unknown_text(unknown: Sequence[str], options: Sequence[str]) -> str:
+    lines = []
+    for before, word in zip(("", *unknown), unknown, strict=False):
+        if not word.startswith("-"):
+            if not before.startswith("-"):  # what follows an unknown option is most likely its value
+                lines.append(f"unexpected argument {word[:60]!r}")
+            continue
+        name = word.partition("=")[0]
+        found = _near_option(name, options)
+        lines.append(f"unknown option {name}" + (f"; did you mean {found}?" if found else ""))
+    return "\n    ".join(lines)
+
+
+def _near_option(name: str, options: Sequence[str]) -> str | None:
+    """Return the option that was most likely meant, or None: one letter in four may be wrong, and case and dashes."""
+    import difflib
+
+    def bare(option: str) -> str:
+        return option.lower().strip("-").replace("_", "-")
+
+    by_name = {bare(option): option for option in options if len(bare(option)) > 1}
+    found = difflib.get_close_matches(bare(name), list(by_name), n=1, cutoff=0.75)
+    return by_name[found[0]] if found else None
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command takes; absent ones leave the namespace as it was."""
+    group = parser.add_argument_group("common options")
+    add = group.add_argument
+    absent = argparse.SUPPRESS
+    add("--json", dest="format", action="store_const", const="json", default=absent,
+        help="print one JSON object on standard output, nothing else")  # fmt: skip
+    add("--format", choices=FORMATS, default=absent, help="form of the report: text (default), json, markdown, html")
+    add("-q", "--quiet", action="store_true", default=absent, help="no notes, no report; results and errors only")
+    add("-v", "--verbose", action="store_true", default=absent, help="more notes; a traceback for an internal error")
+    add("--color", choices=("auto", "always", "never"), default=absent, help="colours (default: auto; see NO_COLOR)")
+    add("--no-progress", dest="progress", action="store_false", default=absent, help="no progress line on a terminal")
+    add("--width", type=screen_width, metavar="N", default=absent, help="columns of the report (default: the terminal)")
+
+
+def add_config_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose a configuration."""
+    parser.add_argument("--config", metavar="FILE", help="configuration file (TOML)")
+    parser.add_argument("--preset", help="machine to start from: thesis (default) or tiny; wins over the file's")
+    parser.add_argument(
+        "-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="change one value (repeatable)"
+    )
+
+
+def add_engine_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that chooses the lane engine."""
+    from pixelflow.kernels import ENGINES
+    from pixelflow.simd.lanes import AUTO
+
+    text = "lane engine (default: auto, which is compiled where the extra `fast` is installed, else rows)"
+    parser.add_argument("--engine", choices=(AUTO, *ENGINES), default=AUTO, help=text)
+
+
+def count(text: str) -> int:
+    """Parse a positive whole number for argparse; underscores between digits are allowed."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text[:40]!r}")
+    return value
+
+
+def count_or_zero(text: str) -> int:
+    """Parse a whole number from 0 on for argparse; underscores between digits are allowed."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, found {text[:40]!r}")
+    return value
+
+
+def screen_width(text: str) -> int:
+    """Parse a screen width for argparse: 20 to 1000 columns."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if not 20 <= value <= 1000:
+        raise argparse.ArgumentTypeError(f"expected 20 to 1000 columns, found {text[:40]!r}")
+    return value

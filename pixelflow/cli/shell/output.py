@@ -1,0 +1,157 @@
+"""Output files that appear complete or not at all.
+
+A file is written under a temporary name in the same folder and renamed when it is finished, so that an interrupted
+or failed command leaves nothing (or the old file) under the final name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from pixelflow.simd.errors import Fault, InputError, Place
+
+__all__ = [
+    "STANDARD_STREAM",
+    "check_drawing",
+    "check_writable",
+    "output_file",
+    "refuse_clashes",
+    "refuse_overwrite",
+    "write_stdout",
+]
+
+STANDARD_STREAM = "-"
+"""The file name that means standard output."""
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise InputError where ``path`` could not be written; call it before long work. Changes nothing."""
+    if str(path) == STANDARD_STREAM:
+        return
+    target = Path(path)
+    try:
+        _refuse_unwritable(target)
+    except OSError as error:  # a name that is too long, a link that leads in circles
+        raise _refusal(target, error.strerror or str(error)) from None
+
+
+def refuse_clashes(outputs: Iterable[tuple[str, str]], inputs: Iterable[tuple[str, str]] = ()) -> None:
+    """Raise InputError where two outputs of a command, or an output and an input, are one file.
+
+    Both are pairs of an option and a path; devices may be shared.
+    """
+    seen = {os.path.realpath(path): option for option, path in inputs if path != STANDARD_STREAM}
+    for option, path in outputs:
+        real = os.path.realpath(path)
+        if path == STANDARD_STREAM or (os.path.exists(real) and not os.path.isfile(real)):
+            continue
+        if real in seen:
+            both = f"two {option}" if seen[real] == option else f"{seen[real]} and {option}"
+            raise _refusal(Path(path), f"{both} name the same file")
+        seen[real] = option
+
+
+@contextlib.contextmanager
+def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
+    """Open ``path`` for writing; the file gets its name only when the block ends without an exception.
+
+    ``-`` is standard output. Text is UTF-8 with LF. Raises InputError (exit code 3) for a missing or read-only
+    folder and for a full disk.
+    """
+    if str(path) == STANDARD_STREAM:
+        yield sys.stdout.buffer if binary else sys.stdout
+        return
+    check_writable(path)
+    # A link is followed, so that the file it names is replaced and not the link.
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file():
+            with _open(target, binary=binary) as stream:  # a device or a pipe has no temporary twin
+                yield stream
+            return
+        temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}.tmp")
+        try:
+            with _open(temporary, binary=binary) as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            if target.exists():
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _refusal(Path(path), f"cannot be written: {error.strerror or error}") from error
+
+
+def check_drawing() -> None:
+    """Raise InputError where matplotlib is not installed; call it before long work."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError(
+            Fault("--figure needs matplotlib", hint="install the extra: pip install 'pixelflow-sim[plot]'")
+        ) from None
+
+
+def refuse_overwrite(source: str, target: str | None) -> None:
+    """Raise InputError where an output would replace the program it is made from, or look like a source."""
+    if target in (None, STANDARD_STREAM):
+        return
+    if target.endswith(".mc"):
+        hint = f"an option may have taken the program as its value; write: --listing=FILE {target}"
+        raise InputError(Fault("is a source file; it will not be overwritten", Place(target), hint))
+    if os.path.exists(target) and os.path.exists(source) and os.path.samefile(source, target):
+        raise InputError(Fault("is the program itself; it will not be overwritten", Place(target)))
+
+
+def write_stdout(text: str) -> None:
+    """Write text to standard output; characters that its encoding lacks are replaced."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(Fault(f"cannot be written: {error.strerror}", Place("standard output"))) from None
+
+
+def _open(path: Path, *, binary: bool) -> IO:
+    if binary:
+        return path.open("wb")
+    return path.open("w", encoding="utf-8", newline="\n")
+
+
+def _refuse_unwritable(target: Path) -> None:
+    folder = target.parent
+    if "\0" in str(target):
+        raise _refusal(target, "is not a file name")
+    if target.is_dir():
+        raise _refusal(target, "is a folder")
+    if not folder.is_dir():
+        raise _refusal(target, f"the folder {folder} does not exist", "make it first, or name another file")
+    if target.exists():
+        if not os.access(target, os.W_OK):
+            raise _refusal(target, "exists and is read-only")
+        if not target.is_file():
+            return
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _refusal(target, f"the folder {folder} is read-only", "choose a folder that you may write to")
+
+
+def _refusal(path: Path, message: str, hint: str | None = None) -> InputError:
+    return InputError(Fault(message, Place(str(path)), hint))

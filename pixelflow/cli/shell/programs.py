@@ -1,0 +1,104 @@
+"""Programs on the command line: source text or object file, and the parameters that a source may take."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from microcode import assemble
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.output import STANDARD_STREAM
+from pixelflow.isa import Program
+from pixelflow.isa.program import PIXELFLOW
+from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.isa.target import ProgramTarget
+
+__all__ = [
+    "OBJECT_SUFFIX",
+    "add_parameter_option",
+    "assemble_file",
+    "read_program",
+    "refuse_object",
+]
+
+OBJECT_SUFFIX = ".mco"
+
+
+def add_parameter_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``-P name=value``."""
+    parser.add_argument(
+        "-P",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="set a `param` of the source to a number (repeatable)",
+    )
+
+
+def read_program(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
+    """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
+
+    ``target`` is what it is for (None: the node's instruction streams).
+    """
+    parameters = list(parameters)
+    if not path.endswith(OBJECT_SUFFIX):
+        return assemble_file(path, parameters, target)
+    if parameters:
+        raise InputError(Fault("-P sets parameters of a source; an object file has none", Place(path)))
+    return (Program if target is None else target.program).load(path)
+
+
+def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
+    """Assemble a source file, or standard input for ``-``."""
+    values = _numbers(parameters)
+    try:
+        return _assembled(path, values, target)
+    except InputError as error:
+        missing = {f"the file has no param {name}": name for name in values}
+        for fault in error.faults:
+            if fault.place is None and fault.message in missing and len(error.faults) == 1:
+                name = missing[fault.message]
+                raise UsageError(f"-P {name}={values[name]}", fault.message, fault.hint) from None
+        raise
+
+
+def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
+    target = target or PIXELFLOW
+    if path != STANDARD_STREAM:
+        return assemble(Path(path), target, **values)
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(Fault("is not UTF-8 text", Place("standard input"))) from None
+    return assemble(text + "\n", target, **values)
+
+
+def refuse_object(path: str) -> None:
+    """Raise InputError where an object file stands in the place of a source."""
+    if path.endswith(OBJECT_SUFFIX) and os.path.isfile(path):
+        hint = f"run it: pixelflow run {path}; read it: pixelflow dis {path}"
+        raise InputError(Fault("is an object file already, not a source file", Place(path), hint))
+
+
+def _numbers(parameters: Iterable[str]) -> dict[str, int | float]:
+    values = {}
+    for text in parameters:
+        name, equals, written = (part.strip() for part in text.partition("="))
+        value = _number(written)
+        if value is None or not equals or not name.isidentifier():
+            raise UsageError(f"-P {text}", "expected NAME=NUMBER", "example: -P SCRATCH=240")
+        values[name] = value
+    return values
+
+
+def _number(text: str) -> int | float | None:
+    for parse in (lambda: int(text, 0), lambda: float(text)):
+        try:
+            return parse()
+        except ValueError:
+            continue
+    return None

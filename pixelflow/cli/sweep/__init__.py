@@ -1,0 +1,1 @@
+"""Grids of configurations, measured and kept in a table."""

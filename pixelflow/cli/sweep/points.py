@@ -1,0 +1,201 @@
+"""The points of a sweep: a program or a tessellation with everything it needs, and the row that it measures.
+
+A point is a value that travels to another process or another machine, so it holds programs and patches, not names of
+files. What it measures depends on nothing but the point.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from time import perf_counter
+from typing import Protocol
+
+from microcode.read import files
+from pixelflow import __version__
+from pixelflow.config import NodeConfig
+from pixelflow.isa import Program
+from pixelflow.node import Node, Run
+from pixelflow.report import six_digits
+from pixelflow.simd.errors import PixelflowError, format_error
+from pixelflow.simd.records import record
+from tessellation import Method, Patch, tessellate
+
+__all__ = ["COLUMNS", "Cell", "Point", "Refused", "Row", "RunPoint", "TessellatePoint", "library_sha256", "measure"]
+
+Cell = int | float | bool | str | None
+"""One field of a row; None is what the point did not do, or could not know."""
+
+Row = Mapping[str, Cell]
+"""The cells of a row by column; a column that is missing is empty."""
+
+_CYCLES = (
+    "run.cycles",
+    *(f"{stream}.{kind}_cycles" for stream in ("eigc", "tigc") for kind in ("busy", "wait", "idle")),
+)
+
+COLUMNS = {
+    "run": ("program_sha256", "config_sha256", "version", *_CYCLES),
+    "tessellate": (
+        "patches_sha256", "config_sha256", "library_sha256", "version", "patches", "passes", *_CYCLES,
+        "worst_point_error", "worst_normal_error",
+    ),
+}  # fmt: skip
+"""What a row of each kind of sweep holds; cycles are named as in `pixelflow stats`, and summed over the passes."""
+
+
+_HASHES = ("program_sha256", "patches_sha256", "config_sha256", "library_sha256")
+
+
+class Point(Protocol):
+    """One point of a grid."""
+
+    @property
+    def identity(self) -> Row:
+        """The hashes of what goes in, and the version of the simulator.
+
+        A row of equal identity and values need not be measured again.
+        """
+
+    def measure(self) -> Row:
+        """Return what came out; raises PixelflowError where the point failed."""
+
+
+@record
+class Refused:
+    """A point that cannot be built: its values contradict each other, or the program does not assemble with them."""
+
+    text: str
+    exit_code: int
+    identity: Row
+
+    @classmethod
+    def by(cls, error: PixelflowError, kind: str) -> Refused:
+        """Return the point of a kind of sweep that an error stands for."""
+        unknown = {name: None for name in COLUMNS[kind] if name in _HASHES}
+        return cls(_one_line(error), error.exit_code, {**unknown, "version": __version__})
+
+    def measure(self) -> Row:
+        """Return the error."""
+        return {"exit_code": self.exit_code, "error": self.text}
+
+
+@record
+class RunPoint:
+    """A program on a node; without data (``function`` false) only time passes, and the cycles are the same."""
+
+    program_text: str
+    """The object file of the program: what a process has read once it need not read and analyse again."""
+    config: NodeConfig
+    engine: str
+    max_cycles: int | None
+    function: bool
+
+    @property
+    def identity(self) -> Row:
+        """The hashes of program and configuration, and the version of the simulator."""
+        return {
+            "program_sha256": _program(self.program_text).sha256,
+            "config_sha256": self.config.sha256,
+            "version": __version__,
+        }
+
+    def measure(self) -> Row:
+        """Run the program; return the cycles of its streams."""
+        program = _program(self.program_text)
+        node = Node(self.config, self.engine if self.function else "rows")
+        node.load(program)
+        return _cycles([node.run(program, max_cycles=self.max_cycles, function=self.function)])
+
+
+@record
+class TessellatePoint:
+    """A tessellation: patches, samples of each, and how it is done."""
+
+    patches: tuple[Patch, ...]
+    counts: tuple[int, ...]
+    config: NodeConfig
+    engine: str
+    library: str | None
+    method: Method
+
+    @property
+    def identity(self) -> Row:
+        """The hashes of the control points, configuration and microcode library, and the version of the simulator."""
+        seen = hashlib.sha256()
+        for patch in self.patches:
+            seen.update(repr(patch.points.shape).encode() + patch.points.tobytes())
+        return {
+            "patches_sha256": seen.hexdigest(),
+            "config_sha256": self.config.sha256,
+            "library_sha256": library_sha256(),
+            "version": __version__,
+        }
+
+    def measure(self) -> Row:
+        """Tessellate; return the cycles of all passes, and how far the worst results are from the reference."""
+        found = tessellate(
+            self.patches,
+            self.counts,
+            library=self.library,
+            engine=self.engine,
+            config=self.config,
+            method=self.method,
+        )
+        return {
+            "patches": len(self.patches),
+            "passes": len(found.runs),
+            **_cycles(found.runs),
+            "worst_point_error": _rounded(found.worst_point_error),
+            "worst_normal_error": _rounded(found.worst_normal_error),
+        }
+
+
+@lru_cache(maxsize=1)
+def library_sha256() -> str:
+    """Return a hash of all sources of the microcode library here: names, lengths and contents."""
+    seen = hashlib.sha256()
+    for path in sorted(files.LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(files.LIBRARY).as_posix()):
+        content = path.read_bytes()
+        seen.update(f"{path.relative_to(files.LIBRARY).as_posix()} {len(content)}\n".encode() + content)
+    return seen.hexdigest()
+
+
+@lru_cache(maxsize=16)
+def _program(text: str) -> Program:
+    return Program.from_json(text)
+
+
+def measure(point: Point) -> tuple[Row, float]:
+    """Return the row of a point, its exit code and error among it, and the seconds that it took."""
+    started = perf_counter()
+    try:
+        row = {"exit_code": 0, **point.measure()}
+    except PixelflowError as error:
+        row = {"exit_code": error.exit_code, "error": _one_line(error)}
+    return {**point.identity, **row}, perf_counter() - started
+
+
+def _cycles(runs: Iterable[Run]) -> Row:
+    """Return the sums over runs: busy, waiting, and idle from the end of a stream to the end of its run."""
+    row = dict.fromkeys(_CYCLES)
+    for run in runs:
+        amounts = {"run.cycles": run.total_cycles}
+        for each in run.streams:
+            amounts[f"{each.stream}.busy_cycles"] = each.busy
+            amounts[f"{each.stream}.wait_cycles"] = sum(each.waits.values())
+            amounts[f"{each.stream}.idle_cycles"] = run.total_cycles - each.cycles
+        for name, cycles in amounts.items():
+            row[name] = (row[name] or 0) + cycles
+    return row
+
+
+def _rounded(error: float) -> float:
+    """Return six digits: the reference is computed in floating point, whose last ones may differ between hosts."""
+    return float(six_digits(error))
+
+
+def _one_line(error: PixelflowError) -> str:
+    """Return the message of an error as one field of a table."""
+    return "; ".join(line.strip() for line in format_error(error).splitlines() if line.strip())

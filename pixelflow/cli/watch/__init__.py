@@ -1,0 +1,1 @@
+"""Watching runs: the options, the files, the dashboard."""

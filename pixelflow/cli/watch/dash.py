@@ -1,0 +1,197 @@
+"""Show the dashboard of a saved run at any cycle.
+
+FILE is what `pixelflow run PROG --record FILE.npz` or `pixelflow tessellate ... --record FILE.npz` has written. The
+run is executed again up to the cycle, so everything in the frame is as it was then, the history before it too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from pixelflow.cli.shell.arguments import UsageError, count, count_or_zero
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
+from pixelflow.cli.shell.pe_selection import map_view
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.dash_state import Looker, facts_of
+from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, takes_live
+from pixelflow.config import PRESETS
+from pixelflow.isa import Program
+from pixelflow.kernels import ENGINES
+from pixelflow.node.account.pe_report import MapView
+from pixelflow.node import Replay
+from pixelflow.node.replay.saved_run import SavedRun
+from pixelflow.observe.dashboard import State, Watch, frame, snapshot
+from pixelflow.report import Json, Report, number
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+EXAMPLES = (
+    "pixelflow run microcode/examples/triangle.mc --record triangle.npz",
+    "pixelflow dash triangle.npz --at 12",
+    "pixelflow dash triangle.npz --show depth --width 100 --svg triangle.svg",
+)
+
+_HEIGHT = 24
+_END = 1 << 62
+"""Beyond the end of any run."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the saved run, the cycle, the map, and where the frame goes."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="saved run (.npz): pixelflow run PROG --record FILE")
+    add(
+        "--at", type=count_or_zero, metavar="CYCLE", help="all that begins before this cycle is done (default: the end)"
+    )
+    add("--show", metavar="WHAT", default="enable",
+        help="the map: enable (default), carry, R, S, M, a range NAME or NAME[i], or a byte: 0 to 383")  # fmt: skip
+    add("--height", type=_height, metavar="N", default=_HEIGHT, help=f"lines of the frame (default: {_HEIGHT})")
+    add("--svg", metavar="FILE", help="write the frame as a picture (.svg) instead of printing it")
+    add("--play", type=count, metavar="N", help="play the run in the terminal, N cycles a second, up to --at")
+    add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Execute the run up to the cycle and show the frame."""
+    _check_outputs(args)
+    saved = SavedRun.load(args.file)
+    player = Player(saved, args.engine, _map_view(args.show, saved.program))
+    if args.play is not None:
+        _play(screen, player, args.play, args.at)
+    state = player.at(_END if args.at is None else args.at)
+    if args.at is not None and args.at > state.cycle:
+        screen.note(f"note: the run ends at cycle {number(state.cycle)}")
+    if args.svg is not None:
+        color = args.color != "never" and not os.environ.get("NO_COLOR")
+        _write_svg(args.svg, replace(screen, color=color), state, args.height)
+        screen.note(f"wrote {args.svg}")
+    elif screen.json:
+        return Report(schema="pixelflow.frame/1", data=_object(state))
+    else:
+        draw_frame(screen, state, args.height)
+    return 0
+
+
+def _height(text: str) -> int:
+    lines = count(text)
+    if not 6 <= lines <= 1000:
+        raise argparse.ArgumentTypeError(f"expected 6 to 1000 lines, found {text[:40]!r}")
+    return lines
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    if args.play is not None and not takes_live():
+        raise UsageError("--play", "there is no terminal to play in", "leave it out for one frame, or see --svg")
+    if args.svg is None:
+        return
+    if args.svg == STANDARD_STREAM or not args.svg.lower().endswith(".svg"):
+        raise UsageError(f"--svg {args.svg[:60]}", "the picture is an SVG file", "name a file that ends in .svg")
+    refuse_overwrite(args.file, args.svg)
+    check_writable(args.svg)
+
+
+def _map_view(text: str, program: Program) -> MapView:
+    """Return what the map shows; a number is the address of a byte."""
+
+    number = text.removeprefix("byte ")
+    if number.isascii() and number.isdigit():
+        return MapView(f"byte {number}", address=int(number[:9]))
+    return map_view(text, program, option="--show")
+
+
+class Player:
+    """A saved run that is executed again, and the frames of its cycles."""
+
+    def __init__(self, saved: SavedRun, engine: str, view: MapView) -> None:
+        self._saved = saved
+        self._watch: Watch = Watch(enables=True, instructions=True)
+        self._replay: Replay = saved.replay(engine, watch=self._watch.attach)
+        node = self._replay.node
+        title = "enabled PEs" if view.flag == "E" else view.text
+        self._looker = Looker(node, title, view.values)
+        preset = _preset_of(saved)
+        self._facts = facts_of(saved.config, preset, node.engine, saved.program, self._replay)
+        self._looker.look(self._watch)  # refuse a byte that no PE has before anything runs
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has come to its end."""
+        return self._replay.ended
+
+    def at(self, cycle: int) -> State:
+        """Return the frame of a cycle, which may not go back; of the end where that comes first."""
+        self._watch.until = cycle
+        position = self._replay.advance(cycle)
+        following = {
+            name: ahead.index for name in self._replay.streams if (ahead := self._replay.ahead(name)) is not None
+        }
+        end = self._saved.end
+        stopped = self._replay.stopped
+        return snapshot(
+            self._watch,
+            self._facts,
+            replace(self._looker.look(self._watch, at=position), following=following),
+            at=position,
+            total=end.cycles if end is not None else None,
+            status=None if self._replay.ended else "stopped here",
+            notes=(str(stopped).splitlines()[0],) if stopped is not None else (),
+        )
+
+
+def _preset_of(saved: SavedRun) -> str:
+    """Return the name of the preset that a saved configuration is, or that it is none of them."""
+    return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
+
+
+def _play(screen: Screen, player: Player, speed: int, until: int | None) -> None:
+    """Show frame after frame in the terminal; an interrupt ends it and leaves the terminal as it was."""
+    picture = InPlaceDisplay(screen)
+    began = time.perf_counter()
+    try:
+        while not player.ended:
+            cycle = int((time.perf_counter() - began) * speed)
+            picture.show(player.at(cycle if until is None else min(cycle, until)))
+            if until is not None and cycle >= until:
+                break
+            time.sleep(0.1)
+    finally:
+        picture.close()
+
+
+def _write_svg(path: str, screen: Screen, state: State, height: int) -> None:
+    console = console_of(screen, screen.width, height, io.StringIO(), terminal=True)
+    console.record = True
+    picture = frame(state, screen.width, height)
+    console.print(picture if screen.color else _Colorless(picture))
+    # A fixed identity: the same frame gives the same bytes.
+    text = console.export_svg(title=f"pixelflow · {state.program}", unique_id="pixelflow")
+    with output_file(path) as stream:
+        stream.write(text)
+
+
+class _Colorless:
+    """Something to print, without its colours: what a console records still has them."""
+
+    def __init__(self, renderable: RenderableType) -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        from rich.segment import Segment
+
+        yield from Segment.remove_color(console.render(self._renderable, options))
+
+
+def _object(state: State) -> dict[str, Json]:
+    """Return a frame's values for JSON; the map as one text of hexadecimal digits, row after row."""
+    values = asdict(state)
+    if state.array is not None:
+        values["array"]["cells"] = state.array.cells.hex()
+    return values

@@ -1,0 +1,190 @@
+"""The options that watch runs, and what listens to nodes for them."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pixelflow.cli.shell.arguments import UsageError, count
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, refuse_clashes, refuse_overwrite
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.watch.stats_files import check_stats_name, write_stats
+from pixelflow.config import Effective
+from pixelflow.node import Node
+from pixelflow.observe.stats import Collector
+from pixelflow.simd.errors import PixelflowError, format_error
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pixelflow.cli.watch.live import FinalFrame, LiveDisplay
+    from pixelflow.cli.watch.recording import Recording
+    from pixelflow.cli.watch.trace_files import TraceFiles
+
+__all__ = ["Watching", "add_observer_options"]
+
+
+def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = False, record: bool = True) -> None:
+    """Add the options of `Watching`; ``passes`` for a command whose nodes run several programs.
+
+    Without ``record`` for one whose runs are timing-only: they have no data of PEs that could be saved.
+    """
+    add = parser.add_argument_group("watch").add_argument
+    add("--stats", action="append", default=[], metavar="FILE", help="write statistics: .json or .csv (repeatable)")
+    add("--trace", action="append", default=[], metavar="FMT[:FILE]",
+        help="write a trace: perfetto, vcd, kanata or a file name that says it; .gz packs it (repeatable)")  # fmt: skip
+    add("--window", metavar="A:B", help="trace only the cycles from A up to B (either may be missing)")
+    add("--only", action="append", default=[], metavar="TRACK",
+        help="trace only this track: eigc, 'tigc*', 'tasic[0]', 'wire *' (repeatable)")  # fmt: skip
+    if record:
+        add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
+    else:
+        parser.set_defaults(record=None)
+    if passes:
+        add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
+    add("--live", action="store_true", help="show the dashboard while it runs")
+    add("--frame", action="store_true", help="show the dashboard once, at the end")
+
+
+_FILES = ("output", "preview", "markdown", "svg", "figure")
+"""Options of commands that name a file to write besides those of the group ``watch``."""
+
+
+class Watching:
+    """What a command was asked to watch, as a context around everything that it runs.
+
+    Made before long work, so that a bad name is refused at once. Files are written when the context ends, also where a
+    run was stopped; nothing is written where no run has begun.
+    """
+
+    def __init__(self, args: argparse.Namespace, screen: Screen, effective: Effective, source: str) -> None:
+        """``source`` is the file that the command reads, which no output may overwrite.
+
+        Raises UsageError for options that contradict each other, InputError for files that cannot be written.
+        """
+        self._args, self._screen, self._effective, self._source = args, screen, effective, source
+        self._record_pass = getattr(args, "record_pass", None)
+        self._check()
+        self._traces = self._open_traces()
+        refuse_clashes(self._outputs(), self._inputs())
+        self._collector: Collector | None = None
+        self._recording: Recording | None = None
+        self._open = contextlib.ExitStack()
+        self._display: FinalFrame | LiveDisplay | None = None
+        self._display_made = False
+
+    def _check(self) -> None:
+        args, screen = self._args, self._screen
+        for path in args.stats:
+            check_stats_name(path)
+        if args.record is not None:
+            _check_record_name(args.record)
+        elif self._record_pass is not None:
+            raise UsageError("--record-pass", "there is no --record")
+        for path in (*args.stats, *([args.record] if args.record else [])):
+            refuse_overwrite(self._source, path)
+        if args.live and args.frame:
+            raise UsageError("--frame", "--live shows the last frame already")
+        for option in ("live", "frame"):
+            if getattr(args, option) and (screen.json or screen.quiet):
+                raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
+
+    def _outputs(self) -> Iterator[tuple[str, str]]:
+        """Every file that the command will write, by option; not every command has all of these options."""
+        args = self._args
+        yield from (("--stats", path) for path in args.stats)
+        yield from (("--trace", path) for path in (self._traces.paths if self._traces is not None else ()))
+        saved = getattr(args, "save_at", None)
+        named = {"--record": args.record, "--save-at": saved[1] if saved else None}
+        named |= {f"--{name}": getattr(args, name, None) for name in _FILES}
+        yield from ((option, path) for option, path in named.items() if path is not None)
+
+    def _inputs(self) -> Iterator[tuple[str, str]]:
+        named = {f"--{name}": getattr(self._args, name, None) for name in ("load", "memory", "config")}
+        # What --load names on other commands is no file.
+        yield from ((option, path) for option, path in named.items() if path is not None and os.path.exists(path))
+
+    def _open_traces(self) -> TraceFiles | None:
+        args = self._args
+        if not args.trace:
+            if args.window is not None or args.only:
+                raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
+            return None
+        from pixelflow.cli.watch.trace_files import open_traces
+
+        cut = {"window": args.window, "only": args.only}
+        return open_traces(args.trace, self._effective, self._source, **cut, note=self._screen.note)
+
+    def __enter__(self) -> Watching:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()  # the terminal first: what follows may have something to say
+        failed: list[PixelflowError] = []
+        for write in self._writers(ok=kind is None):
+            try:
+                write()
+            except PixelflowError as refused:  # the other files, and what stopped the run, are no worse for it
+                failed.append(refused)
+        first = failed.pop(0) if failed and kind is None else None
+        for refused in failed:
+            sys.stderr.write(format_error(refused) + "\n")
+        if first is not None:
+            raise first
+
+    def _writers(self, *, ok: bool) -> Iterator[Callable[[], None]]:
+        if self._collector is not None and self._collector.runs:
+            for path in self._args.stats:
+                yield partial(write_stats, path, self._collector.runs, self._effective)
+        if self._traces is not None:
+            yield self._traces.close
+        if self._recording is not None:
+            yield partial(self._recording.close, ok=ok)
+
+    def attach(self, node: Node) -> None:
+        """Listen to a node, before its runs; the runs of several nodes follow each other in every file."""
+        if self._args.stats:
+            self._collector = self._collector or Collector()
+            self._collector.attach(node.bus)
+        if self._traces is not None:
+            self._traces.attach(node.bus)
+        if self._args.record is not None and self._recording is None:
+            from pixelflow.cli.watch.recording import Recording  # 20 ms for those who save no run
+
+            self._recording = Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
+            self._recording.attach(node.bus)
+        self._attach_display(node)
+
+    def part(self, number: int, total: int) -> None:
+        """Say which of several passes begins."""
+        if self._display is not None:
+            self._display.part(number, total)
+
+    def _attach_display(self, node: Node) -> None:
+        if not self._args.live and not self._args.frame:
+            return
+        if not self._display_made:
+            from pixelflow.cli.watch.live import FinalFrame, live_display
+
+            self._display_made = True
+            kind = live_display if self._args.live else FinalFrame
+            self._display = kind(self._screen, self._effective.preset)
+            if self._display is not None:
+                self._open.callback(self._display.close)
+        if self._display is not None:
+            self._display.follow(node)
+
+
+def _check_record_name(path: str) -> None:
+    """Raise UsageError or InputError where a run cannot be saved under this name."""
+    if path == STANDARD_STREAM or Path(path).suffix != ".npz":
+        raise UsageError(f"--record {path}", "the name must end in .npz")
+    check_writable(path)

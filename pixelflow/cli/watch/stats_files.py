@@ -1,0 +1,65 @@
+"""Statistics files: JSON and CSV of the same numbers, byte-identical for the same input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import IO
+
+from pixelflow import __version__
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
+from pixelflow.config import Effective
+from pixelflow.observe.stats import SCHEMA, RunStatistics
+
+__all__ = ["check_stats_name", "write_stats"]
+
+_COLUMNS = ("run", "program", "program_sha256", "config_sha256", "engine", "reason", "statistic", "unit", "value")
+
+
+def check_stats_name(path: str) -> None:
+    """Raise UsageError unless the name says JSON or CSV, InputError where it could not be written."""
+    if path == STANDARD_STREAM:
+        raise UsageError("--stats -", "standard output has the report", "name a file: --stats F.json or --stats F.csv")
+    if PurePath(path).suffix not in _WRITERS:
+        raise UsageError("--stats", f"{path!r} is neither .json nor .csv")
+    check_writable(path)
+
+
+def write_stats(path: str, runs: Sequence[RunStatistics], effective: Effective) -> None:
+    """Write the statistics of runs; one file holds all passes of a tessellation."""
+    with output_file(path) as stream:
+        _WRITERS[PurePath(path).suffix](stream, runs, effective)
+
+
+def _write_json(stream: IO[str], runs: Sequence[RunStatistics], effective: Effective) -> None:
+    content = {
+        "schema": SCHEMA,
+        "tool": {"name": "pixelflow-sim", "version": __version__},
+        "config": effective.as_object(),
+        "runs": [
+            {
+                "program": {"name": run.program, "sha256": run.sha256},
+                "engine": run.engine,
+                "reason": run.reason,
+                "statistics": run.values,
+                "units": run.units,
+            }
+            for run in runs
+        ],
+    }
+    stream.write(json.dumps(content, sort_keys=True, indent=2) + "\n")
+
+
+def _write_csv(stream: IO[str], runs: Sequence[RunStatistics], effective: Effective) -> None:
+    rows = csv.writer(stream, lineterminator="\n")
+    rows.writerow(_COLUMNS)
+    for number, run in enumerate(runs, 1):
+        for name, value in run.values.items():
+            head = (number, run.program, run.sha256, effective.config.sha256, run.engine, run.reason)
+            rows.writerow([*head, name, run.units[name], "" if value is None else value])
+
+
+_WRITERS = {".json": _write_json, ".csv": _write_csv}

@@ -1,0 +1,179 @@
+"""Trace files: which ones ``--trace`` asks for, listening for them, and writing them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import IO
+
+from pixelflow import __version__
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
+from pixelflow.config import Effective, NodeConfig
+from pixelflow.isa.control import SEMAPHORES
+from pixelflow.observe import Bus
+from pixelflow.observe.tracer import Tracer
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
+from pixelflow.simd.trace import Clock, Selection, Trace, Track, known_tracks, unknown_track
+from pixelflow.simd.trace.formats import FORMATS, Format, format_of
+from pixelflow.simd.trace.model import STREAMS
+
+__all__ = ["TraceFiles", "known_of", "open_traces", "reading", "require_package", "write_trace"]
+
+_ZIPPED = ".gz"
+
+
+@record
+class _Target:
+    format: Format
+    path: str
+
+
+class TraceFiles:
+    """Listens to nodes and writes what it has heard, up to where the runs came, in every format asked for."""
+
+    def __init__(self, targets: Sequence[_Target], tracer: Tracer, known: Sequence[Track], note: Callable) -> None:
+        self._targets = targets
+        self._tracer = tracer
+        self._known = known
+        self._note = note
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that will be written."""
+        return tuple(target.path for target in self._targets)
+
+    def attach(self, bus: Bus) -> None:
+        """Listen to the runs of a node, from now on; runs follow each other in the trace."""
+        self._tracer.attach(bus, self._known)
+
+    def close(self) -> None:
+        """Write the files, unless no run has begun; say on stderr which, and which of ``--only`` met nothing."""
+        if not self._tracer.runs:
+            return
+        trace = self._tracer.trace
+        for pattern in self._tracer.selection.unmet(trace.tracks):
+            self._note(f"note: --only {pattern}: nothing happened there")
+        for target in self._targets:
+            write_trace(trace, target.format, target.path)
+            self._note(f"wrote {target.path}")
+
+
+def open_traces(
+    specs: Iterable[str],
+    effective: Effective,
+    source: str,
+    *,
+    window: str | None = None,
+    only: Iterable[str] = (),
+    note: Callable[[str], None],
+) -> TraceFiles:
+    """Return what listens for ``--trace FMT[:F]``; ``source`` is the program or patch file, which names the files.
+
+    Raises UsageError for an unknown format or track, a window that is none or a package that is not installed, and
+    InputError where a file could not be written.
+    """
+    config = effective.config
+    targets = [_target(spec, source, config) for spec in specs]
+    try:
+        selection = Selection.of(window, only)
+    except ValueError as error:
+        raise UsageError(f"--window {window}", str(error), "example: --window 1000:2000") from None
+    known = known_of(config)
+    for pattern in selection.only:
+        wrong = unknown_track(pattern, known)
+        if wrong is not None:
+            raise UsageError(f"--only {pattern}", wrong, "examples: eigc, 'tigc*', 'tasic[0]', 'sem *', 'wire *'")
+    header = {
+        "tool": f"pixelflow-sim {__version__}",
+        "config": effective.preset,
+        "config_sha256": config.sha256,
+    }
+    if window is not None:
+        header["window"] = window
+    if selection.only:
+        header["only"] = ", ".join(selection.only)
+    tracer = Tracer(Trace(Clock(config.clock_mhz), header), selection)
+    return TraceFiles(targets, tracer, known, note)
+
+
+def write_trace(trace: Trace, format: Format, path: str) -> None:
+    """Write a trace; a name that ends in ``.gz`` is compressed, without a time stamp."""
+    with output_file(path, binary=True) as stream:
+        if not path.endswith(_ZIPPED):
+            _write_buffered(trace, format, stream)
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0, compresslevel=6) as zipped:
+            _write_buffered(trace, format, zipped)
+
+
+@contextmanager
+def reading(path: str) -> Iterator[tuple[Format, IO[bytes]]]:
+    """Open a trace file, compressed or not, with the format that its first bytes say; raises InputError."""
+    try:
+        with Path(path).open("rb") as stream:
+            zipped = stream.read(2) == b"\x1f\x8b"
+            stream.seek(0)
+            with io.BufferedReader(gzip.GzipFile(fileobj=stream)) if zipped else stream as content:
+                format = format_of(content.peek(16)[:16])
+                if format is None:
+                    hint = f"known formats: {', '.join(FORMATS)}"
+                    raise InputError(Fault("not a trace of a known format", Place(path), hint))
+                if format.reading_needs_package:
+                    require_package(format, path)
+                yield format, content
+    except (OSError, EOFError, gzip.zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(Fault(f"cannot be read: {reason}", Place(path))) from None
+
+
+def require_package(format: Format, option: str) -> None:
+    """Raise UsageError where the package of a format is not installed."""
+    if format.missing:
+        hint = "pip install 'pixelflow-sim[trace]'"
+        raise UsageError(option, f"the format {format.name} needs a package that is not installed", hint)
+
+
+def _write_buffered(trace: Trace, format: Format, stream: IO[bytes]) -> None:
+    buffered = io.BufferedWriter(stream, 1 << 16)
+    format.write(trace, buffered)
+    buffered.detach()
+
+
+def _target(spec: str, source: str, config: NodeConfig) -> _Target:
+    """Return the format and file of ``FMT``, ``FMT:FILE``, or a file name that says the format by its suffix."""
+    name, _, path = spec.partition(":")
+    format = FORMATS.get(name)
+    if format is None:
+        format, path = _format_of_name(spec), spec
+    elif not path:
+        path = ("program" if source == STANDARD_STREAM else PurePath(source).stem) + format.suffix
+    if path == STANDARD_STREAM:
+        raise UsageError(f"--trace {spec}", "standard output has the report", "name a file: --trace FMT:FILE")
+    require_package(format, f"--trace {spec}")
+    if format is FORMATS["perfetto"] and config.clock_mhz > 1000:
+        message = f"Perfetto counts whole nanoseconds, and a cycle at {config.clock_mhz} MHz is shorter"
+        raise UsageError(f"--trace {spec}", message, "use vcd or kanata")
+    refuse_overwrite(source, path)
+    check_writable(path)
+    return _Target(format, path)
+
+
+def _format_of_name(spec: str) -> Format:
+    for format in FORMATS.values():
+        if PurePath(spec.removesuffix(_ZIPPED)).suffix == format.suffix:
+            return format
+    found = nearest(spec.partition(":")[0], FORMATS)
+    hint = f"did you mean {found}?" if found else f"formats: {', '.join(FORMATS)}; to a file: FMT:FILE"
+    raise UsageError(f"--trace {spec}", "is neither a format nor a file name with the suffix of one", hint)
+
+
+def known_of(config: NodeConfig) -> list[Track]:
+    """Return every track that a run on such a machine may have, wires left out."""
+    paths = [f"store{gp}" for gp in range(config.gni.gp_count)]
+    paths += [f"from_gni{module}" for module in range(config.array.modules)]
+    return known_tracks(STREAMS, config.array.modules, [*paths, "network_out"], SEMAPHORES)

@@ -1,0 +1,250 @@
+"""What the debugger shows: where the streams stand, code with its source, stops, state and what has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pixelflow.debugger.changes import FLAGS, Picture, byte_name
+from pixelflow.debugger.places import Code, instruction_text, place, source_text
+from pixelflow.debugger.session import Session
+from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
+from pixelflow.isa import Program
+from pixelflow.node.account.pe_report import pe_columns
+from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
+from pixelflow.report import Column, Fact, Json, Part, Table, counted, cut, number
+
+__all__ = [
+    "changes",
+    "code",
+    "flags",
+    "line",
+    "outcome",
+    "position",
+    "run",
+    "stack",
+    "stages",
+    "stops",
+    "streams",
+    "subject_text",
+]
+
+_FEW = 8
+_CODE_AROUND = 5
+
+
+def line(text: str, width: int) -> Fact:
+    """Return one line that holds program text, cut where the screen ends."""
+    return Fact(cut(text, width), wrap=False)
+
+
+def position(width: int, session: Session) -> Iterator[Part]:
+    """Yield the cycle, and for each stream what it does next or what it waits for."""
+    replay = session.replay
+    yield f"cycle {replay.position:,}" + (", the end" if replay.ended and replay.stopped is None else "")
+    for name, stream in replay.streams.items():
+        yield line(f"  {name.upper()}  {_doing(session, stream)}", width)
+        ahead = replay.ahead(name)
+        if ahead is not None and ahead.control:
+            where = place(session.program, ahead.index)
+            yield line(f"    ->  {where:<22} {source_text(session.program, ahead.index)}", width)
+
+
+def _doing(session: Session, stream: StreamView) -> str:
+    program, replay = session.program, session.replay
+    if stream.halted:
+        return f"has ended at cycle {stream.cycle:,}"
+    if stream.waiting is not None:
+        return f"{place(program, stream.index):<22} waits for sem {stream.waiting} since cycle {stream.cycle:,}"
+    if stream.cycle < replay.position and stream.index:
+        return f"{place(program, stream.index - 1):<22} waits for its transfer since cycle {stream.cycle:,}"
+    if stream.index >= len(program.instructions):
+        return "runs past the end of the program"
+    when = f"   (from cycle {stream.cycle:,})" if stream.cycle > replay.position else ""
+    return f"{place(program, stream.index):<22} {source_text(program, stream.index)}{when}"
+
+
+def code(
+    width: int, session: Session, stream: str, around: int = _CODE_AROUND, at: int | None = None
+) -> Iterator[Part]:
+    """Yield instructions with their source around one of them: that which a stream has next, or ``at``.
+
+    ``=>`` marks the next instruction of a stream, ``->`` control on the way to it.
+    """
+    program = session.program
+    marks = _marks(session)
+    running = session.replay.streams[stream]
+    centre = at if at is not None else next((i for i, m in marks.items() if m == (stream, "=>")), running.index)
+    centre = min(max(centre, 0), len(program.instructions) - 1)
+    before = None
+    for index in range(max(0, centre - _CODE_AROUND), min(len(program.instructions), centre + _CODE_AROUND + 1)):
+        source = program.line_at(index)
+        if source is not None and source != before:
+            yield line(f"{place(program, index):<22} {source.text.rstrip()}", width)
+        before = source
+        who, mark = marks.get(index, ("", ""))
+        instruction = program.instructions[index]
+        text = instruction_text(program, instruction)
+        yield line(f"{who.upper():>8} {mark:2} {program.addresses[index]:>6}  {instruction.cycles:>3}  {text}", width)
+
+
+def _marks(session: Session) -> dict[int, tuple[str, str]]:
+    """Return (stream, mark) of the instructions that streams have next."""
+    marks: dict[int, tuple[str, str]] = {}
+    for name, stream in session.replay.streams.items():
+        ahead = session.replay.ahead(name)
+        if ahead is None:
+            if not stream.halted:
+                marks[stream.index] = (name, "->")
+            continue
+        marks |= dict.fromkeys(ahead.control, (name, "->"))
+        marks[ahead.index] = (name, "=>")
+    return marks
+
+
+def subject_text(stop: Stop) -> str:
+    """Return what a stop is about."""
+    match stop.subject:
+        case Code():
+            text = stop.subject.text
+        case Semaphore():
+            text = f"sem {stop.subject.number}"
+        case Cycle():
+            text = f"cycle {stop.subject.cycle:,}"
+        case Bytes():
+            lanes = stop.subject.lanes
+            text = f"watch {stop.subject.text}" + ("" if lanes is None else f" in {counted(len(lanes), 'PE')}")
+    return text + (f", 1 time in {stop.count}" if stop.count > 1 else "")
+
+
+def stops(width: int, session: Session) -> Iterator[Part]:
+    """Yield the stops that are set."""
+    if not session.stops:
+        yield "no stops"
+    for stop in session.stops.values():
+        yield line(f"{stop.number:>3}  {subject_text(stop)}   (met {counted(stop.met, 'time')})", width)
+
+
+def outcome(width: int, session: Session, hits: tuple[Hit | Changed, ...]) -> Iterator[Part]:
+    """Yield which stops were met, and what kept the run from going on."""
+    for hit in hits:
+        if isinstance(hit, Changed):
+            yield from _changed(width, session, hit)
+        else:
+            yield line(f"stop {hit.stop.number}: {_met(session.program, hit)}", width)
+    stopped = session.replay.stopped
+    if stopped is not None:
+        for told in str(stopped).splitlines():
+            text = cut(told, len(told) * 4)
+            yield Fact(text, wrap=False) if len(text) <= width else text  # tables stay as they are
+
+
+def _met(program: Program, hit: Hit) -> str:
+    match hit.event:
+        case None:
+            return subject_text(hit.stop)
+        case Executed():
+            what = subject_text(hit.stop)
+        case Signalled():
+            what = f"signals sem {hit.event.semaphore}"
+        case Taken():
+            what = f"takes sem {hit.event.semaphore}"
+        case Blocked():
+            what = f"waits for sem {hit.event.semaphore}"
+    return f"{hit.event.stream.upper()} {what} ({place(program, hit.event.index)})"
+
+
+def _changed(width: int, session: Session, hit: Changed) -> Iterator[Part]:
+    program = session.program
+    yield line(f"stop {hit.stop.number}: {subject_text(hit.stop)}: {counted(len(hit.lanes), 'PE')} changed", width)
+    for stream, index in hit.by:
+        where = place(program, index)
+        yield line(f"  by {stream.upper()} in cycle {hit.cycle:,}, {where}  {source_text(program, index)}", width)
+    before, after = hit.before, hit.after
+    if len(before) > _FEW:
+        changed = np.flatnonzero((before != after).any(axis=1))[:_FEW]
+        before, after = before[changed], after[changed]
+        names = [byte_name(program, hit.stop.subject.start + at) for at in changed.tolist()]
+        yield f"  bytes {', '.join(names)}"
+    columns, rows = pe_columns(hit.lanes[:_FEW].tolist(), session.node.config.array)
+    values = [(bytes(old).hex(" "), bytes(new).hex(" ")) for old, new in zip(before.T, after.T, strict=True)]
+    cells = [(*row, *both) for row, both in zip(rows, values, strict=False)]
+    yield Table([*columns, Column("before"), Column("after")], cells)
+    if len(hit.lanes) > _FEW:
+        yield f"  and {counted(len(hit.lanes) - _FEW, 'PE')} more"
+
+
+def changes(width: int, session: Session, before: Picture) -> Iterator[Part]:
+    """Yield what differs now from an earlier picture."""
+    after = Picture.of(session.node)
+    parts = [
+        f"{change.name} in {counted(len(change.lanes), 'PE')}" for change in before.changes(after, session.program)
+    ]
+    modules = before.changed_modules(after)
+    if modules:
+        parts.append(f"texture memory of module {', '.join(str(module) for module in modules)}")
+    yield f"  changed: {', '.join(parts) or 'nothing in the PEs'}"
+
+
+def streams(width: int, session: Session) -> Iterator[Part]:
+    """Yield cycles, busy cycles, waits and instructions of each stream."""
+    streams = session.replay.streams
+    columns = [Column("", fixed=True), *(Column(name.upper(), number) for name in streams)]
+    reasons = sorted({reason for stream in streams.values() for reason in stream.waits})
+    rows: list[list[Json]] = [["cycle", *(stream.cycle for stream in streams.values())]]
+    rows.append(["busy", *(stream.busy for stream in streams.values())])
+    rows += [[f"wait {reason}", *(stream.waits.get(reason, 0) for stream in streams.values())] for reason in reasons]
+    rows.append(["instructions", *(sum(stream.executed) for stream in streams.values())])
+    yield Table(columns, rows)
+
+
+def run(width: int, session: Session) -> Iterator[Part]:
+    """Yield program, machine, engine and how far the run goes."""
+    replay, config = session.replay, session.node.config
+    end = "the end is not known yet" if replay.end is None else f"the end is cycle {replay.end:,}"
+    program = f"{cut(session.program.name, 1000) or 'program'} ({session.program.sha256[:6]})"
+    machine = f"config ({config.sha256[:6]}) · engine {session.node.engine}"
+    yield f"{program} · {machine}"
+    yield end
+
+
+def stack(width: int, session: Session, stream: str) -> Iterator[Part]:
+    """Yield the calls that the next instruction of a stream is inside of, innermost first: parameters, open loops."""
+    program = session.program
+    ahead = session.replay.ahead(stream)
+    frames = session.replay.streams[stream].frames if ahead is None else ahead.frames
+    for depth, frame in reversed(list(enumerate(frames))):
+        name = frame.name or "(main)"
+        declared = next((each.parameters for each in program.routines if each.name == frame.name), ())
+        names = [*declared, *(f"P{at}" for at in range(len(declared), len(frame.parameters)))]
+        shown = [_parameter(program, *each) for each in zip(names, frame.parameters, strict=False)]
+        loops = [f"loop at {place(program, start - 1)}: {left} rounds left" for start, left in frame.loops]
+        called = f"from {place(program, frame.return_to - 1)}, cycle {frame.entered_at:,}" if depth else ""
+        yield line(f"{depth:>3}  {name}({', '.join(shown)})  {called}", width)
+        for loop in loops:
+            yield line(f"       {loop}", width)
+
+
+def _parameter(program: Program, name: str, value: int) -> str:
+    """Return a parameter with its value, and the name of the byte of that address, which it mostly means."""
+    byte = byte_name(program, value)
+    return f"{name}={value}" + ("" if byte.startswith("[") else f" ({byte})")
+
+
+def stages(width: int, session: Session) -> Iterator[Part]:
+    """Yield the stages that each stream has begun."""
+    for name, stream in session.replay.streams.items():
+        for stage, cycle in stream.stages:
+            yield line(f"  {name.upper()}  {cycle:>12,}  {stage}", width)
+
+
+def flags(width: int, session: Session, lanes: list[int]) -> Iterator[Part]:
+    """Yield carry, enable, latch and marks of the chosen PEs."""
+    node = session.node
+    columns, rows = pe_columns(lanes, node.config.array)
+    values = [node.flag(name) for name in FLAGS]
+    cells = [(*row, *(int(flag[at]) for flag in values)) for row, at in zip(rows, lanes, strict=True)]
+    yield Table([*columns, *(Column(name, number) for name in FLAGS)], cells)
+    enabled = int(np.count_nonzero(values[FLAGS.index("E")]))
+    yield f"enabled: {enabled:,} of {node.lanes:,}"

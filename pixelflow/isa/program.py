@@ -1,0 +1,47 @@
+"""Programs for a node's two instruction streams, and what an assembler must know to make them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pixelflow.isa.control import BEFORE, END
+from pixelflow.isa.declaration import NodeDeclaration, Unit
+from pixelflow.isa.emc import INSTRUCTIONS
+from pixelflow.isa.operands import PARAMETERS, Register
+from pixelflow.isa.registers import MAIN_BYTES, MEMORY_BYTES
+from pixelflow.simd.isa import program as core
+from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.isa.operands import Mem
+from pixelflow.simd.isa.target import ProgramTarget
+
+__all__ = ["PIXELFLOW", "SCHEMA", "Program"]
+
+SCHEMA = "pixelflow.program/1"
+
+
+class Program(core.Program):
+    """An assembled program: the words of both streams, of routines and procedures."""
+
+    instruction_set: ClassVar[InstructionSet[NodeDeclaration]] = INSTRUCTIONS
+    schema: ClassVar[str] = SCHEMA
+    stream: ClassVar[str] = "eigc"
+
+
+PIXELFLOW = ProgramTarget(
+    instructions=INSTRUCTIONS,
+    names={
+        **{register.name: register for register in Register},
+        **{f"P{number}": Mem(0, number) for number in range(PARAMETERS)},
+    },
+    streams=("eigc", "tigc"),
+    halt="HALT",
+    owner="the PE",
+    memory_bytes=MEMORY_BYTES,
+    placed_bytes=MAIN_BYTES,
+    alignment=1,
+    program=Program,
+    manual="pixelflow isa",
+    parameters=PARAMETERS,
+    barred={"eigc": frozenset({Unit.TASIC}), "tigc": frozenset({Unit.PE, Unit.LEE})},
+    reserved=frozenset({BEFORE, END}),
+)

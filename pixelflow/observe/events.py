@@ -1,0 +1,65 @@
+"""Events that only a node has: its semaphores, its TASICs, its paths out of the GNI, its enables."""
+
+from __future__ import annotations
+
+from pixelflow.simd.observe.events import Event
+from pixelflow.simd.records import record
+
+__all__ = ["Accessed", "Blocked", "EnablesChanged", "PathUsed", "Signalled", "Taken"]
+
+
+@record
+class Blocked(Event):
+    """A WAIT has found its semaphore empty."""
+
+    stream: str
+    index: int
+    semaphore: int
+
+
+@record
+class Signalled(Event):
+    """A SIGNAL was executed."""
+
+    stream: str
+    index: int
+    semaphore: int
+
+
+@record
+class Taken(Event):
+    """A WAIT has got its signal: the n-th that is taken from a semaphore is the n-th that was sent to it."""
+
+    stream: str
+    index: int
+    semaphore: int
+
+
+@record
+class Accessed(Event):
+    """The TASICs of a module were busy from ``cycle`` up to ``end``."""
+
+    module: int
+    end: int
+    what: str
+    """The direction of the transfer, in words."""
+    rounds: int
+    accesses: int
+    """Places for an access to each of the module's SDRAMs: in a last round, EMCs may leave theirs unused."""
+
+
+@record
+class PathUsed(Event):
+    """A path out of the GNI was busy from ``cycle`` up to ``end``; paths are named as in `Run.gni_cycles`."""
+
+    path: str
+    end: int
+    amount: int
+    """Bytes."""
+
+
+@record
+class EnablesChanged(Event):
+    """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
+
+    counts: tuple[int, ...]

@@ -1,0 +1,115 @@
+"""Edges and spans: from which column to which a triangle covers each row, in exact integers.
+
+An edge is three integers A, B, C; its value at pixel (i, j), at the centre or at one of the samples, is A i + B j + C,
+negative inside. Before it is divided by 256, 1 is taken off the edges that own the pixels on them: left edges, and
+horizontal ones at the top. The same place in every pixel has the same fraction of an edge's value, so that
+floor(edge / 256) keeps every sign; that is the value here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
+from pixelflow.simd.records import record
+
+__all__ = ["Edges", "Fragments", "RowSpans", "edges_of", "spans_of"]
+
+_BATCH = 1 << 17
+"""Fragments at a time, or those of one row where that has more."""
+
+
+@record(eq=False)
+class Edges:
+    """The three edges of each triangle: int64[triangle, edge] each; a, b within 24 bits, c within 41."""
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+
+
+@record(eq=False)
+class Fragments:
+    """Pixels that triangles cover: int64[fragment] each; ``span`` is the number of the span that a fragment is of."""
+
+    span: np.ndarray
+    triangle: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+
+
+@record(eq=False)
+class RowSpans:
+    """Rows of triangles that cover something, by triangle and row: int64 each, ``first`` and ``last`` included."""
+
+    triangle: np.ndarray
+    row: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+
+    @property
+    def pixels(self) -> np.ndarray:
+        """Pixels of each span."""
+        return self.last - self.first + 1
+
+    def part(self, which: np.ndarray | slice) -> RowSpans:
+        """Return some of the spans, by index, mask or slice, in their order."""
+        return RowSpans(self.triangle[which], self.row[which], self.first[which], self.last[which])
+
+    def fragments(self) -> Iterator[Fragments]:
+        """Yield the pixels of the spans in their order, in batches that bound what is in memory."""
+        ends = np.cumsum(self.pixels)
+        begin = 0
+        while begin < len(ends):
+            done = ends[begin - 1] if begin else 0
+            end = max(begin + 1, int(np.searchsorted(ends, done + _BATCH, side="right")))
+            pixels = self.pixels[begin:end]
+            span = np.repeat(np.arange(begin, end), pixels)
+            column = np.arange(len(span)) + np.repeat(self.first[begin:end] - (np.cumsum(pixels) - pixels), pixels)
+            yield Fragments(span, self.triangle[span], self.row[span], column)
+            begin = end
+
+
+def edges_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTRE) -> Edges:
+    """Return the edges at a place in the pixels, each from a corner to the next, beginning with corners 0 and 1."""
+    x, y = triangles.corners[..., 0], triangles.corners[..., 1]
+    dx, dy = np.roll(x, -1, axis=1) - x, np.roll(y, -1, axis=1) - y
+    owns = (dy < 0) | ((dy == 0) & (dx > 0))
+    value = dy * (place[0] - x) - dx * (place[1] - y) - owns
+    return Edges(dy, -dx, value // SUBPIXELS)
+
+
+def spans_of(
+    triangles: ScreenTriangles,
+    width: int,
+    height: int,
+    place: tuple[int, int] = CENTRE,
+    *,
+    empty: bool = False,
+) -> RowSpans:
+    """Return the spans of triangles on a screen, at a place in the pixels.
+
+    In a row, A i + B j + C < 0 bounds i from above where A > 0, and from below where A < 0. With ``empty`` rows that
+    hold no pixel are there as well, from ``width`` to -1, so that spans of several places go together.
+    """
+    edges = edges_of(triangles, place)
+    low, high = triangles.bounds
+    top = np.maximum(low[:, 1] // SUBPIXELS, 0)
+    bottom = np.minimum(high[:, 1] // SUBPIXELS, height - 1)
+    rows = np.maximum(bottom - top + 1, 0)
+    triangle = np.repeat(np.arange(len(triangles)), rows)
+    row = np.arange(len(triangle)) + np.repeat(top - (np.cumsum(rows) - rows), rows)
+    first, last = np.zeros(len(triangle), np.int64), np.full(len(triangle), width - 1)
+    for edge in range(3):
+        a, b, c = (values[triangle, edge] for values in (edges.a, edges.b, edges.c))
+        rest = -1 - (b * row + c)  # A i <= rest
+        bound = rest // np.where(a == 0, 1, a)
+        np.minimum(last, np.where(a > 0, bound, last), out=last)
+        np.maximum(first, np.where(a < 0, -(rest // np.where(a < 0, -a, 1)), first), out=first)
+        np.minimum(last, np.where((a == 0) & (rest < 0), -1, last), out=last)
+    some = first <= last
+    if empty:
+        return RowSpans(triangle, row, np.where(some, first, width), np.where(some, last, -1))
+    return RowSpans(triangle[some], row[some], first[some], last[some])

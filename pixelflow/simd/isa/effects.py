@@ -1,0 +1,84 @@
+"""Effects of a meaning: what it reads and writes, found by carrying it out on names of state instead of lanes.
+
+State is a register or flag, by its name, or a row of lane memory, by its number. A value of this algebra is the set of
+the state that it was made from, as that was before; what comes from a lane's place is made from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from pixelflow.simd.lanes.algebra import Algebra
+
+__all__ = ["Effects", "State", "effects"]
+
+State = str | int
+Sources = frozenset[State]
+_NOTHING: Sources = frozenset()
+
+
+class Effects:
+    """The algebra, and what was done on it; see :class:`pixelflow.simd.lanes.algebra.Algebra` for the operations."""
+
+    def __init__(self) -> None:
+        self.reads: set[State] = set()
+        self.writes: dict[State, Sources] = {}
+        """What is written, and what its new value is made from."""
+        self.kept: set[State] = set()
+        """What is written in some lanes only, so that its old value counts in the others."""
+        self.memory = False
+        """Whether memory beyond the rows is touched, by addresses in lanes."""
+
+    def __getattr__(self, name: str) -> Callable[..., Sources]:
+        return _joined  # every operation that gives one value and touches no state
+
+    def read(self, name: State) -> Sources:
+        self.reads.add(name)
+        return self.writes.get(name, frozenset((name,)))
+
+    load = flag = read
+
+    def write(self, name: State, value: Sources, where: Sources | None = None) -> None:
+        if where is not None:
+            self.kept.add(name)
+            value = value | where | self.writes.get(name, frozenset((name,)))
+        self.writes[name] = value
+
+    store = set_flag = write
+
+    def fetch(self, address: Sources, size: int, where: Sources | None = None) -> Sources:
+        self.memory = True
+        return _joined(address, where)
+
+    def put(self, address: Sources, value: Sources, size: int, where: Sources | None = None) -> None:
+        self.memory = True
+
+    def affine(self, a: int, b: int, c: int, words: int) -> list[Sources]:
+        return [_NOTHING] * words
+
+    def add(self, a: Sources, b: Sources, carry: Sources) -> tuple[Sources, Sources]:
+        return a | b | carry, a | b | carry
+
+    def multiply(self, a: Sources, b: Sources, *, signed: bool) -> tuple[Sources, Sources]:
+        return a | b, a | b
+
+    def shift_left(self, a: Sources, into: Sources) -> tuple[Sources, Sources]:
+        return a | into, a
+
+    shift_right = shift_left
+
+    def route(self, value: Sources, sources: Sequence[int]) -> Sources:
+        return value
+
+
+def _joined(*values: object, **known: object) -> Sources:
+    """Return what values are made from together; numbers and the like are made from nothing."""
+    return _NOTHING.union(*(value for value in values if isinstance(value, frozenset)))
+
+
+def effects(meaning: Callable[[Algebra[Sources, Sources]], None]) -> Effects:
+    """Return what a meaning reads and writes: that of an instruction without parameters is its ``apply``."""
+    found = Effects()
+    meaning(cast("Algebra[Sources, Sources]", found))
+    return found

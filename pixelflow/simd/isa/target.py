@@ -1,0 +1,61 @@
+"""Target of an assembler: what it must know of the machine that a program is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
+from pixelflow.simd.isa.operands import Target
+from pixelflow.simd.isa.program import Program
+
+__all__ = ["ProgramTarget"]
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramTarget:
+    """What the assembler asks about the machine that a program is for."""
+
+    instructions: InstructionSet[Declaration]
+    names: Mapping[str, object]
+    """Names that cannot be defined: registers, and parameters of the running routine."""
+    streams: tuple[str, ...]
+    """Names of the instruction streams; main code goes to the first unless a text says otherwise."""
+    halt: str
+    """The instruction that ends a stream, added where main code does not end with it."""
+    owner: str
+    """What memory belongs to, for messages."""
+    memory_bytes: int
+    placed_bytes: int
+    """The first bytes of memory, where ranges are placed that name no address."""
+    alignment: int
+    """Ranges are placed at multiples of it, in bytes."""
+    program: type[Program]
+    manual: str
+    """The command that shows the instructions."""
+    braces: frozenset[str] = frozenset()
+    """Words that may follow an operand in braces; what they mean is the operand's business."""
+    parameters: int = 0
+    """How many parameters a routine may have."""
+    barred: Mapping[str, frozenset[Enum]] = field(default_factory=dict)
+    """For each stream the units whose instructions do not belong there."""
+    reserved: frozenset[str] = frozenset()
+    """Names that reports use for what has none: no stage can have them."""
+
+    @cached_property
+    def label_positions(self) -> dict[str, frozenset[int]]:
+        """For each mnemonic the positions of the operands that are labels."""
+        return {
+            each.mnemonic: frozenset(at for at, spec in enumerate(each.operands) if isinstance(spec.kind, Target))
+            for each in self.instructions.values()
+        }
+
+    @cached_property
+    def _by_flow(self) -> dict[Flow, str]:
+        return {each.flow: each.mnemonic for each in self.instructions.values() if each.flow is not None}
+
+    def mnemonic(self, flow: Flow) -> str:
+        """Return the instruction that does this to the order of a program; its usual name where there is none."""
+        return self._by_flow.get(flow, flow.value)

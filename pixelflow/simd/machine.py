@@ -1,0 +1,173 @@
+"""Machines: what commands ask of each, as a record, and the register that finds them by name.
+
+A package announces its machines as entry points of the group ``pixelflow.machines``: a name, and where its
+:class:`Machine` stands. Nothing is looked up or imported before a name is asked for.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from pixelflow.report import Report
+from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.isa.declare import Declaration, InstructionSet
+from pixelflow.simd.isa.program import Program
+
+__all__ = [
+    "GROUP",
+    "AssemblerTarget",
+    "Configuration",
+    "FrameDrawer",
+    "Machine",
+    "ProgramRun",
+    "ProgramRunner",
+    "machine_named",
+    "machine_names",
+    "machines",
+    "register",
+]
+
+GROUP = "pixelflow.machines"
+"""The group of entry points."""
+
+Code = TypeVar("Code", bound=Program)
+"""A machine's class of programs."""
+Configuration = TypeVar("Configuration")
+"""A machine's class of configurations: a frozen dataclass of `param` values."""
+_Run = TypeVar("_Run", bound=Program, contravariant=True)
+_Taken = TypeVar("_Taken", contravariant=True)
+
+
+class AssemblerTarget(Protocol):
+    """What the assembler asks about a machine, as far as it is common: see `microcode.target.Target`."""
+
+    @property
+    def instructions(self) -> InstructionSet[Declaration]:
+        """The declarations: the manual is made from them."""
+
+    @property
+    def program(self) -> type[Program]:
+        """The class of assembled programs, which reads object files too."""
+
+    @property
+    def manual(self) -> str:
+        """The command that shows the instructions."""
+
+
+class ProgramRun(Protocol):
+    """A run of a program that has ended."""
+
+    @property
+    def cycles(self) -> int:
+        """From the first cycle to the last of whichever part took longest."""
+
+    def report(self) -> Report:
+        """Return the account of the run."""
+
+
+class ProgramRunner(Protocol[_Run, _Taken]):
+    """Runs a program to its end; what else a machine lets one choose has defaults."""
+
+    def __call__(self, program: _Run, *, config: _Taken | None = None) -> ProgramRun:
+        """Return the run; raises InputError for a program or a configuration of another machine."""
+
+
+class FrameDrawer(Protocol[_Taken]):
+    """Draws a frame; what else a machine lets one choose has defaults."""
+
+    def __call__(
+        self,
+        frame: Frame,
+        *,
+        parts: int = 1,
+        config: _Taken | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> DrawnFrame:
+        """Return picture and account by ``parts`` side by side; raises InputError for what the machine cannot draw."""
+
+
+@dataclass(frozen=True, eq=False)
+class Machine(Generic[Code, Configuration]):
+    """A simulated machine, as commands know it."""
+
+    name: str
+    """As ``--machine`` has it."""
+    title: str
+    """As prose has it."""
+    part: str
+    """What stands side by side in it: a node, a core."""
+    most_parts: int
+    target: AssemblerTarget
+    configuration: type[Configuration]
+    """Its defaults are the machine's."""
+    run: ProgramRunner[Code, Configuration]
+    draw: FrameDrawer[Configuration] | None = None
+    """None where it draws nothing."""
+    presets: Mapping[str, Configuration] = field(default_factory=dict)
+    """Configurations with a name, beside the defaults."""
+
+    @property
+    def instructions(self) -> InstructionSet[Declaration]:
+        """The declarations of its instructions."""
+        return self.target.instructions
+
+
+AnyMachine: TypeAlias = Machine[Any, Any]
+"""A machine of whatever programs and configurations."""
+
+_REGISTERED: dict[str, AnyMachine] = {}
+
+
+def register(machine: AnyMachine) -> AnyMachine:
+    """Enter a machine of this process, which needs no entry point; raises InputError where the name is taken."""
+    if _REGISTERED.setdefault(machine.name, machine) is not machine:
+        raise InputError(Fault(f"there is a machine {machine.name} already"))
+    return machine
+
+
+def machine_names() -> tuple[str, ...]:
+    """Return the names of all machines, sorted; none is imported."""
+    return tuple(sorted({*_REGISTERED, *_of_tree(), *_installed()}))
+
+
+def machines() -> tuple[AnyMachine, ...]:
+    """Return all machines, by name."""
+    return tuple(machine_named(name) for name in machine_names())
+
+
+def machine_named(name: str) -> AnyMachine:
+    """Return a machine; raises InputError with the nearest name where there is none."""
+    found = _REGISTERED.get(name)
+    if found is not None:
+        return found
+    place = _of_tree().get(name) or _installed().get(name)
+    if place is None:
+        known = machine_names()
+        near = nearest(name, known)
+        hint = f"did you mean {near}?" if near else f"machines: {', '.join(known)}"
+        raise InputError(Fault(f"unknown machine {name}", hint=hint))
+    file, _, attribute = place.partition(":")
+    machine = getattr(import_module(file), attribute, None)
+    if not isinstance(machine, Machine) or machine.name != name:
+        raise InputError(Fault(f"{place} is no machine of the name {name}"))
+    return register(machine)
+
+
+def _of_tree() -> dict[str, str]:
+    """Return the entry points of the tree that this file stands in, where it is not installed."""
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    if not project.is_file():
+        return {}
+    return tomllib.loads(project.read_text(encoding="utf-8"))["project"].get("entry-points", {}).get(GROUP, {})
+
+
+def _installed() -> dict[str, str]:
+    from importlib.metadata import entry_points  # slow: it looks at every package that is installed
+
+    return {each.name: each.value for each in entry_points(group=GROUP)}

@@ -1,0 +1,147 @@
+"""The interface of an application: a manager of surface patches and its handles (thesis 4.4, table 10).
+
+The C++ names of the thesis and ours: ``BSP_MGR_C`` is `PatchManager`, ``BSP_C`` is `PatchHandle`, which
+`PatchManager.add` makes; ``Mark`` is `PatchHandle.mark` and ``Tessellate`` is `PatchManager.tessellate`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.node import Run
+from pixelflow.simd.errors import Fault, InputError
+from tessellation.host.caching import CachingSession, new_session
+from tessellation.host.ledger import PatchLedger, balance
+from tessellation.host.session import PassBegins, Session
+from tessellation.host.tessellator import collect
+from tessellation.microprogram.libraries import FloatLibrary, library_for
+from tessellation.microprogram.passes import Method, Plan
+from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.surface.patch import Patch
+from tessellation.surface.samples import PatchSamples
+
+__all__ = ["PatchHandle", "PatchManager"]
+
+
+class PatchHandle:
+    """A patch in texture memory. ``result`` holds its samples once it has been tessellated."""
+
+    def __init__(self, manager: PatchManager, number: int, patch: Patch) -> None:
+        self._manager = manager
+        self.number = number
+        self.patch = patch
+        self.result: PatchSamples | None = None
+
+    def mark(self, samples: int) -> None:
+        """Mark the patch for the next tessellation, with ``samples`` x ``samples`` samples; a second mark counts.
+
+        Raises InputError where ``samples`` is not 2 to 16.
+        """
+        if not MIN_SAMPLES <= samples <= MAX_SAMPLES:
+            raise InputError(
+                Fault(f"{samples} samples for patch {self.number + 1}", hint=f"allowed: {MIN_SAMPLES} to {MAX_SAMPLES}")
+            )
+        self._manager._marks[self.number] = samples
+
+
+class PatchManager:
+    """Patches in the texture memory of one node, loaded once and tessellated as often as wanted (retained mode)."""
+
+    def __init__(
+        self,
+        maximum: Mapping[int | tuple[int, int], int],
+        *,
+        config: NodeConfig = THESIS,
+        library: str = "tuned",
+        engine: str = "auto",
+        method: Method | None = None,
+    ) -> None:
+        """Create storage for so many patches of each degree: ``{3: 512}``, or ``{(3, 7): 8}`` for two degrees.
+
+        Raises InputError for a degree that the machine cannot do, an unknown library, and where the node has not as
+        many modules as each patch is to be stored in.
+        """
+        self.maximum = {(key, key) if isinstance(key, int) else key: most for key, most in maximum.items()}
+        for degrees, most in self.maximum.items():
+            if not all(2 <= degree <= 11 for degree in degrees) or most < 0:
+                raise InputError(Fault(f"{most} patches of degrees {degrees}", hint="allowed: degrees 2 to 11"))
+        method = Method() if method is None else method
+        self.session = self._session(config, engine, library_for(library, [], finite=False), method)
+        self.handles: list[PatchHandle] = []
+        self.plans: tuple[Plan, ...] = ()
+        self.runs: tuple[Run, ...] = ()
+        """The machine's accounts of the passes of the last tessellation."""
+        self.loads: tuple[Run, ...] = ()
+        """The accounts of loads of the database from the GPs that came before them, where those were executed."""
+        self.ledger: PatchLedger | None = None
+        """Patches, blocks and samples of the last tessellation: marked, placed, and returned."""
+        self.recalls: tuple[Run, ...] = ()
+        """The accounts of the last `recall`."""
+        self._marks: dict[int, int] = {}
+        self._used: Counter[tuple[int, int]] = Counter()
+
+    def _session(self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method) -> Session:
+        return new_session(config, engine, library, method)
+
+    def add(self, patch: Patch) -> PatchHandle:
+        """Load a patch into texture memory: choose its modules, form first differences, give it an address.
+
+        Raises InputError where the storage for its degree is used up.
+        """
+        degrees = patch.degrees
+        most = self.maximum.get(degrees, 0)
+        if self._used[degrees] >= most:
+            raise InputError(
+                Fault(
+                    f"patch {len(self.handles) + 1} has degrees {degrees[0]} and {degrees[1]}, "
+                    f"for which there is storage of {most} patches",
+                    hint="give PatchManager a larger maximum",
+                )
+            )
+        number = self.session.add(patch)
+        self._used[degrees] += 1
+        self.handles.append(PatchHandle(self, number, patch))
+        return self.handles[-1]
+
+    def tessellate(self, progress: Callable[[PassBegins], None] | None = None) -> tuple[PatchHandle, ...]:
+        """Tessellate all marked patches, in as many passes as that takes, and take the marks away.
+
+        Returns the handles that have a new ``result``, in the order in which they were added. Raises InputError where
+        the node has no room for a marked number of samples; the marks are kept then.
+        """
+        results = self.session.tessellate(self._marks, progress)
+        self.plans = tuple(result.plan for result in results)
+        self.runs = tuple(result.run for result in results)
+        self.loads = tuple(result.load for result in results if result.load is not None)
+        patches = [handle.patch for handle in self.handles]
+        config, method = self.session.config, self.session.method
+        found = collect(results, patches, config, method)
+        self.ledger = balance(len(patches), self._marks, results, found, config.array, to_gps=method.to_gps)
+        for number, samples in found.items():
+            self.handles[number].result = samples
+        done = tuple(self.handles[number] for number in sorted(self._marks))
+        self._marks = {}
+        return done
+
+    def recall(self) -> tuple[PatchHandle, ...]:
+        """Bring the samples of the last tessellation back from texture memory, where `Method.cache` has kept them.
+
+        Returns their handles, with a ``result`` each. Raises InputError where nothing is kept.
+        """
+        session = self.session
+        if not isinstance(session, CachingSession):
+            raise InputError(Fault("no results are kept in texture memory", hint="choose a way: Method(cache=...)"))
+        results = session.recall()
+        self.recalls = tuple(result.run for result in results)
+        patches = [handle.patch for handle in self.handles]
+        found = collect(results, patches, session.config, session.method)
+        for number, samples in found.items():
+            self.handles[number].result = samples
+        return tuple(self.handles[number] for number in sorted(found))
+
+    @property
+    def cycles(self) -> int:
+        """EMC cycles of the last tessellation."""
+        return sum(run.cycles for run in self.runs)

@@ -1,0 +1,224 @@
+"""A session of tessellation passes on one node: patches registered once, tessellated as often as one likes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from microcode import Program
+from pixelflow.config import NodeConfig
+from pixelflow.node import Node, Run
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
+from tessellation.microprogram.libraries import FloatLibrary
+from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
+from tessellation.microprogram.write_back import WriteBack
+from tessellation.plan.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
+from tessellation.plan.memory_map import AXES
+from tessellation.plan.schedule import BATCH_VALUES
+from tessellation.plan.texture_layout import ModuleChoice, Stored, TextureDatabase, write
+from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch
+
+__all__ = ["PassBegins", "PassResult", "Session", "check_nets"]
+
+SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
+"""Control points a side that a pass can work on."""
+
+
+@record(eq=False)
+class PassResult:
+    """What one pass left in PE memory, per lane, and its account."""
+
+    plan: Plan
+    run: Run
+    load: Run | None
+    """The load of the database from the GPs before this pass, where there was one."""
+    points: np.ndarray
+    normals: np.ndarray
+    arrived: np.ndarray
+    """Lanes whose point and normal are there: bool[lanes]."""
+
+
+@dataclass(slots=True)
+class _Registered:
+    """A patch of a session: where its control values lie, and in which modules."""
+
+    patch: Patch
+    modules: tuple[int, ...]
+    stored: Stored | None
+
+
+class PassBegins(NamedTuple):
+    """What is told before each pass: which of how many it is, and what it works on."""
+
+    number: int
+    total: int
+    work: str
+
+    def __str__(self) -> str:
+        return f"pass {self.number} of {self.total}: {self.work}"
+
+
+class Session:
+    """One node with a patch database, and the passes that run on it."""
+
+    def __init__(
+        self, config: NodeConfig, engine: str, library: FloatLibrary, method: Method, *, node: Node | None = None
+    ) -> None:
+        """Raises InputError where the node has not as many modules or GPs as the method wants.
+
+        ``node`` is one of that configuration and engine, where it is a part of something larger.
+        """
+        self.config = config
+        self.node = Node(config, engine) if node is None else node
+        self.library = library
+        self.method = method
+        self.after: Callable[[Session, Plan], None] | None = None
+        """Called as soon as each pass has run, while its points and normals are in PE memory."""
+        self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
+        self._choices: dict[tuple[int, int], ModuleChoice] = {}
+        self._patches: list[_Registered] = []
+        self._configured = False
+        ModuleChoice(config.array.modules, method.replication)
+        method.gps_of(config)
+
+    def add(self, patch: Patch, samples: int | None = None) -> int:
+        """Register a patch and return its number: choose its modules and give it addresses in texture memory.
+
+        The modules are those with the fewest patches of this net, or with the fewest blocks where ``samples`` is
+        known. Raises InputError for a net that the machine cannot do, and where texture memory is full.
+        """
+        check_nets([patch], first=len(self._patches))
+        modules, stored = (), None
+        if self.method.from_texture:
+            if patch.counts not in self._choices:
+                self._choices[patch.counts] = ModuleChoice(self.config.array.modules, self.method.replication)
+            choice = self._choices[patch.counts]
+            modules = choice.next(blocks_of(samples) if samples else 1)
+            stored = self._database.store(self.method.values(patch), modules)
+        self._patches.append(_Registered(patch, modules, stored))
+        return len(self._patches) - 1
+
+    def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
+        """Return the passes for patches by number, with their samples: nets of one size share passes.
+
+        Raises InputError for sample counts that the machine has no room for.
+        """
+        plans: list[Plan] = []
+        by_net: dict[tuple[int, int], list[int]] = {}
+        for number in marked:
+            by_net.setdefault(self._patches[number].patch.counts, []).append(number)
+        for counts in sorted(by_net):
+            members = sorted(by_net[counts])
+            memory = self.method.layout(counts)
+            for work in self._allocate(members, marked):
+                plans.append(Plan(memory, work, first=not plans and not self._configured))
+        return self._chained(plans) if self.method.coarse else tuple(plans)
+
+    def _chained(self, plans: list[Plan]) -> tuple[Plan, ...]:
+        """Let the results of each pass leave during the next one; two areas of GP memory take them in turn."""
+        chained: list[Plan] = []
+        before = None
+        for number, plan in enumerate(plans):
+            plan = replace(plan, before=before, buffer=number % 2, last=plan is plans[-1])
+            before = plan.written(self._write_back(plan).own_floats)
+            chained.append(plan)
+        return tuple(chained)
+
+    def _allocate(self, members: list[int], marked: Mapping[int, int]) -> tuple[Pass, ...]:
+        array = self.config.array
+        if not self.method.from_texture:
+            return allocate([marked[number] for number in members], array, members)
+        ready = [Marked(number, marked[number], self._patches[number].modules) for number in members]
+        return allocate_modules(ready, array, raster=self.method.raster)
+
+    def _work(self, plan: Plan) -> PassWork:
+        numbers = [placement.patch for placement in plan.work.placements]
+        patches = {number: self._patches[number].patch for number in numbers}
+        stored = {number: self._patches[number].stored for number in numbers if self._patches[number].stored}
+        return PassWork(plan, patches, stored)
+
+    def program(self, plan: Plan) -> Program:
+        """Return the program of one pass."""
+        return pass_program(self._work(plan), self.library, self.config, self.method)
+
+    def run(self, plan: Plan) -> PassResult:
+        """Run one pass and read points and normals of all PEs: float32[lanes, xyz]; load what is not loaded yet.
+
+        Raises InputError for a pass that other ones belong to: see `tessellate`.
+        """
+        if plan.before is not None or not plan.last:
+            raise InputError("a pass whose results leave during another one cannot be run by itself")
+        return next(self._run([plan]))
+
+    def tessellate(
+        self, marked: Mapping[int, int], progress: Callable[[PassBegins], None] | None = None
+    ) -> tuple[PassResult, ...]:
+        """Run all passes for the marked patches."""
+        plans = self.plan(marked)
+        return tuple(self._run(plans, progress))
+
+    def _run(self, plans: Sequence[Plan], progress: Callable[[PassBegins], None] | None = None) -> Iterator[PassResult]:
+        """Run passes one after the other; yield each as soon as its results are there."""
+        waiting: tuple[Plan, Run, Run | None] | None = None
+        gone: tuple[int, ...] = ()
+        for number, plan in enumerate(plans, start=1):
+            if progress is not None:
+                nets = f"{plan.memory.rows}x{plan.memory.columns}"
+                progress(
+                    PassBegins(number, len(plans), f"{len(plan.work.placements)} patches of {nets} control points")
+                )
+            loaded = self._load()
+            run = self.node.run(self.program(plan))
+            self._configured = True
+            if self.after is not None:
+                self.after(self, plan)
+            beside = self._write_back(plan)
+            if waiting is not None:
+                yield PassResult(*waiting, *self._received(waiting[0], (*gone, *beside.before_parts)))
+            gone = beside.own_parts
+            if plan.last:
+                yield PassResult(plan, run, loaded, *self._results(plan, gone))
+            waiting = None if plan.last else (plan, run, loaded)
+
+    def _load(self) -> Run | None:
+        """Bring what is not there yet into texture memory; return the account of that if it was executed."""
+        if self.method.load == "gp":
+            return load(self._database, self.node)
+        write(self._database, self.node)
+        return None
+
+    def _write_back(self, plan: Plan) -> WriteBack:
+        return write_back(self._work(plan), self.config, self.method)
+
+    def _results(self, plan: Plan, gone: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return points, normals and where they are there, of a pass that has just ended.
+
+        ``gone`` are the sizes of the parts that left during the pass.
+        """
+        if self.method.to_gps:
+            return self._received(plan, (*gone, RESULT_BYTES - sum(gone)))
+        points, normals = (
+            np.stack([self.node.read_float(plan.memory[f"{axis}_{what}"].start) for axis in AXES], axis=-1)
+            for what in ("point", "normal")
+        )
+        return points, normals, np.ones(self.node.lanes, bool)
+
+    def _received(self, plan: Plan, parts: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return received(self.node, self.method.returned(plan.written(), self.config), parts)
+
+
+def check_nets(patches: list[Patch], first: int = 0) -> None:
+    """Raise InputError for nets that no pass can work on; ``first`` is the index of the first patch."""
+    allowed = f"allowed: {SUPPORTED[0]} to {SUPPORTED[-1]} a side (batches of {BATCH_VALUES} values)"
+    faults = [
+        Fault(f"patch {index + 1} has {patch.counts[0]}x{patch.counts[1]} control points", hint=allowed)
+        for index, patch in enumerate(patches, start=first)
+        if not all(count in SUPPORTED for count in patch.counts)
+    ]
+    if faults:
+        raise InputError(faults[:20])

@@ -1,0 +1,220 @@
+"""Tessellation of Bezier patches on the simulated machine: the function that a user calls, and what it returns."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.node import Node, Run
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+from tessellation.host.caching import CachingSession, new_session
+from tessellation.host.ledger import PatchLedger, balance
+from tessellation.host.session import PassBegins, PassResult, Session, check_nets
+from tessellation.microprogram.libraries import library_for
+from tessellation.microprogram.passes import Method, Plan
+from tessellation.plan.mapping import square_lanes
+from tessellation.plan.stages import Stage
+from tessellation.surface.mesh import Mesh, build_mesh
+from tessellation.surface.patch import Patch
+from tessellation.surface.reference import LIMIT, evaluate
+from tessellation.surface.samples import PatchSamples, measure
+
+__all__ = ["Tessellation", "collect", "tessellate"]
+
+
+@record(eq=False)
+class Tessellation:
+    """The samples of all patches in the caller's order, and what it took to make them.
+
+    ``runs`` is the machine's account of each pass; every cycle in here is the sum of what was executed.
+    """
+
+    patches: tuple[PatchSamples, ...]
+    plans: tuple[Plan, ...]
+    runs: tuple[Run, ...]
+    library: str
+    engine: str
+    method: Method
+    config: NodeConfig
+    wall_seconds: float
+    ledger: PatchLedger
+    """Patches, blocks and samples: marked, placed, and returned."""
+    loads: tuple[Run, ...] = ()
+    """The machine's account of the load of the database from the GPs, once a session."""
+    caches: tuple[Run, ...] = ()
+    """The machine's accounts of keeping the results of each pass in texture memory, where the method wants that."""
+    recalls: tuple[Run, ...] = ()
+    """And of bringing them back: ``patches`` then holds what came back."""
+
+    @property
+    def cycles(self) -> int:
+        """EMC cycles of all passes."""
+        return sum(run.cycles for run in self.runs)
+
+    @property
+    def seconds_at_clock(self) -> float:
+        """Machine time of all passes in seconds."""
+        return self.config.seconds(self.cycles)
+
+    @property
+    def cycles_by_stage(self) -> dict[str, int]:
+        """Cycles of each stage over all passes, in the order in which the stages first run."""
+        total: Counter[str] = Counter()
+        for run in self.runs:
+            total.update(run.by_stage)
+        return {stage.value: total[stage.value] for stage in Stage if total[stage.value]}
+
+    @property
+    def load_cycles(self) -> int:
+        """Cycles of the load of the database from the GPs, which ``cycles`` leaves out; 0 where it is not executed."""
+        return sum(run.cycles for run in self.loads)
+
+    @property
+    def return_cycles(self) -> int:
+        """Cycles in which results went into GP memory, hidden or not: of the path to the GP that took most of them."""
+        paths = [f"store{gp}" for gp in range(self.config.gni.gp_count)]
+        return max(sum(run.gni_cycles.get(path, 0) for run in self.runs) for path in paths)
+
+    @property
+    def cycles_in_thesis(self) -> int:
+        """Cycles of what the thesis counts: base addresses, Bernstein values, arithmetic (tables 3, 4 and 7)."""
+        inside = (Stage.ADDRESSES, Stage.BERNSTEIN, Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
+        return sum(self.cycles_by_stage.get(stage.value, 0) for stage in inside)
+
+    @property
+    def control_points(self) -> str:
+        """How the control points reached the PEs: ``texture`` or ``lee``."""
+        return self.method.control_points
+
+    @property
+    def gps(self) -> int | None:
+        """GPs that took the results, None where none did."""
+        return self.method.gps_of(self.config) if self.method.to_gps else None
+
+    @property
+    def not_counted(self) -> tuple[str, ...]:
+        """What happened outside the counted runs, in words."""
+        return self.method.not_counted
+
+    @property
+    def samples(self) -> int:
+        """Samples of all patches."""
+        return sum(patch.samples**2 for patch in self.patches)
+
+    @property
+    def degenerate(self) -> int:
+        """Samples without a usable normal."""
+        return int(_together(patch.degenerate for patch in self.patches).sum())
+
+    @property
+    def lost_normals(self) -> int:
+        """Degenerate samples whose direction binary32 could have told: the squared length under- or overflowed."""
+        undetermined = _together(patch.undetermined for patch in self.patches)
+        return int((_together(patch.degenerate for patch in self.patches) & ~undetermined).sum())
+
+    @property
+    def worst_point_error(self) -> float:
+        """Largest |point - reference| in units of 2^-24 magnitude; up to 8 is within the limit."""
+        return float(_together(patch.point_errors for patch in self.patches).max())
+
+    @property
+    def worst_normal_error(self) -> float:
+        """Largest |normal - reference| in units of 2^-24 condition, degenerate samples left out; up to 8 is allowed."""
+        return float(np.nanmax(_together(patch.normal_errors for patch in self.patches), initial=0.0))
+
+    @property
+    def within_limits(self) -> bool:
+        """True where every point and every normal that is not degenerate is within its limit."""
+        return max(self.worst_point_error, self.worst_normal_error) <= LIMIT
+
+    def mesh(self, *, weld: bool = False, outward: bool = False) -> Mesh:
+        """Return the triangles: one vertex per sample, or with ``weld`` one per shared sample; see build_mesh()."""
+        return build_mesh(self.patches, weld=weld, outward=outward)
+
+
+def _together(arrays: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the elements of arrays of any shape, one after the other."""
+    return np.concatenate([array.reshape(-1) for array in arrays])
+
+
+def tessellate(
+    patches: Sequence[Patch],
+    samples: int | Sequence[int] = 16,
+    *,
+    library: str | None = None,
+    engine: str = "auto",
+    config: NodeConfig = THESIS,
+    method: Method | None = None,
+    progress: Callable[[PassBegins], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+    after: Callable[[Session, Plan], None] | None = None,
+) -> Tessellation:
+    """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
+
+    ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is ``tuned``,
+    ``tuned-finite`` or ``thesis``; None chooses ``tuned``, or ``tuned-finite`` for the overlapped schedule where the
+    control points are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
+    the fastest that works here. ``method`` says how control points reach the PEs, and in which order the work is done.
+    ``progress`` is called with what each pass is about to do. ``watch`` is called with the node before it runs, so that
+    somebody can listen to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
+    in PE memory; it may run programs of its own that leave these alone. Raises InputError for a net or a sample count
+    that the machine cannot do.
+    """
+    begin = time.perf_counter()
+    patches = list(patches)
+    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
+    if not patches:
+        raise InputError(Fault("there are no patches to tessellate"))
+    if len(counts) != len(patches):
+        raise InputError(Fault(f"{len(counts)} sample counts for {len(patches)} patches"))
+    method = Method() if method is None else method
+    floats = library_for(library, patches, finite=method.overlapped)
+    check_nets(patches)
+    session = new_session(config, engine, floats, method)
+    session.after = after
+    for patch, k in zip(patches, counts, strict=True):
+        session.add(patch, k)
+    marked = dict(enumerate(counts))
+    if watch is not None:
+        watch(session.node)
+    results = session.tessellate(marked, progress)
+    recalled = session.recall() if isinstance(session, CachingSession) else ()
+    found = collect(recalled or results, patches, config, method)
+    ledger = balance(len(patches), marked, results, found, config.array, to_gps=method.to_gps)
+    return Tessellation(
+        patches=tuple(found[index] for index in range(len(patches))),
+        plans=tuple(result.plan for result in results),
+        runs=tuple(result.run for result in results),
+        library=floats.name,
+        engine=session.node.engine,
+        method=method,
+        config=config,
+        ledger=ledger,
+        wall_seconds=time.perf_counter() - begin,
+        loads=tuple(result.load for result in results if result.load is not None),
+        caches=session.stores if recalled else (),
+        recalls=tuple(result.run for result in recalled),
+    )
+
+
+def collect(
+    results: Iterable[PassResult], patches: Sequence[Patch], config: NodeConfig, method: Method
+) -> dict[int, PatchSamples]:
+    """Return the samples of each patch of some passes, compared with the reference."""
+    found: dict[int, PatchSamples] = {}
+    for result in results:
+        work = result.plan.work
+        for k in work.sizes:
+            placements = [placement for placement in work.placements if placement.samples == k]
+            members = [patches[placement.patch] for placement in placements]
+            lanes = square_lanes(placements, k, config.array)
+            nets = np.stack([patch.points for patch in members])
+            reference = evaluate(nets, k, single=method.single_database)
+            measured = measure(members, result.points[lanes], result.normals[lanes], reference)
+            found.update({place.patch: samples for place, samples in zip(placements, measured, strict=True)})
+    return found

@@ -1,0 +1,1 @@
+"""The microcode of passes: stages, ways of control points and results, and both schedules."""

@@ -1,0 +1,250 @@
+"""The microcode of a tessellation, written with the builder: one function per stage.
+
+Costs in cycles are what the emitted instructions take, stated here so that a reader can check them; nothing reads
+these statements. Float arithmetic is CALLs of the library's routines, which enable and disable PEs by themselves and
+leave the caller's enable as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from microcode import Builder, Imm, Mem, Register
+from pixelflow.config import ArrayConfig
+from pixelflow.node import figure9
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant
+from tessellation.microprogram.libraries import FloatLibrary
+from tessellation.plan.mapping import Pass
+from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
+from tessellation.plan.precision import SINGLE, StoredFormat
+from tessellation.plan.schedule import Surface, SurfaceWork, surface_order
+from tessellation.plan.stages import Stage
+from tessellation.surface.bernstein import bernstein_bits
+
+__all__ = [
+    "Evaluation",
+    "emit_addresses",
+    "emit_bernstein",
+    "emit_conversions",
+    "emit_lee",
+    "emit_normals",
+    "emit_results",
+    "emit_surfaces",
+]
+
+
+_LEE_MODULES = 8
+"""Modules that 7-bit yp registers can tell apart, 16 rows each."""
+
+
+def emit_lee(builder: Builder, array: ArrayConfig) -> None:
+    """Emit the configuration of every EMC's LEE (figure 9): one cycle a register, once a session.
+
+    Raises InputError for more modules than the registers can tell apart.
+    """
+    if array.modules > _LEE_MODULES:
+        raise InputError(Fault(f"figure 9 gives {_LEE_MODULES} modules a place, not {array.modules}"))
+    builder.mark(Stage.LEE.value)
+    values = figure9(array)
+    for module in range(array.modules):
+        for emc in range(array.emcs_per_module):
+            for register, name in enumerate(values):
+                entries = values[name][module, emc].tolist()
+                for index, value in enumerate(entries[: array.panels_per_emc] if name == "yp" else entries):
+                    builder.emit("EMC_SetLEE", module, emc, register, index, value)
+
+
+def emit_addresses(builder: Builder, memory: MemoryMap, work: Pass, base: Mapping[int, int], place: Mem) -> None:
+    """Emit the load of base addresses and size marks: 1 + 2 + 2 + 4 + 3 = 12 cycles a patch (table 3).
+
+    ``base`` gives for each patch where its data begin in each SDRAM; its 24 bits go to ``place``. The other five
+    bytes' worth of cycles of a 4-byte address and a size mark carry what Bernstein loads need to know (invented): two
+    mark bytes hold the size code plus the sample's column, and plus its row. PEs beyond a patch's own square keep such
+    bytes until their own patch is loaded; those of no patch keep them for good, and their results are never read.
+    """
+    builder.mark(Stage.ADDRESSES.value)
+    mark = Mem(memory["administrative"].start)
+    for placement in work.placements:
+        enable_quadrant(builder, placement)
+        builder.emit("EMC_TreeIntoMem_Li", place, 3, 0, 0, base[placement.patch])
+        code = (placement.code - placement.x) + 256 * (placement.code - placement.y)
+        builder.emit("EMC_TreeIntoMem_Li", mark, 2, 1, 256, code)
+
+
+def emit_byte_equals(builder: Builder) -> Callable[[Mem, int], None]:
+    """Emit the routine that keeps those enabled whose byte has a value, 5 cycles, and return how to call it."""
+    with builder.routine("byte_equals", ("byte", "value")) as (byte, value):
+        builder.emit("LD", Register.R, byte)
+        builder.emit("XOR", Register.R, Imm(value.offset, value.base))
+        builder.emit("CMP", Register.R, Imm(1))
+        builder.emit("ENC")
+    return lambda address, code: builder.call("byte_equals", address, Imm(code))
+
+
+class Selector(Protocol):
+    """Emits the enable of all PEs that make sample ``index`` of ``samples`` along u (0) or v (1)."""
+
+    def __call__(self, direction: int, samples: int, index: int) -> None: ...
+
+
+def select_by_marks(builder: Builder, memory: MemoryMap) -> Selector:
+    """Return the selector that compares mark bytes: 1 + 5 cycles (invented decomposition of table 4's 6)."""
+    byte_equals = emit_byte_equals(builder)
+
+    def select(direction: int, samples: int, index: int) -> None:
+        builder.emit("EMC_SetEnab")
+        byte_equals(Mem(memory["administrative"].start + direction), 16 * (samples - 1) + index)
+
+    return select
+
+
+def emit_bernstein(
+    builder: Builder, memory: MemoryMap, work: Pass, select: Selector, loads: Sequence[tuple[int, tuple[bool, ...]]]
+) -> None:
+    """Emit the load of Bernstein values, for each size, direction and column or row: 1 + 5 + 5 a value (table 4).
+
+    ``loads`` names the direction and which sets: False those of the point, True those of the first differences.
+    """
+    builder.mark(Stage.BERNSTEIN.value)
+    for samples in work.sizes:
+        for direction, sets in loads:
+            name, count = ("bernstein_v", memory.columns) if direction else ("bernstein_u", memory.rows)
+            # Where there is room for both sets they follow each other.
+            size = memory.value_bytes
+            tables = [bernstein_bits(count - 1 - difference, samples, size - 1) for difference in sets]
+            for index in range(samples):
+                select(direction, samples, index)
+                values = [bits for table in tables for bits in table[index]]
+                for at, bits in enumerate(values):
+                    builder.emit("EMC_TreeIntoMem_Li", Mem(memory[name].start + at * size), size, 0, 0, bits)
+
+
+FIRST_LOADS = {False: ((0, (False, True)), (1, (False, True))), True: ((0, (False,)), (1, (False,)))}
+"""Bernstein values wanted at the start, without and with the order of section 4.2."""
+
+_LATER_LOADS = {Surface.DU: ((0, (True,)),), Surface.DV: ((0, (False,)), (1, (True,)))}
+
+
+@record
+class Evaluation:
+    """What the evaluation of a pass is built from."""
+
+    memory: MemoryMap
+    work: Pass
+    library: FloatLibrary
+    select: Selector
+    stored: StoredFormat = SINGLE
+
+    def surfaces(self) -> Iterator[SurfaceWork]:
+        """Yield the evaluations in their order."""
+        return surface_order(self.memory.rows, self.memory.columns, reordered=self.memory.reordered)
+
+    def widened(self, builder: Builder, value: Mem, longer: Mem) -> Mem:
+        """Emit what makes a control value as long as the arithmetic wants it, if it is shorter; return where it is."""
+        if self.stored.value_bytes == self.memory.value_bytes:
+            return value
+        builder.call("widen", longer, value)
+        return longer
+
+    def load_first(self, builder: Builder) -> None:
+        """Emit the Bernstein values that the points need, and all others where there is room."""
+        emit_bernstein(builder, self.memory, self.work, self.select, FIRST_LOADS[self.memory.reordered])
+
+    def load_for(self, builder: Builder, work: SurfaceWork) -> None:
+        """Emit the Bernstein values that this surface needs and that had no room before (4.2); enables all PEs."""
+        if self.memory.reordered and work.axis == 0 and work.surface in _LATER_LOADS:
+            emit_bernstein(builder, self.memory, self.work, self.select, _LATER_LOADS[work.surface])
+            builder.emit("EMC_SetEnab")
+
+
+def stage_of(work: SurfaceWork) -> Stage:
+    """Return the stage that a surface's arithmetic counts for."""
+    return Stage.POINTS if work.surface is Surface.POINT else Stage.DERIVATIVES
+
+
+def emit_surfaces(builder: Builder, evaluation: Evaluation, source: ControlPointSource) -> None:
+    """Emit the evaluation of points and derivatives, a batch of control values at a time (4.1.3)."""
+    for work in evaluation.surfaces():
+        evaluation.load_for(builder, work)
+        builder.mark(stage_of(work).value)
+        _emit_surface(builder, evaluation, source, work)
+
+
+def _emit_surface(builder: Builder, evaluation: Evaluation, source: ControlPointSource, work: SurfaceWork) -> None:
+    """Emit one coordinate of one surface: mn + n multiplications and n (m - 1) + n - 1 additions."""
+    memory, library, stored = evaluation.memory, evaluation.library, evaluation.stored
+    size = memory.value_bytes
+    column, product, longer = (Mem(memory["temporaries"].start + index * size) for index in range(3))
+    result = Mem(memory[work.result].start)
+    in_u, in_v = (memory[name].start for name in work.surface.bernstein)
+    control = memory["control_points"].start
+    number = work.first
+    for j in range(work.columns):
+        for i in range(work.rows):
+            batch, place = divmod(number, stored.batch_values)
+            if place == 0:
+                source.emit_batch(builder, batch)
+                builder.mark(stage_of(work).value)
+            value = evaluation.widened(builder, Mem(control + place * stored.value_bytes), longer)
+            library.multiply_add(builder, column, Mem(in_u + i * size), value, product, first=i == 0)
+            number += 1
+        library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)
+
+
+def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> None:
+    """Emit the unit normal: 9 multiplications, 5 additions or subtractions, 1 square root, 3 divisions (4.1.3).
+
+    The length stays in the second temporary; where it is zero the normal is what the division makes of 0 / 0.
+    """
+    builder.mark(Stage.NORMALS.value)
+    length, product = (Mem(memory["temporaries"].start + index * memory.value_bytes) for index in range(2))
+    du, dv, normal = ([Mem(memory[f"{axis}_{what}"].start) for axis in AXES] for what in ("du", "dv", "normal"))
+    for axis in range(3):
+        after, last = (axis + 1) % 3, (axis + 2) % 3
+        library.multiply(builder, normal[axis], du[after], dv[last])
+        library.multiply(builder, product, du[last], dv[after])
+        library.subtract(builder, normal[axis], normal[axis], product)
+    for axis in range(3):
+        library.multiply_add(builder, length, normal[axis], normal[axis], product, first=axis == 0)
+    library.root(builder, length, length)
+    for axis in range(3):
+        library.divide(builder, normal[axis], normal[axis], length)
+
+
+def emit_conversions(builder: Builder, mantissa_bytes: int) -> None:
+    """Emit the routines ``widen`` (binary32 to the long format) and ``narrow`` (back, rounded to nearest even).
+
+    ``narrow`` may write over its operand; a mantissa that rounds up carries into the exponent, up to infinity.
+    """
+    dropped = mantissa_bytes - 3
+    with builder.routine("widen", ("long", "short")) as (long, short):
+        for index in range(dropped):
+            builder.emit("STI", long[index], Imm(0))
+        for index in range(FLOAT_BYTES):
+            builder.emit("LD", Register.R, short[index])
+            builder.emit("ST", long[dropped + index], Register.R)
+    with builder.routine("narrow", ("short", "long")) as (short, long):
+        builder.emit("LD", Register.S, long[dropped])
+        builder.emit("AND", Register.S, Imm(1))
+        for index in range(dropped - 1):
+            builder.emit("OR", Register.S, long[index])
+        builder.emit("CMP", Register.S, Imm(1))
+        builder.emit("LD", Register.S, long[dropped - 1])
+        # Carries above half, and at half where the kept part is odd or anything lies below.
+        builder.emit("ADC", Register.S, Imm(0x7F))
+        for index in range(FLOAT_BYTES):
+            builder.emit("LD", Register.R, long[dropped + index])
+            builder.emit("ADC", Register.R, Imm(0))
+            builder.emit("ST", short[index], Register.R)
+
+
+def emit_results(builder: Builder, memory: MemoryMap) -> None:
+    """Emit the rounding of points and normals to binary32, in place."""
+    builder.mark(Stage.ROUNDING.value)
+    for what in ("point", "normal"):
+        for axis in AXES:
+            place = Mem(memory[f"{axis}_{what}"].start)
+            builder.call("narrow", place, place)

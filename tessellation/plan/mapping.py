@@ -1,0 +1,256 @@
+"""Which PE makes which sample of which patch (thesis 3.2 and 4.1, figure 8).
+
+A patch sampled k x k takes a square of blocks inside one EMC: one block of 4x4 PEs for k up to 4, four for k up to 8,
+sixteen (the whole EMC) for k up to 16. Sample (i, j) sits i to the right (u runs along x) and j down (v runs along y).
+Large patches are placed first, so that what remains always fits the smaller ones; what does not fit waits for another
+pass. Figure 8 is missing from the text: inside an EMC the blocks are taken in Z order (invented), which makes every
+aligned square a run of consecutive blocks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+import numpy as np
+
+from pixelflow.config import ArrayConfig
+from pixelflow.node import EMC_HEIGHT, EMC_WIDTH
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+
+__all__ = [
+    "BLOCK_SIDE",
+    "MAX_SAMPLES",
+    "MIN_SAMPLES",
+    "Marked",
+    "Pass",
+    "Placement",
+    "allocate",
+    "allocate_modules",
+    "blocks_of",
+    "load_order",
+    "square_lanes",
+]
+
+BLOCK_SIDE = 4
+"""A block is 4x4 PEs, half a panel (thesis 3.2)."""
+
+MIN_SAMPLES = 2
+MAX_SAMPLES = 16
+
+
+@record
+class Placement:
+    """One patch on the array: ``patch`` is its index in the caller's list, (x, y) the PE of its sample (0, 0)."""
+
+    patch: int
+    samples: int
+    module: int
+    emc: int
+    x: int
+    y: int
+
+    @property
+    def side(self) -> int:
+        """Side of the square of PEs that the patch takes: 4, 8 or 16."""
+        return _side(self.samples)
+
+    @property
+    def code(self) -> int:
+        """The size code in the upper half of a mark byte: 16 (k - 1), so that every k from 2 to 16 has its own."""
+        return 16 * (self.samples - 1)
+
+    def lanes(self, array: ArrayConfig) -> np.ndarray:
+        """Return the lane of each sample, shape (k, k), first index along x."""
+        return square_lanes([self], self.samples, array)[0]
+
+
+def square_lanes(placements: Sequence[Placement], side: int, array: ArrayConfig) -> np.ndarray:
+    """Return the lanes of the squares of ``side`` x ``side`` PEs from each patch's first one on.
+
+    The shape is (placements, side, side), the second index along x.
+    """
+    found = np.array([(place.x, place.y, place.module, place.emc) for place in placements]).reshape(-1, 4)
+    first_x, first_y, module, emc = found.T
+    offset = np.arange(side)
+    x = ((first_x - EMC_WIDTH * emc)[:, None] + offset)[:, :, None]
+    y = ((first_y - EMC_HEIGHT * module)[:, None] + offset)[:, None, :]
+    panel = 2 * (y // 4) + x // 8
+    pe = 4 * (x % 8) + y % 4
+    emc = (module * array.emcs_per_module + emc)[:, None, None]
+    return (emc * array.panels_per_emc + panel) * array.pes_per_panel + pe
+
+
+@record
+class Pass:
+    """What the array does in one go: the placements in the order in which their data must be loaded."""
+
+    placements: tuple[Placement, ...]
+    lanes: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sample counts that occur, ascending."""
+        return tuple(sorted({placement.samples for placement in self.placements}))
+
+    @property
+    def samples(self) -> int:
+        """PEs that make a sample."""
+        return sum(placement.samples**2 for placement in self.placements)
+
+    @property
+    def allocated(self) -> int:
+        """PEs that belong to a patch, with those that k between the powers of two leaves idle."""
+        return sum(placement.side**2 for placement in self.placements)
+
+    @property
+    def occupancy(self) -> float:
+        """Share of the PEs that make a sample."""
+        return self.samples / self.lanes
+
+
+def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] | None = None) -> tuple[Pass, ...]:
+    """Place patch ``patches[p]`` (p itself without) with ``samples[p]`` x ``samples[p]`` samples, in as many passes
+    as that takes.
+
+    Raises InputError where a count is not 2 to 16 or its square does not fit an EMC of this array.
+    """
+    patches = range(len(samples)) if patches is None else patches
+    _check(samples, patches, array)
+    marked = [Marked(patch, count, ()) for patch, count in zip(patches, samples, strict=True)]
+    capacity = len(_emc_blocks(array)) * array.emcs
+    passes = _cut(sorted(marked, key=lambda one: -_side(one.samples)), capacity)
+    return tuple(Pass(load_order(_in_z_order(0, members, array)), array.lanes) for members in passes)
+
+
+@record
+class Marked:
+    """A patch that is to be tessellated: ``patch`` is its number, ``modules`` those that have its control points."""
+
+    patch: int
+    samples: int
+    modules: tuple[int, ...]
+
+
+def allocate_modules(marked: Sequence[Marked], array: ArrayConfig, *, raster: bool = False) -> tuple[Pass, ...]:
+    """Place patches on blocks of modules that have their data, each module's large ones first (thesis 4.1).
+
+    A patch stored in several modules goes to the one with the fewest blocks taken. A module with more patches than
+    fit takes as many passes as it needs; the passes of all modules run side by side. With ``raster``, a module's
+    patches of one size follow each other in rows over all its EMCs, where a pass has no other size. Raises InputError
+    as allocate() does.
+    """
+    _check([each.samples for each in marked], [each.patch for each in marked], array)
+    queues: list[list[Marked]] = [[] for _ in range(array.modules)]
+    loads = [0] * array.modules
+    for each in sorted(marked, key=lambda one: -_side(one.samples)):
+        module = min(each.modules, key=lambda one: loads[one])
+        loads[module] += blocks_of(each.samples)
+        queues[module].append(each)
+    by_module = [_module_passes(module, queue, array, raster) for module, queue in enumerate(queues)]
+    number = max(map(len, by_module))
+    merged = [[place for one in by_module if index < len(one) for place in one[index]] for index in range(number)]
+    return tuple(Pass(load_order(placed), array.lanes) for placed in merged)
+
+
+def _module_passes(module: int, queue: Sequence[Marked], array: ArrayConfig, raster: bool) -> list[list[Placement]]:
+    """Cut the patches of one module, large ones first, into passes and place each of those."""
+    found = []
+    for members in _cut(queue, len(_emc_blocks(array)) * array.emcs_per_module):
+        in_rows = raster and len({one.samples for one in members}) == 1
+        found.append((_in_rows if in_rows else _in_z_order)(module, members, array))
+    return found
+
+
+def _cut(queue: Sequence[Marked], capacity: int) -> list[list[Marked]]:
+    """Cut patches, large ones first, into passes of so many blocks."""
+    passes: list[list[Marked]] = []
+    used = capacity
+    for each in queue:
+        needed = blocks_of(each.samples)
+        if used + needed > capacity:
+            passes.append([])
+            used = 0
+        passes[-1].append(each)
+        used += needed
+    return passes
+
+
+def _in_z_order(first: int, members: Sequence[Marked], array: ArrayConfig) -> list[Placement]:
+    """Place patches on the blocks of one EMC after the other, from those of module ``first`` on."""
+    found, used, blocks = [], 0, _emc_blocks(array)
+    for each in members:
+        chip, block = divmod(used, len(blocks))
+        module, emc = divmod(first * array.emcs_per_module + chip, array.emcs_per_module)
+        column, row = blocks[block]
+        x, y = EMC_WIDTH * emc + BLOCK_SIDE * column, EMC_HEIGHT * module + BLOCK_SIDE * row
+        found.append(Placement(each.patch, each.samples, module, emc, x, y))
+        used += blocks_of(each.samples)
+    return found
+
+
+def _in_rows(module: int, members: Sequence[Marked], array: ArrayConfig) -> list[Placement]:
+    side = _side(members[0].samples)
+    in_a_row = EMC_WIDTH * array.emcs_per_module // side
+    found = []
+    for index, each in enumerate(members):
+        x, y = side * (index % in_a_row), EMC_HEIGHT * module + side * (index // in_a_row)
+        found.append(Placement(each.patch, each.samples, module, x // EMC_WIDTH, x, y))
+    return found
+
+
+def load_order(placements: Sequence[Placement]) -> tuple[Placement, ...]:
+    """Return the placements so that loads to whole quadrants leave each patch with its own data.
+
+    A load enables the quadrant right of and below a patch's first PE with two compares, so it also overwrites every
+    patch that the quadrant meets: such a patch must be loaded later. Among the possible orders the one nearest to
+    raster order is taken. Raises ValueError where no order exists, which cannot happen for the squares of allocate().
+    """
+    if not placements:
+        return ()
+    x, y, side = (np.array([getattr(p, name) for p in placements]) for name in ("x", "y", "side"))
+    # spoils[b, a]: the quadrant of b meets the square of a, so b goes first.
+    spoils = (x[:, None] < (x + side)[None, :]) & (y[:, None] < (y + side)[None, :])
+    np.fill_diagonal(spoils, False)
+    pending = spoils.sum(axis=0)
+    ready = [(int(y[p]), int(x[p]), int(p)) for p in np.flatnonzero(pending == 0)]
+    heapq.heapify(ready)
+    order: list[Placement] = []
+    while ready:
+        first = heapq.heappop(ready)[2]
+        order.append(placements[first])
+        freed = spoils[first] & (pending == 1)
+        pending -= spoils[first]
+        for p in np.flatnonzero(freed):
+            heapq.heappush(ready, (int(y[p]), int(x[p]), int(p)))
+    if len(order) != len(placements):
+        raise ValueError("the squares overlap: no order of loads leaves each patch with its own data")
+    return tuple(order)
+
+
+def blocks_of(samples: int) -> int:
+    """Return the blocks that a patch with ``samples`` x ``samples`` samples takes: 1, 4 or 16."""
+    return (_side(samples) // BLOCK_SIDE) ** 2
+
+
+def _side(samples: int) -> int:
+    return 4 if samples <= 4 else 8 if samples <= 8 else 16
+
+
+def _emc_blocks(array: ArrayConfig) -> tuple[tuple[int, int], ...]:
+    """Return (column, row) of the blocks of one EMC in Z order."""
+    rows = array.panels_per_emc // 2
+    spread = [((b & 1) | (b >> 1 & 2), (b >> 1 & 1) | (b >> 2 & 2)) for b in range(16)]
+    return tuple((column, row) for column, row in spread if row < rows)
+
+
+def _check(samples: Sequence[int], patches: Sequence[int], array: ArrayConfig) -> None:
+    largest = BLOCK_SIDE * min(4, array.panels_per_emc // 2)
+    faults = [
+        Fault(f"{count} samples for patch {patch + 1}", hint=f"allowed: {MIN_SAMPLES} to {min(MAX_SAMPLES, largest)}")
+        for patch, count in zip(patches, samples, strict=True)
+        if not MIN_SAMPLES <= count <= MAX_SAMPLES or _side(count) > largest
+    ]
+    if faults:
+        raise InputError(faults[:20])

@@ -1,0 +1,376 @@
+"""Reader and writer of ``.bpt`` patch files.
+
+The format (UTF-8 text): the number of patches; for each patch a line ``m n`` and then the control points, one
+``x y z`` a line, the second index running fastest. Files in circulation disagree about ``m n``: most give the two
+degrees, so that (m+1)(n+1) points follow; some give the numbers of points, so that m*n follow. The two can never be
+confused for a complete patch, so the reader looks which of them fits the file and says which it took.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.records import record
+from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
+
+__all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"]
+
+BUILT_IN = {"teapot": "teapot.bpt", "enneper": "enneper.bpt"}
+"""Models that ship with the package, by the name that stands for a file."""
+
+MAX_FAULTS = 20
+"""As many faults of one file are reported; the rest is counted."""
+
+_GIVE_UP = 1000
+"""After so many faults a file is not read on."""
+
+_MAX_BYTES = 1 << 26
+_TOO_LARGE = 2.0**128 - 2.0**103
+"""The least magnitude that rounds to an infinity in binary32."""
+
+_NO_COMMAS = "numbers are separated by blanks, not commas"
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
+_OF_NUMBERS = b"0123456789+-.eE \t\r\n"
+"""In a file of these characters alone, what float() takes is what _NUMBER matches."""
+_WHOLE = re.compile(r"\d{1,9}\Z", re.ASCII)
+
+
+class Convention(Enum):
+    """What the two numbers before a control net mean."""
+
+    DEGREES = "degrees"
+    COUNTS = "numbers of points"
+
+    def counts(self, first: int, second: int) -> tuple[int, int]:
+        """Return the control points along each index for a header ``first second``."""
+        return (first + 1, second + 1) if self is Convention.DEGREES else (first, second)
+
+
+@record
+class PatchFile:
+    """The patches of one file, the header convention that it follows, and notes that a user should see."""
+
+    name: str
+    patches: tuple[Patch, ...]
+    convention: Convention
+    notes: tuple[str, ...]
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+    words: tuple[str, ...]
+
+    @property
+    def header(self) -> tuple[int, int] | None:
+        """The two whole numbers of a patch header, or None for another kind of line."""
+        words = self.words
+        if len(words) == 2 and all(_WHOLE.match(word) for word in words):
+            return int(words[0]), int(words[1])
+        return None
+
+
+def load(name: str | Path) -> PatchFile:
+    """Return the built-in model of that name (``teapot``, ``enneper``), or else the patches of that file."""
+    if str(name) in BUILT_IN:
+        from importlib import resources
+
+        shipped = resources.files("tessellation") / "data" / BUILT_IN[str(name)]
+        return parse_bpt(shipped.read_bytes(), str(name))
+    return read_bpt(name)
+
+
+def read_bpt(path: str | Path) -> PatchFile:
+    """Read a ``.bpt`` file; raise InputError with every fault found (the first MAX_FAULTS of them)."""
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except FileNotFoundError:
+        guess = nearest(str(path), BUILT_IN)
+        hint = f"did you mean the built-in {guess}?" if guess else f"built in: {', '.join(sorted(BUILT_IN))}"
+        raise InputError(Fault("no such patch file", Place(str(path)), hint)) from None
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise InputError(Fault(f"cannot read the patch file: {reason}", Place(str(path)))) from None
+    if len(data) > _MAX_BYTES:
+        raise InputError(Fault(f"the file is larger than {_MAX_BYTES >> 20} MiB", Place(str(path))))
+    return parse_bpt(data, str(path))
+
+
+def parse_bpt(data: bytes, name: str) -> PatchFile:
+    """Return the patches in ``data``; ``name`` stands for the file in messages."""
+    lines = _lines(data, name)
+    if not lines:
+        raise InputError(Fault("the patch file is empty", Place(name, 1), "a .bpt file begins with a patch count"))
+    reader = _Reader(name, lines, plain=not data.translate(None, _OF_NUMBERS))
+    return reader.read()
+
+
+def format_bpt(patches: Iterable[Patch]) -> str:
+    """Return the text of a ``.bpt`` file (degrees convention) that reads back to the same float64 numbers."""
+    patches = tuple(patches)
+    lines = [str(len(patches))]
+    for patch in patches:
+        lines.append(f"{patch.degrees[0]} {patch.degrees[1]}")
+        lines.extend(" ".join(repr(float(c)) for c in point) for row in patch.points for point in row)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(data: bytes, name: str) -> list[_Line]:
+    if b"\0" in data:
+        at = data[: data.index(b"\0")].count(b"\n") + 1
+        raise InputError(
+            Fault("not a text file (it holds a zero byte)", Place(name, at), "a .bpt file is UTF-8 text, not UTF-16")
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        at = data[: problem.start].count(b"\n") + 1
+        byte = data[problem.start]
+        raise InputError(Fault(f"byte 0x{byte:02X} is not UTF-8 text", Place(name, at))) from None
+    numbered = enumerate(re.split(r"\r\n|\n|\r", text), start=1)
+    return [_Line(number, line, tuple(line.split())) for number, line in numbered if line.strip()]
+
+
+class _Reader:
+    """One pass over the lines of a file that collects patches and faults."""
+
+    def __init__(self, name: str, lines: list[_Line], *, plain: bool) -> None:
+        """``plain`` says that the file has no characters but _OF_NUMBERS."""
+        self.plain = plain
+        self.name = name
+        self.lines = lines
+        self.at = 0
+        self.faults: list[Fault] = []
+        self.fault_count = 0
+        self.notes: list[str] = []
+        self.lost = False
+        """Whether lines were passed over in search of a header, so that patches may be missing for that reason."""
+        self.convention = _convention(lines)
+
+    def fault(self, message: str, line: _Line | None = None, word: int | None = None, hint: str | None = None) -> None:
+        """Record one fault, at a word of a line where that is known."""
+        self.fault_count += 1
+        if self.fault_count >= _GIVE_UP:
+            self.refuse()
+        if self.fault_count > MAX_FAULTS:
+            return
+        place = Place(self.name)
+        if line is not None:
+            shown = line.text.rstrip()[:200]
+            column, length = None, 1
+            if word is not None:
+                start = list(re.finditer(r"\S+", line.text))[word]
+                if start.end() <= len(shown):
+                    column, length = start.start() + 1, len(start.group())
+            place = Place(self.name, line.number, column, shown, length)
+        self.faults.append(Fault(message, place, hint))
+
+    def refuse(self) -> NoReturn:
+        """Raise what was found so far."""
+        if self.fault_count > MAX_FAULTS:
+            left = self.fault_count - MAX_FAULTS
+            more = " or more; not read further" if self.fault_count >= _GIVE_UP else ""
+            self.faults.append(Fault(f"and {left} more faults{more}", Place(self.name)))
+        raise InputError(self.faults)
+
+    def read(self) -> PatchFile:
+        """Read the whole file or raise with its faults."""
+        declared = self.count()
+        if declared is None and (self.at == len(self.lines) or self.lines[self.at].header is None):
+            self.refuse()  # neither a count nor a header: not a patch file, so nothing more can be said of it
+        patches: list[Patch] = []
+        found = 0
+        while self.at < len(self.lines):
+            if declared is not None and found >= declared and self.lines[self.at].header is None:
+                break
+            patch = self.patch(found)
+            found += 1
+            if patch is not None:
+                patches.append(patch)
+        self.check_count(declared, found)
+        if self.fault_count:
+            self.refuse()
+        self.note_flushed(patches)
+        return PatchFile(self.name, tuple(patches), self.convention, tuple(self.notes))
+
+    def count(self) -> int | None:
+        """Take the first line: the number of patches."""
+        line = self.lines[0]
+        if len(line.words) == 1 and _WHOLE.match(line.words[0]):
+            self.at = 1
+            if int(line.words[0]) == 0:
+                self.fault("the file says that it holds no patch", line, 0)
+            return int(line.words[0])
+        self.fault("expected the number of patches, one whole number", line)
+        self.at = 0 if line.header else 1
+        return None
+
+    def check_count(self, declared: int | None, found: int) -> None:
+        """Compare the patches found with the number in the first line; anything left over is a fault."""
+        if declared is None:
+            return
+        if found != declared and not self.lost:
+            self.fault(f"the file says {declared} patches and holds {found}", self.lines[0], 0)
+        elif self.at < len(self.lines):
+            left = len(self.lines) - self.at
+            self.fault(f"text after the last patch ({left} line{'s' * (left > 1)})", self.lines[self.at])
+
+    def patch(self, index: int) -> Patch | None:
+        """Take one header and its points; return None where they have faults."""
+        before = self.fault_count
+        line = self.lines[self.at]
+        header = line.header
+        if header is None:
+            self.fault(
+                f"expected the header of patch {index + 1}: two whole numbers", line, hint=self.header_hint(index)
+            )
+            self.skip_to_header()
+            return None
+        self.at += 1
+        counts = self.convention.counts(*header)
+        for word, count in enumerate(counts):
+            if not MIN_COUNT <= count <= MAX_COUNT:
+                low, high = (n - count + header[word] for n in (MIN_COUNT, MAX_COUNT))
+                what = "degree" if self.convention is Convention.DEGREES else "number of points"
+                self.fault(f"{what} {header[word]} of patch {index + 1}", line, word, f"allowed: {low} to {high}")
+        if self.fault_count > before:
+            self.skip_to_header()
+            return None
+        values = self.flawless(counts[0] * counts[1]) or self.points(index, line, counts)
+        if self.fault_count > before:
+            return None
+        return Patch(np.array(values, dtype=np.float64).reshape(*counts, 3))
+
+    def flawless(self, needed: int) -> list[float] | None:
+        """Take so many control points at once where nothing is wrong with them; else leave them, and return None."""
+        if not self.plain:
+            return None
+        lines = self.lines[self.at : self.at + needed + 1]
+        inside = [line.words for line in lines[:needed]]
+        rest = lines[needed:]
+        if set(map(len, inside)) != {3} or len(inside) < needed or (rest and len(rest[0].words) == 3):
+            return None
+        words = list(chain.from_iterable(inside))
+        try:
+            values = list(map(float, words))
+        except ValueError:
+            return None
+        if not max(map(abs, values)) < _TOO_LARGE:
+            return None
+        self.at += needed
+        return values
+
+    def points(self, index: int, header: _Line, counts: tuple[int, int]) -> list[tuple[float, ...]]:
+        """Take the control points of one patch, one a line."""
+        needed = counts[0] * counts[1]
+        values: list[tuple[float, ...]] = []
+        taken = 0
+        while taken < needed and self.at < len(self.lines):
+            line = self.lines[self.at]
+            if line.header is not None and self.header_fits(self.at):
+                break
+            self.at += 1
+            taken += 1
+            values.append(self.point(line))
+        if taken < needed:
+            self.fault(
+                f"patch {index + 1} ({counts[0]}x{counts[1]}) has {taken} of {needed} control points",
+                header,
+                hint=f"the two numbers of a header are taken as {self.convention.value}",
+            )
+        elif self.at < len(self.lines) and len(self.lines[self.at].words) == 3:
+            extra = self.at
+            while self.at < len(self.lines) and len(self.lines[self.at].words) == 3:
+                self.at += 1
+            if self.at < len(self.lines):
+                message = f"{self.at - extra} lines more than the {needed} control points of patch {index + 1}"
+                self.fault(message, self.lines[extra])
+            else:
+                self.at = extra
+        return values
+
+    def point(self, line: _Line) -> tuple[float, ...]:
+        """Take the three coordinates of one line; a fault gives zeros in their place."""
+        if len(line.words) != 3:
+            hint = _NO_COMMAS if "," in line.text else None
+            self.fault(f"expected three numbers, found {len(line.words)}", line, hint=hint)
+            return (0.0, 0.0, 0.0)
+        return tuple(self.coordinate(line, word) for word in range(3))
+
+    def coordinate(self, line: _Line, word: int) -> float:
+        """Take one coordinate: a finite decimal number that binary32 can hold."""
+        text = line.words[word]
+        if not _NUMBER.match(text):
+            hint = _NO_COMMAS if "," in text else "allowed: finite decimal numbers"
+            self.fault(f"not a number: {text[:40]}", line, word, hint)
+            return 0.0
+        value = float(text)
+        if not abs(value) < _TOO_LARGE:
+            largest = float(np.finfo(np.float32).max)
+            self.fault(f"{text[:40]} overflows binary32", line, word, f"the largest is {largest:.9g}")
+            return 0.0
+        return value
+
+    def header_fits(self, at: int) -> bool:
+        """True where the line at ``at`` is a header beyond doubt: as many points follow it as it says."""
+        first, second = self.lines[at].header
+        counts = self.convention.counts(first, second)
+        following = _triples_after(self.lines, at)
+        return following == counts[0] * counts[1]
+
+    def header_hint(self, index: int) -> str | None:
+        """A hint for a line that stands where the header of patch ``index`` should."""
+        line = self.lines[self.at]
+        if "," in line.text:
+            return _NO_COMMAS
+        if len(line.words) == 3 and index > 0:
+            return "more control points than the header before says?"
+        return None
+
+    def skip_to_header(self) -> None:
+        """Go on at the next line that could be a header."""
+        self.lost = True
+        while self.at < len(self.lines) and self.lines[self.at].header is None:
+            self.at += 1
+
+    def note_flushed(self, patches: list[Patch]) -> None:
+        """Say how many coordinates the machine will take for zero."""
+        count = sum(int(np.count_nonzero(flushes(patch.points))) for patch in patches)
+        if count:
+            self.notes.append(
+                f"{count} coordinate{'s' * (count > 1)} smaller than 2^-126: the machine takes "
+                f"{'them' if count > 1 else 'it'} for zero"
+            )
+        if self.convention is Convention.COUNTS:
+            self.notes.append("the headers give numbers of points, not degrees")
+
+
+def _triples_after(lines: list[_Line], at: int) -> int:
+    """Return how many lines of three words follow line ``at`` (at most as many as a patch can have, plus one)."""
+    end = at + 1
+    while end < len(lines) and len(lines[end].words) == 3 and end - at <= MAX_COUNT * MAX_COUNT + 1:
+        end += 1
+    return end - at - 1
+
+
+def _convention(lines: list[_Line]) -> Convention:
+    """Return the header convention that more patches of the file fit; degrees where neither does."""
+    votes = dict.fromkeys(Convention, 0)
+    for at, line in enumerate(lines):
+        header = line.header
+        if header is None:
+            continue
+        following = _triples_after(lines, at)
+        for convention in Convention:
+            first, second = convention.counts(*header)
+            votes[convention] += following > 0 and first * second == following
+    return Convention.COUNTS if votes[Convention.COUNTS] > votes[Convention.DEGREES] else Convention.DEGREES

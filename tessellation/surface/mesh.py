@@ -1,0 +1,251 @@
+"""Triangles from samples: one vertex per sample, or one per shared sample (welded).
+
+A welded mesh has no cracks along shared edges, and :func:`check` proves it for a given mesh: every triangle side is
+used twice, in opposite directions, or lies on an edge that belongs to one patch alone. Where neighbours have another
+number of samples, the coarser one takes the finer one's samples along their edge. Without welding every sample keeps
+the machine's own bits, and the report says how far samples that should be one lie apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pixelflow.simd.records import record
+from tessellation.surface.reference import UNIT
+from tessellation.surface.samples import PatchSamples
+from tessellation.surface.topology import Joints, Orientation, SharedEdge, Side, find_joints, orient, sample_groups
+from tessellation.surface.triangles import distinct, grid, ring
+
+__all__ = ["Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"]
+
+
+@record
+class MeshReport:
+    """What was found and done while the mesh was built.
+
+    ``uneven_edges`` are shared edges between patches of different sample counts, where a mesh that is not welded is
+    open between the samples. ``largest_gap`` is the largest distance along an axis between samples that should be
+    one, in units of 2^-24 magnitude. ``turned_patches`` were turned over for a consistent orientation,
+    ``refused_joints`` could not be made consistent (a surface with one side). ``repaired_normals`` are degenerate
+    samples that got the mean of the normals of the adjacent triangles; ``unrepaired_normals`` have no triangle with
+    an area and got +z.
+    """
+
+    welded: bool
+    shared_edges: int
+    open_edges: int
+    point_edges: int
+    uneven_edges: int
+    largest_gap: float
+    turned_patches: int
+    refused_joints: int
+    repaired_normals: int
+    unrepaired_normals: int
+
+
+@record(eq=False)
+class Mesh:
+    """Vertices with unit normals, and triangles whose vertices run counter-clockwise seen against the normal.
+
+    ``points`` and ``normals`` are float32 [vertex, xyz], ``triangles`` int32 [triangle, 3], ``patches`` int32, the
+    patch of each triangle. ``open_sides`` holds the pairs of vertices on edges that belong to one patch alone.
+    ``samples`` int64 [vertex] is the sample that each vertex is, counted over all patches in the caller's order.
+    """
+
+    points: np.ndarray
+    normals: np.ndarray
+    triangles: np.ndarray
+    patches: np.ndarray
+    open_sides: np.ndarray
+    samples: np.ndarray
+    report: MeshReport
+
+
+@record
+class MeshCheck:
+    """Counts of what must not be in a welded mesh.
+
+    ``cracks``: triangle sides used once that lie on no open edge. ``inconsistent``: used twice in one direction.
+    ``crowded``: used three times or more (three patches meet in one edge).
+    """
+
+    cracks: int
+    inconsistent: int
+    crowded: int
+
+    @property
+    def clean(self) -> bool:
+        """True where the surface is closed along every shared edge and faces one way."""
+        return not (self.cracks or self.inconsistent or self.crowded)
+
+
+def build_mesh(patches: Sequence[PatchSamples], *, weld: bool, outward: bool = False) -> Mesh:
+    """Return the triangles of all patches, with one vertex per sample, or with ``weld`` one per shared sample.
+
+    Normals point along du x dv, as the machine makes them, except in patches turned over to agree with their
+    neighbours. With ``outward`` each connected part is turned, where needed, so that it encloses a positive volume.
+    """
+    nets = [patch.patch for patch in patches]
+    counts = [patch.samples for patch in patches]
+    joints = find_joints(nets)
+    orientation = orient(len(patches), joints)
+    turned = orientation.turned ^ _inward(patches, orientation) if outward else orientation.turned
+    groups = sample_groups(nets, counts, joints)
+
+    points = _stack(patches, "points") + np.float32(0.0)
+    magnitude = _stack(patches, "magnitude")
+    degenerate = _stack(patches, "degenerate")
+    signs = np.repeat(np.where(turned, -1.0, 1.0), [k * k for k in counts])
+    normals = np.where(degenerate[:, None], 0.0, _stack(patches, "normals").astype(np.float64) * signs[:, None])
+
+    ids = groups if weld else np.arange(len(groups))
+    triangles, owner, open_sides = _triangles(counts, joints, turned, ids, weld=weld)
+    keep = distinct(groups[triangles])
+    triangles, owner = triangles[keep], owner[keep]
+
+    normals, repaired, unrepaired = _finish_normals(points, normals, degenerate, groups, triangles, weld=weld)
+    report = MeshReport(
+        welded=weld,
+        shared_edges=joints.shared,
+        open_edges=joints.open,
+        point_edges=len(joints.point_edges),
+        uneven_edges=sum(len({counts[use.patch] for use in edge.uses}) > 1 for edge in joints.edges),
+        largest_gap=_largest_gap(points, magnitude, groups),
+        turned_patches=int(turned.sum()),
+        refused_joints=orientation.refusals,
+        repaired_normals=repaired,
+        unrepaired_normals=unrepaired,
+    )
+    used = np.unique(triangles) if weld else np.arange(len(points))
+    new = np.full(len(points), -1, dtype=np.int64)
+    new[used] = np.arange(len(used))
+    sides = new[open_sides]
+    return Mesh(
+        points=points[used],
+        normals=normals[used].astype(np.float32),
+        triangles=new[triangles].astype(np.int32),
+        patches=owner.astype(np.int32),
+        open_sides=sides[(sides >= 0).all(axis=1)].astype(np.int32),
+        samples=used,
+        report=report,
+    )
+
+
+def check(mesh: Mesh) -> MeshCheck:
+    """Count cracks and wrongly oriented sides of a welded mesh."""
+    a = mesh.triangles.astype(np.int64)
+    directed = np.concatenate([a[:, [0, 1]], a[:, [1, 2]], a[:, [2, 0]]])
+    size = len(mesh.points) + 1
+    low, high = np.sort(directed, axis=1).T
+    key, inverse, count = np.unique(low * size + high, return_inverse=True, return_counts=True)
+    forward = np.bincount(inverse, weights=directed[:, 0] < directed[:, 1])
+    sides = np.sort(mesh.open_sides.astype(np.int64), axis=1)
+    allowed = np.isin(key, sides[:, 0] * size + sides[:, 1])
+    return MeshCheck(
+        cracks=int(((count == 1) & ~allowed).sum()),
+        inconsistent=int(((count == 2) & (forward != 1)).sum()),
+        crowded=int((count > 2).sum()),
+    )
+
+
+def _inward(patches: Sequence[PatchSamples], orientation: Orientation) -> np.ndarray:
+    """Return True for the patches of parts whose normals point into the volume that they enclose."""
+    volumes = np.zeros(len(patches))
+    centres = {part: _centre(patches, orientation.part == part) for part in set(orientation.part.tolist())}
+    for index, patch in enumerate(patches):
+        points = patch.points.reshape(-1, 3).astype(np.float64) - centres[int(orientation.part[index])]
+        a, b, c = (points[corner] for corner in grid(np.arange(len(points)), patch.samples).T)
+        volume = float((np.cross(a, b) * c).sum()) / 6
+        volumes[index] = -volume if orientation.turned[index] else volume
+    total = np.bincount(orientation.part, weights=volumes)
+    return (total < 0)[orientation.part]
+
+
+def _centre(patches: Sequence[PatchSamples], members: np.ndarray) -> np.ndarray:
+    points = [patch.points.reshape(-1, 3) for patch, member in zip(patches, members, strict=True) if member]
+    return np.concatenate(points).astype(np.float64).mean(axis=0)
+
+
+def _stack(patches: Sequence[PatchSamples], name: str) -> np.ndarray:
+    arrays = [getattr(patch, name) for patch in patches]
+    return np.concatenate([array.reshape(array.shape[0] * array.shape[1], *array.shape[2:]) for array in arrays])
+
+
+def _triangles(counts: list[int], joints: Joints, turned: np.ndarray, ids: np.ndarray, *, weld: bool):
+    """Return triangles over all samples, the patch of each, and the vertex pairs along open edges."""
+    starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
+    finer = _finer_sides(counts, joints, starts) if weld else {}
+    found, open_sides = [], []
+    regular = {k: grid(np.arange(k * k), k) for k in set(counts)}
+    for patch, k in enumerate(counts):
+        foreign = {side: finer[patch, side] for side in Side if (patch, side) in finer} if finer else {}
+        if foreign:
+            own = ids[starts[patch] + np.arange(k * k)]
+            corners = ring(own, k, {side: ids[line] for side, line in foreign.items()})
+        else:
+            corners = ids[starts[patch] + regular[k]]
+        found.append(corners[:, ::-1] if turned[patch] else corners)
+    for edge in joints.edges:
+        if len(edge.uses) == 1:
+            (use,) = edge.uses
+            line = starts[use.patch] + use.samples(counts[use.patch])
+            open_sides += [line[:-1], line[1:]]
+    sides = np.zeros((0, 2), dtype=np.int64)
+    if open_sides:
+        sides = np.stack([ids[np.concatenate(ends)] for ends in (open_sides[::2], open_sides[1::2])], axis=1)
+    return np.concatenate(found), np.repeat(np.arange(len(counts)), list(map(len, found))), sides
+
+
+def _finer_sides(counts: list[int], joints: Joints, starts: np.ndarray) -> dict[tuple[int, Side], np.ndarray]:
+    """Return for each side with a finer neighbour that neighbour's samples, in the direction of the side itself."""
+    found: dict[tuple[int, Side], np.ndarray] = {}
+    for edge in joints.edges:
+        finest = _finest(counts, edge)
+        line = starts[finest.patch] + finest.samples(counts[finest.patch])
+        for use in edge.uses:
+            if counts[use.patch] < counts[finest.patch]:
+                found[use.patch, use.side] = line[::-1] if use.reverse else line
+    return found
+
+
+def _finest(counts: list[int], edge: SharedEdge):
+    return max(edge.uses, key=lambda use: (counts[use.patch], -use.patch))
+
+
+def _largest_gap(points: np.ndarray, magnitude: np.ndarray, groups: np.ndarray) -> float:
+    """Return the largest coordinate difference between like samples, in units of 2^-24 magnitude."""
+    gap = np.abs(points.astype(np.float64) - points[groups])
+    unit = UNIT * np.maximum(magnitude, magnitude[groups])
+    return float(np.max(np.divide(gap, unit, out=np.zeros_like(gap), where=gap > 0), initial=0.0))
+
+
+def _finish_normals(points, normals, degenerate, groups, triangles, *, weld: bool):
+    """Return unit normals for all samples: the machine's, means over welded ones, face means where degenerate."""
+    if weld:
+        normals = _sum_by(groups, normals, len(points))[groups]
+        # Opposite normals of a fold leave nothing to normalise; such a vertex is treated like a degenerate one.
+        degenerate = np.linalg.norm(normals, axis=1) < 1e-3
+        count = len(np.unique(groups[degenerate]))
+    else:
+        count = int(degenerate.sum())
+    corners = points[groups[triangles]].astype(np.float64)
+    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(faces, axis=1)
+    unit = np.divide(faces, area[:, None], out=np.zeros_like(faces), where=area[:, None] > 0)
+    around = np.zeros((len(points), 3))
+    for corner in range(3):
+        np.add.at(around, groups[triangles[:, corner]], unit)
+    normals = np.where(degenerate[:, None], around[groups], normals)
+    length = np.linalg.norm(normals, axis=1)
+    hopeless = length < 1e-9
+    normals = np.where(hopeless[:, None], (0.0, 0.0, 1.0), normals / np.where(hopeless, 1.0, length)[:, None])
+    unrepaired = len(np.unique(groups[hopeless])) if weld else int(hopeless.sum())
+    return normals, count - unrepaired, unrepaired
+
+
+def _sum_by(groups: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
+    total = np.zeros((size, values.shape[1]))
+    np.add.at(total, groups, values)
+    return total

@@ -1,0 +1,105 @@
+"""Points, first differences and unit normals in float64: what the machine's results are measured against.
+
+The reference starts from the control points rounded to binary32, with what is below the smallest normal number taken
+for zero, because that is what the machine computes with. It works in float64 from there on; its own error is about
+2^-29 of the limits that it is used with.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pixelflow.simd.records import record
+from tessellation.surface.patch import flushes
+
+__all__ = ["LIMIT", "UNIT", "Reference", "bernstein_weights", "evaluate"]
+
+UNIT = 2.0**-24
+"""Half a unit in the last place of 1.0 in binary32: the relative error of one correctly rounded operation."""
+
+LIMIT = 8.0
+"""Points lie within LIMIT * UNIT * magnitude and normals within LIMIT * UNIT * condition of the reference."""
+
+
+@record(eq=False)
+class Reference:
+    """Samples of patches of one degree: arrays indexed [patch, i, j] with u = i/(k-1) and v = j/(k-1).
+
+    ``points``, ``du``, ``dv`` and ``normals`` have a last axis xyz. ``du`` and ``dv`` are the surfaces of the first
+    differences, without the factor of the degree. ``normals`` is the unit vector along du x dv, NaN where the cross
+    product is no larger than its own rounding error in float64. ``magnitude`` (last axis xyz) is the sum of
+    |control coordinate| times weight; ``condition`` says how much the cross product magnifies relative error.
+    """
+
+    points: np.ndarray
+    du: np.ndarray
+    dv: np.ndarray
+    normals: np.ndarray
+    magnitude: np.ndarray
+    condition: np.ndarray
+
+    @property
+    def undetermined(self) -> np.ndarray:
+        """True where binary32 cannot tell the direction of the normal: its error limit is 1 or more, or not finite."""
+        return ~(LIMIT * UNIT * self.condition < 1.0)
+
+    def point_errors(self, points: np.ndarray) -> np.ndarray:
+        """Return |points - reference| in units of 2^-24 magnitude, [patch, i, j, axis]; at most LIMIT is allowed."""
+        return _ratio(np.abs(points.astype(np.float64) - self.points), UNIT * self.magnitude)
+
+    def normal_errors(self, normals: np.ndarray) -> np.ndarray:
+        """Return |normals - reference| in units of 2^-24 condition, [patch, i, j]; NaN where undetermined."""
+        difference = np.linalg.norm(normals.astype(np.float64) - self.normals, axis=-1)
+        return np.where(self.undetermined, np.nan, _ratio(difference, UNIT * self.condition))
+
+
+def bernstein_weights(degree: int, samples: int) -> np.ndarray:
+    """Return B_i(t) of that degree at t = 0, 1/(samples-1), .. 1 in float64, shape (samples, degree + 1)."""
+    t = np.arange(samples, dtype=np.float64) / (samples - 1)
+    weights = np.ones((samples, 1))
+    for _ in range(degree):
+        raised = np.zeros((samples, weights.shape[1] + 1))
+        raised[:, :-1] += weights * (1 - t)[:, None]
+        raised[:, 1:] += weights * t[:, None]
+        weights = raised
+    return weights
+
+
+def evaluate(nets: np.ndarray, samples: int, *, single: bool = True) -> Reference:
+    """Return the reference of control nets [patch, m+1, n+1, 3] at ``samples`` x ``samples`` parameters (2 or more).
+
+    ``single`` is False for a database with longer mantissas, whose points are not rounded to binary32.
+    """
+    nets = np.where(flushes(nets), 0.0, nets.astype(np.float32 if single else np.float64).astype(np.float64))
+    m, n = nets.shape[1] - 1, nets.shape[2] - 1
+    u, v = bernstein_weights(m, samples), bernstein_weights(n, samples)
+    u1, v1 = bernstein_weights(m - 1, samples), bernstein_weights(n - 1, samples)
+    along_u, along_v = np.diff(nets, axis=1), np.diff(nets, axis=2)
+
+    def surface(left: np.ndarray, net: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return np.einsum("ia,pabc,jb->pijc", left, net, right, optimize=True)
+
+    du, dv = surface(u1, along_u, v), surface(u, along_v, v1)
+    size_u = np.linalg.norm(surface(u1, np.abs(along_u), v), axis=-1)
+    size_v = np.linalg.norm(surface(u, np.abs(along_v), v1), axis=-1)
+    cross = np.cross(du, dv)
+    length = np.linalg.norm(cross, axis=-1)
+    vanishes = length <= 1e-13 * size_u * size_v
+    with np.errstate(divide="ignore", invalid="ignore"):
+        normals = np.where(vanishes[..., None], np.nan, cross / length[..., None])
+        condition = np.where(vanishes, np.inf, size_u * size_v / length)
+    return Reference(
+        points=surface(u, nets, v),
+        du=du,
+        dv=dv,
+        normals=normals,
+        magnitude=surface(u, np.abs(nets), v),
+        condition=condition,
+    )
+
+
+def _ratio(error: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Return error / unit; 0 where both are zero, infinity where only the unit is, or where the error is no number."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = error / unit
+    return np.where(error == 0, 0.0, np.where(np.isnan(ratio), np.inf, ratio))

@@ -1,0 +1,223 @@
+"""How patches join: shared boundary edges, samples that are one and the same, orientation.
+
+Two patches share an edge where the control points along it are the same binary32 numbers, in the same or the opposite
+order. The curve is then the same, and so is each sample on it, although the machine may compute the two with other
+last bits: it works through u and v in a fixed order, and an edge may be an edge in u of one patch and in v of another.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+
+from pixelflow.simd.records import record
+from tessellation.surface.patch import Patch
+
+__all__ = ["EdgeUse", "Joints", "Orientation", "SharedEdge", "Side", "find_joints", "orient", "sample_groups"]
+
+
+class Side(Enum):
+    """A side of the parameter square, in the order of a walk around it that keeps the patch on its left."""
+
+    V0 = 0
+    U1 = 1
+    V1 = 2
+    U0 = 3
+
+    @property
+    def forward(self) -> bool:
+        """True where the walk runs the way the side's own parameter grows."""
+        return self in (Side.V0, Side.U1)
+
+    def samples(self, k: int) -> np.ndarray:
+        """Return the numbers i * k + j of the samples along this side, its parameter growing; not to be changed."""
+        return _along(self, k)
+
+    def of(self, net: np.ndarray) -> np.ndarray:
+        """Return the control points along this side, its parameter growing."""
+        match self:
+            case Side.U0:
+                return net[0]
+            case Side.U1:
+                return net[-1]
+            case Side.V0:
+                return net[:, 0]
+            case Side.V1:
+                return net[:, -1]
+
+
+@cache
+def _along(side: Side, k: int) -> np.ndarray:
+    numbers = side.of(np.arange(k * k).reshape(k, k)).copy()
+    numbers.setflags(write=False)
+    return numbers
+
+
+@record
+class EdgeUse:
+    """One patch's side on a shared edge; ``reverse`` is True where its parameter runs against the edge's."""
+
+    patch: int
+    side: Side
+    reverse: bool
+
+    def samples(self, k: int) -> np.ndarray:
+        """Return the patch's own sample numbers along the edge, in the edge's direction."""
+        numbers = self.side.samples(k)
+        return numbers[::-1] if self.reverse else numbers
+
+    @property
+    def walk_forward(self) -> bool:
+        """True where a walk around the patch runs in the edge's direction."""
+        return self.side.forward != self.reverse
+
+
+@record
+class SharedEdge:
+    """A boundary curve and every side that lies on it: one use is an open edge, two are a joint."""
+
+    uses: tuple[EdgeUse, ...]
+
+
+@record
+class Joints:
+    """All boundary edges of a list of patches: curves, and edges that are a single point."""
+
+    edges: tuple[SharedEdge, ...]
+    point_edges: tuple[EdgeUse, ...]
+
+    @property
+    def shared(self) -> int:
+        """Edges with two sides or more."""
+        return sum(len(edge.uses) > 1 for edge in self.edges)
+
+    @property
+    def open(self) -> int:
+        """Edges of one patch alone."""
+        return sum(len(edge.uses) == 1 for edge in self.edges)
+
+
+_POINT_BYTES = 12
+
+
+def _single(patch: Patch) -> np.ndarray:
+    """Return the control points of a patch in binary32, without signs of zeros: equal ones have equal bytes."""
+    return patch.points32 + np.float32(0.0)
+
+
+def find_joints(patches: Sequence[Patch]) -> Joints:
+    """Return the boundary edges of the patches; control points are compared as binary32, -0 and +0 are the same."""
+    uses: dict[bytes, list[EdgeUse]] = defaultdict(list)
+    points: list[EdgeUse] = []
+    for index, patch in enumerate(patches):
+        net = _single(patch)
+        for side in Side:
+            curve = side.of(net)
+            forward = curve.tobytes()
+            if forward == forward[:_POINT_BYTES] * len(curve):
+                points.append(EdgeUse(index, side, reverse=False))
+                continue
+            backward = curve[::-1].tobytes()
+            uses[min(forward, backward)].append(EdgeUse(index, side, reverse=backward < forward))
+    return Joints(tuple(SharedEdge(tuple(found)) for found in uses.values()), tuple(points))
+
+
+def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Joints) -> np.ndarray:
+    """Return for each sample of each patch (patch by patch, i * k + j) the number of the first sample like it.
+
+    Samples are alike at equal parameters of a shared edge, along an edge that is a point, and at equal corners.
+    """
+    starts = np.concatenate(([0], np.cumsum([k * k for k in samples])))
+    parent = list(range(int(starts[-1])))
+
+    def find(sample: int) -> int:
+        while parent[sample] != sample:
+            parent[sample] = parent[parent[sample]]
+            sample = parent[sample]
+        return sample
+
+    def join(a: int, b: int) -> None:
+        a, b = find(a), find(b)
+        parent[max(a, b)] = min(a, b)
+
+    for edge in joints.edges:
+        if len(edge.uses) == 1:
+            continue
+        seen: dict[Fraction, int] = {}
+        for use in edge.uses:
+            k = samples[use.patch]
+            for number, sample in enumerate((starts[use.patch] + use.samples(k)).tolist()):
+                join(seen.setdefault(Fraction(number, k - 1), sample), sample)
+    for use in joints.point_edges:
+        numbers = starts[use.patch] + use.samples(samples[use.patch])
+        for number in numbers[1:]:
+            join(int(numbers[0]), int(number))
+    corners: dict[bytes, int] = {}
+    for index, patch in enumerate(patches):
+        k = samples[index]
+        net = _single(patch)
+        for i, j in ((0, 0), (0, -1), (-1, 0), (-1, -1)):
+            here = int(starts[index]) + i % k * k + j % k
+            there = corners.setdefault(net[i, j].tobytes(), here)
+            if there != here:
+                join(there, here)
+    groups = np.array(parent, dtype=np.int64)
+    while (groups != groups[groups]).any():  # no sample has a parent with a larger number
+        groups = groups[groups]
+    return groups
+
+
+@record(eq=False)
+class Orientation:
+    """Which patches to turn over so that connected ones face the same way.
+
+    ``part`` numbers the connected parts of the surface, patch by patch. ``refusals`` are joints that cannot be made
+    consistent: they belong to a surface with one side only, like a Moebius strip.
+    """
+
+    turned: np.ndarray
+    part: np.ndarray
+    refusals: int
+
+
+def orient(count: int, joints: Joints) -> Orientation:
+    """Return how to turn ``count`` patches; where connected patches disagree the smaller party is turned.
+
+    An edge with three sides or more binds nothing.
+    """
+    neighbours: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for edge in joints.edges:
+        if len(edge.uses) != 2 or edge.uses[0].patch == edge.uses[1].patch:
+            continue
+        a, b = edge.uses
+        disagree = a.walk_forward == b.walk_forward
+        neighbours[a.patch].append((b.patch, disagree))
+        neighbours[b.patch].append((a.patch, disagree))
+    turned = [False] * count
+    part = [-1] * count
+    parts = refusals = 0
+    for first in range(count):
+        if part[first] >= 0:
+            continue
+        part[first] = parts
+        parts += 1
+        members, queue = [first], deque([first])
+        while queue:
+            patch = queue.popleft()
+            for other, disagree in neighbours[patch]:
+                if part[other] < 0:
+                    part[other] = part[first]
+                    turned[other] = turned[patch] != disagree
+                    members.append(other)
+                    queue.append(other)
+                elif turned[other] != (turned[patch] != disagree):
+                    refusals += 1
+        if 2 * sum(turned[member] for member in members) > len(members):
+            for member in members:
+                turned[member] = not turned[member]
+    return Orientation(np.array(turned, dtype=bool), np.array(part, dtype=np.int64), refusals // 2)

@@ -1,0 +1,113 @@
+"""Rooms: which may import which, as data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.architecture.source_tree import STANDARD, file_of, imports, module_name, packages, place, sources, within
+
+BASE = ("pixelflow.simd", "pixelflow.report")
+NODE = (*BASE, "pixelflow.config", "pixelflow.kernels", "pixelflow.observe", "pixelflow.isa")
+
+# A room may import the standard library, itself, and what stands here; the longest matching name counts.
+TABLE = {
+    "pixelflow": (),
+    "pixelflow.report": ("rich",),
+    "pixelflow.config": BASE,
+    "pixelflow.simd": ("pixelflow.report", "bitarray"),
+    "pixelflow.simd.lanes": (*BASE, "numpy", "bitarray", "llvmlite"),
+    "pixelflow.kernels": (*BASE, "pixelflow.isa", "numpy", "llvmlite"),
+    "pixelflow.observe": BASE,
+    "pixelflow.observe.dashboard": (*BASE, "pixelflow.observe", "rich"),
+    # Trace formats are an extra.
+    "pixelflow.simd.trace": (*BASE, "perfetto", "google.protobuf", "vcd"),
+    "pixelflow.simd.drawing": (*BASE, "numpy"),
+    "pixelflow.simd.boxes": BASE,
+    "pixelflow.isa": (*BASE, "bitarray"),
+    "pixelflow.node": (*NODE, "numpy"),
+    "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
+    "microcode": (*BASE, "pixelflow.isa", "lark"),
+    "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "lark", "pygments"),
+    "tessellation": (*BASE, "microcode", "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
+    "tessellation.rendering": (
+        *BASE,
+        "microcode",
+        "pixelflow.config",
+        "pixelflow.isa",
+        "pixelflow.node",
+        "tessellation",
+        "numpy",
+    ),
+    "tessellation.scenes": (*BASE, "pixelflow.config", "tessellation", "numpy"),
+    # The reader of textures is an extra.
+    "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
+    # The readers of meshes are an extra.
+    "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
+    # The shaded picture is an extra.
+    "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
+    "larrabee_bridge": (
+        *BASE,
+        "pixelflow.observe",
+        "microcode",
+        "numpy",
+    ),
+    "larrabee_bridge.compare.dashboard": (*BASE, "rich"),
+    # The figures are an extra.
+    "larrabee_bridge.compare.figure": (*BASE, "larrabee_bridge", "matplotlib"),
+    "tessellation.reproduction.report.figure": (*BASE, "tessellation", "matplotlib"),
+    "tessellation.reproduction.report.documents": (*BASE, "pixelflow.config", "tessellation", "rich"),
+    "larrabee_bridge.compare": (
+        *NODE,
+        "pixelflow.node",
+        "tessellation",
+        "larrabee_bridge",
+        "numpy",
+    ),
+}
+ANYTHING = ("pixelflow.cli", "pixelflow.machine", "larrabee_bridge.machine")
+"""Commands, and the records of machines that commands find."""
+FACES_ONLY = ("tessellation",)
+"""These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.streams.stream`."""
+HALLS = {"pixelflow", "pixelflow.simd", "microcode", "larrabee_bridge"}
+"""Packages whose own files are public, besides the faces below them."""
+
+
+def imports_follow_the_table(root: Path) -> list[str]:
+    """A file imports the standard library, its own room and what the table gives to that room."""
+    wrong = []
+    for path in sources(root):
+        name = module_name(root, path)
+        if any(within(name, room) for room in ANYTHING):
+            continue
+        row = max((room for room in TABLE if within(name, room)), key=len, default="")
+        allowed = [room for room in (row, *TABLE.get(row, ())) if room and room != "pixelflow"]
+        wrong += [
+            f"{place(root, path, each.line)}: {row or 'a room without a row'} may not import {each.module}"
+            for each in imports(root, path)
+            if each.module.partition(".")[0] not in STANDARD
+            and each.module != "pixelflow"
+            and not any(within(each.module, room) for room in allowed)
+        ]
+    return wrong
+
+
+def rooms_are_used_through_their_face(root: Path) -> list[str]:
+    """A package that is built on the others imports their faces, never a file inside of one of their rooms."""
+    return [
+        f"{place(root, path, each.line)}: {each.module} is a private room"
+        for path in sources(root, *FACES_ONLY)
+        for each in imports(root, path)
+        if (file := file_of(root, each.module)) is not None
+        and each.module.partition(".")[0] not in FACES_ONLY
+        and file.name != "__init__.py"
+        and each.module.rpartition(".")[0] not in HALLS
+    ]
+
+
+def the_table_is_about_rooms_that_exist(root: Path) -> list[str]:
+    """Every room of the table is a file or folder of the tree."""
+    return [
+        f"{room}: a row of the table without a room"
+        for room in TABLE
+        if room.partition(".")[0] in packages(root) and file_of(root, room) is None
+    ]

@@ -1,0 +1,67 @@
+"""Opcodes of the vector unit's instructions stay what they are: object files hold them."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from itertools import permutations
+
+import pytest
+
+from larrabee_bridge.isa import INSTRUCTIONS
+from larrabee_bridge.isa.declarations import DST, VectorFamily, declare
+from pixelflow.simd.errors import InternalError
+
+FILES = ("floats", "integers", "masks", "memory", "scalar")
+DIGEST = "38cbd3b3caf6aa75c60d5d318b18b0fe405804db312e51a6c14cad993120ba41"
+"""Of opcode, mnemonic and the fields of all operands, by opcode."""
+
+
+def table() -> str:
+    lines = []
+    for each in INSTRUCTIONS.values():
+        fields = [(field.operand, field.part, field.start, field.width, field.signed) for field in each.layout.fields]
+        lines.append(f"{each.opcode} {each.mnemonic} {each.words} {fields}")
+    return "\n".join(lines)
+
+
+def test_the_table_of_opcodes_is_the_one_of_all_object_files() -> None:
+    assert [each.opcode for each in INSTRUCTIONS.values()] == list(range(1, 107))
+    assert hashlib.sha256(table().encode()).hexdigest() == DIGEST
+
+
+@pytest.mark.parametrize("order", [FILES[::-1], *list(permutations(FILES))[7::40]], ids=",".join)
+def test_the_order_of_imports_changes_nothing(order: tuple[str, ...]) -> None:
+    """The folder is a package without its face here, so that this order is the only one."""
+    code = f"""
+import sys, types
+from importlib import import_module
+import larrabee_bridge
+home = types.ModuleType("larrabee_bridge.isa")
+for name in [name for name in sys.modules if name.startswith("larrabee_bridge.isa")]:
+    del sys.modules[name]
+home.__path__ = [larrabee_bridge.__path__[0] + "/isa"]
+sys.modules["larrabee_bridge.isa"] = home
+for name in {order}:
+    import_module("larrabee_bridge.isa." + name)
+declarations = import_module("larrabee_bridge.isa.declarations")
+for each in declarations.INSTRUCTIONS.values():
+    fields = [(field.operand, field.part, field.start, field.width, field.signed) for field in each.layout.fields]
+    print(each.opcode, each.mnemonic, each.words, fields)
+"""
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout.rstrip("\n") == table()
+
+
+def test_an_opcode_is_given_once() -> None:
+    with pytest.raises(InternalError, match="vaddpd: mnemonic or opcode 0x01 is declared twice"):
+
+        @declare("vaddpd", 0x01, DST, family=VectorFamily.FLOAT)
+        def vaddpd(lanes, dst) -> None:
+            """Never declared."""
+
+
+def test_an_operand_without_a_kind_is_refused() -> None:
+    with pytest.raises(AttributeError, match="kind"):
+        declare("vaddpd", 0xFF, "nonesuch", family=VectorFamily.FLOAT)
