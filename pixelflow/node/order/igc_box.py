@@ -133,7 +133,7 @@ class IgcBox(Box[IgcSpec, IgcState]):
 
     def _due(self, issue: Issue) -> int | None:
         """Return the cycle in which the step must be taken, or None where no one can see when."""
-        if issue.kind in (IssueKind.BLOCKED, IssueKind.SIGNALLED):
+        if issue.index is None and issue.kind is not IssueKind.UNLATCH:
             return self.stream.cycle
         return self._begins(issue)
 

@@ -55,7 +55,8 @@ class Direct:
 
     def begin(self, transfer: Transfer) -> tuple[Command, ...]:
         """Begin a transfer."""
-        return self._texture.begin(transfer)
+        self._texture.begin(transfer)
+        return self._texture.commands(transfer)
 
     def end(self) -> None:
         """End the transfer."""
@@ -74,8 +75,8 @@ class AtOnce(Direct):
         try:
             transfer = super().tell(instruction, index)
             if transfer is not None:
-                self.begin(transfer)
-                self.end()
+                self._texture.begin(transfer)
+                self._texture.end()
         except MachineFault as error:
             where = self._program.where(index)
             if str(error).startswith(where):

@@ -60,7 +60,8 @@ class OnMarks:
 
     def begin(self, transfer: Transfer) -> tuple[Command, ...]:
         """Begin a transfer; raises InputError where its time depends on PE data."""
-        return self._texture.begin(transfer)
+        self._texture.begin(transfer)
+        return self._texture.commands(transfer)
 
     def end(self) -> None:
         """End the transfer."""

@@ -137,8 +137,8 @@ class TextureUnit(TextureState):
 
     # --- the two halves of a transfer --------------------------------------------------------------------------------
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
-        """Take addresses and data from the PEs and access texture memory; return what the TASICs of each module do."""
+    def begin(self, transfer: Transfer) -> None:
+        """Take addresses and data from the PEs and access texture memory."""
         self._addresses = self._coming = None
         self.moving = Moving()
         match transfer.direction:
@@ -155,6 +155,9 @@ class TextureUnit(TextureState):
         if transfer.accesses and not transfer.group:
             rounds = rounds_of(transfer, self._engine.get_bit(transfer.mark), self._array)
             self.generator.advance(self.generator.step * max(rounds, default=0))
+
+    def commands(self, transfer: Transfer) -> tuple[Command, ...]:
+        """Return what the TASICs of each module are told of the transfer that has just begun, addresses included."""
         return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, self._addresses)
 
     def end(self) -> None:
