@@ -13,6 +13,7 @@ from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import Machine
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
 
 
-def run_on_node(program: Program, *, config: NodeConfig | None = None, engine: str = "rows") -> Run:
+def run_on_node(program: Program, *, config: NodeConfig | None = None, engine: str = AUTO) -> Run:
     """Run a program on a fresh node to its end."""
     return Node(config or THESIS, engine).run(program)
 
@@ -31,7 +32,7 @@ def draw_on_pixelflow(
     *,
     parts: int = 1,
     config: NodeConfig | None = None,
-    engine: str = "rows",
+    engine: str = AUTO,
     progress: Callable[[str], None] | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> DrawnFrame:

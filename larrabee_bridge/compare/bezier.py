@@ -9,6 +9,7 @@ import numpy as np
 from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from pixelflow.config import THESIS, NodeConfig
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.records import record
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
 from tessellation.surface.samples import measure
@@ -54,7 +55,7 @@ def tessellate_on_both(
     *,
     config: NodeConfig = THESIS,
     core: CoreConfig | None = None,
-    engine: str = "rows",
+    engine: str = AUTO,
     progress: Callable[[str], None] | None = None,
 ) -> BezierComparison:
     """Tessellate patches at ``samples`` x ``samples`` parameters on a node and on a core."""

@@ -41,21 +41,21 @@ COORDINATE_BITS = 16
 _FIXED = "the instruction set fixes it"
 _VALUE = "the instruction set fixes it: EMC_SetLEE carries values of 8 bits"
 
-_ARRAY = "pixelflow/node/pe_array.py"
-_LEE = "pixelflow/node/lee.py"
-_IGC = "pixelflow/node/igc.py"
+_ARRAY = "pixelflow/node/array/pe_array.py"
+_LEE = "pixelflow/node/array/lee.py"
+_IGC = "pixelflow/node/streams/stream.py"
 _NODE = "pixelflow/node/node.py"
-_SDRAM_USE = "pixelflow/node/sdram_use.py"
-_GNI = "pixelflow/node/gni_box.py"
-_GNI_PORT = "pixelflow/node/gni_port_box.py"
-_SDRAM = "pixelflow/node/sdram.py"
-_TASIC = "pixelflow/node/tasic_box.py"
-_TEXTURE = "pixelflow/node/texture_memory.py"
+_SDRAM_USE = "pixelflow/node/sdram/use.py"
+_GNI = "pixelflow/node/order/gni_box.py"
+_GNI_PORT = "pixelflow/node/order/gni_port_box.py"
+_SDRAM = "pixelflow/node/sdram/rules.py"
+_TASIC = "pixelflow/node/order/tasic_box.py"
+_TEXTURE = "pixelflow/node/texture/memory.py"
 _COMPOSITION = "tessellation/rendering/composition_time.py"
 
 
 # The tables below stay aligned: one value, then what is known about it; the words of ``matters`` are those of
-# `pixelflow/node/run_report.py`.
+# `pixelflow/node/account/run_report.py`.
 # fmt: off
 @record(kw_only=True)
 class ArrayConfig:

@@ -33,7 +33,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Two runs are equal at position ``cycle``, and not behind it; at -1 where they begin differently."""
+    """Two runs are equal at position ``cycle``, and not after it; at -1 where they begin differently."""
 
     cycle: int
     executed: tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
@@ -50,7 +50,7 @@ def first_divergence(
 ) -> Divergence | None:
     """Take two runs forwards side by side until their data differ, or one ends before the other.
 
-    Returns None where they end in the same cycle with the same data. Both stand behind the difference afterwards.
+    Returns None where they end in the same cycle with the same data. Both stand after the difference then.
     ``progress`` is told how many cycles more have been compared.
     Raises InputError for machines with another number of PEs, or PEs of another size.
     """
@@ -74,7 +74,7 @@ def first_divergence(
 
 
 def _search(sides: tuple[Replay, Replay], equal: int) -> Divergence:
-    """Find the first difference behind a position at which there is none."""
+    """Find the first difference after a position at which there is none."""
     _both_to(sides, equal)
     began: tuple[list[Executed], list[Executed]] = ([], [])
     with sides[0].hearing(began[0].append, Executed), sides[1].hearing(began[1].append, Executed):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pixelflow.debugger.ear import Ear, Heard
+from pixelflow.debugger.event_collector import CycleEvents, EventCollector
 from pixelflow.debugger.places import Code
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.isa import Program, Unit
@@ -46,7 +46,7 @@ class Session:
     """Set by whoever wants a long movement to end."""
 
     def __post_init__(self) -> None:
-        self._ear = Ear(self.replay)
+        self._collector = EventCollector(self.replay)
         self._numbers = 0
 
     @property
@@ -140,7 +140,7 @@ class Session:
         return Outcome()
 
     def _run(self, until: Callable[[Executed], bool] | None) -> Outcome:
-        """Go on to the first stop behind this position, or to where ``until`` says yes."""
+        """Go on to the first stop after this position, or to where ``until`` says yes."""
         self.interrupted = False
         start = self.replay.position
         while not self.replay.ended:
@@ -148,7 +148,7 @@ class Session:
                 return Outcome(interrupted=True)
             cycles = [each.subject.cycle for each in self.stops.values() if isinstance(each.subject, Cycle)]
             limit = min((c for c in cycles if c > self.replay.position), default=1 << 62)
-            heard = self._ear.listen(min(limit, self.replay.position + _STRETCH), self.stops.values(), until)
+            heard = self._collector.collect(min(limit, self.replay.position + _STRETCH), self.stops.values(), until)
             reached = self.replay.position
             for cycle in sorted(heard):
                 if cycle <= reached and (outcome := self._judge(cycle, heard[cycle], start)) is not None:
@@ -162,7 +162,7 @@ class Session:
     def _about(self, subject: Cycle) -> list[Stop]:
         return [each for each in self.stops.values() if each.subject == subject]
 
-    def _judge(self, cycle: int, heard: Heard, start: int) -> Outcome | None:
+    def _judge(self, cycle: int, heard: CycleEvents, start: int) -> Outcome | None:
         """Return why the run stops in a cycle, having gone there; None where it does not."""
         if cycle > start:
             hits = [Hit(*each) for each in heard.met if each[0].is_due()]

@@ -14,10 +14,11 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.kernels.folding import Following, folded
+from pixelflow.kernels.folding import folded
 from pixelflow.kernels.fusing import Item, fused, pieces
-from pixelflow.kernels.kernel import Kernel
-from pixelflow.kernels.moving import Kept, Tiles, comparing, keep_all, keep_folded, keep_shared, keep_some
+from pixelflow.kernels.kernel import Call
+from pixelflow.kernels.moving import Kept, Motion, Tiles, comparing, keep_all, keep_folded, keep_shared, keep_some
+from pixelflow.kernels.repeats import MacroRepeats
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.compiled import CompiledEngine
@@ -26,9 +27,8 @@ from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.compiled.masks import masks_read
 from pixelflow.simd.lanes.compiled.native import ELSEWHERE, GO, GUARD, Foreign
 from pixelflow.simd.lanes.form import COORDINATES, Op, Part, Step, form_of
-from pixelflow.simd.records import record
 
-__all__ = ["FILLING", "Call", "MacroEngine"]
+__all__ = ["FILLING", "MacroEngine"]
 
 FILLING = 0xA5
 """What scratch memory and registers hold after a checked kernel, in the PEs that the caller enabled."""
@@ -46,34 +46,6 @@ _WEIGHT = 25
 """Parts of a program that take about as long as a kernel."""
 
 
-@record
-class Call:
-    """A call of a routine with a kernel: rows of the result, of the operands and of scratch (first, count).
-
-    ``mask`` is the flag that enables the call, ``left`` what the routine leaves with anything besides scratch.
-    """
-
-    kernel: Kernel
-    mask: str
-    result: int
-    operands: tuple[int, ...]
-    scratch: tuple[int, int]
-    left: tuple[str, ...]
-
-    @property
-    def places(self) -> tuple[tuple[int, int], ...]:
-        """All rows that the routine touches, as (first, count): those of the result first, those of scratch last."""
-        operands = ((each, self.kernel.operand_bytes) for each in self.operands)
-        return ((self.result, self.kernel.result_bytes), *operands, self.scratch)
-
-    @property
-    def possible(self) -> bool:
-        """Whether the operands, the result and scratch lie as the routine's contract asks."""
-        *places, (first, count) = self.places
-        apart = all(at + size <= first or first + count <= at for at, size in places)
-        return (apart or not count) and self.kernel.fits(self.result, self.operands)
-
-
 @dataclass(eq=False, slots=True)
 class KernelAction(CompiledAction):
     """The action of a kernel; ``microcode`` gives the actions of the routine's own instructions."""
@@ -83,18 +55,10 @@ class KernelAction(CompiledAction):
 
 
 @dataclass(eq=False, slots=True)
-class Stretch(CompiledAction):
+class ChainWithCalls(CompiledAction):
     """A chain with calls in it."""
 
     actions: tuple[CompiledAction, ...] = ()
-
-
-@dataclass(eq=False, slots=True)
-class Motion(CompiledAction):
-    """Bytes that are kept are given to rows, or compared with them: then ``differs`` becomes 1 where they are not."""
-
-    kept: Kept | None = None
-    differs: NDArray[np.uint8] | None = None
 
 
 class MacroEngine(CompiledEngine):
@@ -110,8 +74,11 @@ class MacroEngine(CompiledEngine):
         super().__init__(shape, threads=threads)
         self._assumed = [self._place[name] for name in _ASSUMED]
         self.checked = checked
+        self.kernels = self
         if checked:
             self.name = "macro-checked"
+        else:
+            self.repeats = MacroRepeats(self)
 
     def kernel(self, call: Call, microcode: Callable[[], Sequence[CompiledAction]]) -> KernelAction | None:
         """Return the action that carries out a call; None where no kernel can be made here.
@@ -131,7 +98,7 @@ class MacroEngine(CompiledEngine):
     def _parts(self, action: CompiledAction) -> Sequence[Part]:
         if isinstance(action, KernelAction):
             return [part for each in action.microcode() for part in each.parts]
-        if isinstance(action, Stretch):
+        if isinstance(action, ChainWithCalls):
             return [part for each in action.actions for part in self._parts(each)]
         return super()._parts(action)
 
@@ -195,16 +162,12 @@ class MacroEngine(CompiledEngine):
         else:
             super()._carry_out(action)
 
-    def follow(self, full: Iterable[str]) -> Follower:
-        """Return who follows what is known of the state, where these masks hold 255 in every lane to begin with."""
-        return Follower(self, full)
-
-    # --- stretches with calls -------------------------------------------------------------------------------
+    # --- chains with calls ----------------------------------------------------------------------------------
 
     def chain(self, actions: Iterable[CompiledAction]) -> CompiledAction:
         flat: list[CompiledAction] = []
         for action in actions:
-            flat += action.actions if isinstance(action, Stretch) else [action]
+            flat += action.actions if isinstance(action, ChainWithCalls) else [action]
         if not any(isinstance(action, KernelAction) for action in flat):
             chain = super().chain(flat)
         elif self.checked:
@@ -212,7 +175,7 @@ class MacroEngine(CompiledEngine):
         else:
             self._counts = True
             code, holds = b"".join(action.code for action in flat), [action.holds for action in flat if action.holds]
-            chain = Stretch([], code, 0, holds, tuple(flat))
+            chain = ChainWithCalls([], code, 0, holds, tuple(flat))
         if any(action in self._folded for action in flat):
             self._folded.add(chain)
         return chain
@@ -265,7 +228,7 @@ class MacroEngine(CompiledEngine):
     def _guarded(
         self, masks: Sequence[int], items: Sequence[Item], code: array[int], holds: list[object]
     ) -> array[int]:
-        """Return code for where masks are full, behind a guard that has the items carried out one by one elsewhere."""
+        """Return code for where masks are full, after a guard that has the items carried out one by one elsewhere."""
         if not masks:
             return code
         plain = array("q", [ELSEWHERE, _program(items, holds), GO, len(code)])
@@ -285,7 +248,7 @@ class MacroEngine(CompiledEngine):
 
     def items(self, action: CompiledAction) -> Iterator[Item]:
         """Yield the parts and calls of an action."""
-        for each in action.actions if isinstance(action, Stretch) else (action,):
+        for each in action.actions if isinstance(action, ChainWithCalls) else (action,):
             if isinstance(each, KernelAction):
                 yield Item(each.code, call=each.call, mask=self._place[each.call.mask])
             else:
@@ -321,7 +284,7 @@ class MacroEngine(CompiledEngine):
     def _check(self, action: KernelAction) -> None:
         """Carry out a call by microcode and by its kernel; raises InternalError where the results differ.
 
-        The state behind the call is that of the kernel, with what the routine leaves with anything filled.
+        The state after the call is that of the kernel, with what the routine leaves with anything filled.
         """
         call, before = action.call, self.snapshot()
         super().run(action.microcode())
@@ -353,36 +316,6 @@ class MacroEngine(CompiledEngine):
                 self.set_bit(name, np.where(enabled, True, self.get_bit(name)))
 
 
-class Follower:
-    """What is known of the lanes while actions are carried out, whatever their data are."""
-
-    def __init__(self, engine: MacroEngine, full: Iterable[str]) -> None:
-        self._engine = engine
-        self._place = engine.places
-        self._following = Following(engine.shape.lanes, engine.known, [self._place[name] for name in full], True)
-
-    def carry_out(self, action: CompiledAction) -> None:
-        """Follow an action. Of a call, nothing is known behind it of what it writes or leaves with anything."""
-        for item in self._engine.items(action):
-            if item.part is not None:
-                self._following.carry_out(item.part)
-                continue
-            for name in item.call.left:
-                self._following.forget(self._place[name])
-            for first, count in (item.call.places[0], item.call.scratch):
-                self.forget(first, count)
-
-    def forget(self, first: int, count: int) -> None:
-        """Know nothing of these rows any more."""
-        for row in range(first, first + count):
-            self._following.forget(row)
-
-    def holds(self, first: int | str, rows: NDArray[np.uint8]) -> bool:
-        """Return whether rows from ``first`` on, or a flag of 0 and 255, are known to be these: uint8[row, lane]."""
-        first = self._place[first] if isinstance(first, str) else first
-        return all(self._following.holds(first + index, row) for index, row in enumerate(rows))
-
-
 def _program(items: Sequence[Item], holds: list[object]) -> int:
     """Return the address of a program of items, which is held."""
     program = array("q", b"".join(item.code for item in items) + bytes(8))
@@ -391,7 +324,7 @@ def _program(items: Sequence[Item], holds: list[object]) -> int:
 
 
 def _weight(action: CompiledAction) -> int:
-    if isinstance(action, Stretch):
+    if isinstance(action, ChainWithCalls):
         return sum(map(_weight, action.actions))
     return _WEIGHT if isinstance(action, KernelAction) else len(action.parts)
 

@@ -1,6 +1,6 @@
-"""Partial evaluation: what the beginning of a straight stretch of parts leaves, where that is the same in every run.
+"""Partial evaluation: what the beginning of straight code leaves, where that is the same in every run.
 
-Constants and linear expressions follow from the program and from the places of the PEs alone. A stretch whose first
+Constants and linear expressions follow from the program and from the places of the PEs alone. Straight code whose first
 parts depend on nothing else need not carry them out: the rows that they leave are worked out once and put in place.
 """
 
@@ -57,9 +57,9 @@ class FoldedRow:
 
 @record
 class Folded:
-    """What the first ``count`` parts of a stretch leave: first ``moves`` in any order, then ``rows`` in any order.
+    """What the first ``count`` parts of straight code leave: first ``moves`` in any order, then ``rows`` in any order.
 
-    It holds where every lane of the places ``masks`` is 255 before the stretch. A move is (place that is written, place
+    It holds where every lane of the places ``masks`` is 255 before it. A move is (place that is written, place
     that it is copied from), in every lane.
     """
 
@@ -72,7 +72,7 @@ class Folded:
 def folded(
     parts: Sequence[Part], known: Mapping[int, NDArray[np.uint8]], masks: Sequence[int], *, moves: bool = False
 ) -> Folded | None:
-    """Return what the longest foldable beginning of a stretch leaves; None where that is not worth it.
+    """Return what the longest foldable beginning of straight code leaves; None where that is not worth it.
 
     ``known`` gives what places hold before (uint8[lanes]; at least one), ``masks`` the places that are taken to hold
     255 in every lane before. Behind a foldable beginning every row that it wrote is known, or what it was, in each
@@ -98,7 +98,7 @@ def _differs(values: NDArray[np.uint8], before: NDArray[np.uint8] | None) -> boo
 
 
 class Following:
-    """Parts carried out on what is known of the state, and the last position behind which nothing else is left."""
+    """Parts carried out on what is known of the state, and the last position after which nothing else is left."""
 
     def __init__(
         self, lanes: int, known: Mapping[int, NDArray[np.uint8]], masks: Sequence[int], may_move: bool

@@ -11,21 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
-from pixelflow.kernels import quick
-from pixelflow.kernels.kernel import Kernel
-from pixelflow.kernels.planes import LANES, gathered, spread
-from pixelflow.kernels.vector import Text, Vector
+from pixelflow.kernels.floats import quick
+from pixelflow.kernels.floats.planes import LANES, gathered, spread
+from pixelflow.kernels.floats.vector import Text, Vector
+from pixelflow.kernels.kernel import Call, Kernel
 from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Product, Value, Vectors
 from pixelflow.simd.lanes.compiled.lower import Body
 from pixelflow.simd.lanes.compiled.masks import full_after
 from pixelflow.simd.lanes.compiled.native import WALK, Foreign
 from pixelflow.simd.lanes.form import Form, Part
 from pixelflow.simd.records import record
-
-if TYPE_CHECKING:
-    from pixelflow.kernels.engine import Call
 
 __all__ = ["Item", "fused", "pieces"]
 
@@ -62,7 +58,7 @@ class Item:
         return self.part.form.is_row if self.part is not None else [True] * len(self.places())
 
     def full_after(self, full: frozenset[int]) -> frozenset[int]:
-        """Return the rows that are 255 in every lane behind it."""
+        """Return the rows that are 255 in every lane after it."""
         if self.part is not None:
             return full_after(self.part, full)
         return full.difference(range(self.call.result, self.call.result + self.call.kernel.result_bytes))
@@ -88,7 +84,7 @@ _NEAR = 8
 """Rows apart that are found from the same place: one address for many of them."""
 
 Place = tuple[int, int]
-"""Where a slot is: the number of an operand, and for a row how many bytes behind the row that it names."""
+"""Where a slot is: the number of an operand, and for a row how many bytes past the row that it names."""
 
 Slotted = tuple[tuple[Form | Kernel, tuple[int, ...]], ...]
 """Parts and calls with the slot of each place: equal rows share a slot, everything else has one of its own."""

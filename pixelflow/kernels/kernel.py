@@ -7,14 +7,14 @@ from enum import Enum
 from functools import cache, partial, reduce
 from operator import or_
 
-from pixelflow.kernels import arithmetic, order, quick
-from pixelflow.kernels.formats import Format
-from pixelflow.kernels.planes import LANES, gathered, spread
-from pixelflow.kernels.vector import Text, Vector
+from pixelflow.kernels.floats import arithmetic, order, quick
+from pixelflow.kernels.floats.formats import Format
+from pixelflow.kernels.floats.planes import LANES, gathered, spread
+from pixelflow.kernels.floats.vector import Text, Vector
 from pixelflow.simd.lanes.compiled.native import Foreign
 from pixelflow.simd.records import record
 
-__all__ = ["Kernel", "Operation"]
+__all__ = ["Call", "Kernel", "Operation"]
 
 
 class Operation(Enum):
@@ -180,3 +180,31 @@ def _computed(kernel: Kernel, text: Text, parts: list[tuple[Vector, ...]]) -> li
     text.act("br label %sure")
     text.label("sure")
     return [text.joined(short, "strip", slow, "again") for short, slow in zip(found, again, strict=True)]
+
+
+@record
+class Call:
+    """A call of a routine with a kernel: rows of the result, of the operands and of scratch (first, count).
+
+    ``mask`` is the flag that enables the call, ``left`` what the routine leaves with anything besides scratch.
+    """
+
+    kernel: Kernel
+    mask: str
+    result: int
+    operands: tuple[int, ...]
+    scratch: tuple[int, int]
+    left: tuple[str, ...]
+
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """All rows that the routine touches, as (first, count): those of the result first, those of scratch last."""
+        operands = ((each, self.kernel.operand_bytes) for each in self.operands)
+        return ((self.result, self.kernel.result_bytes), *operands, self.scratch)
+
+    @property
+    def possible(self) -> bool:
+        """Whether the operands, the result and scratch lie as the routine's contract asks."""
+        *places, (first, count) = self.places
+        apart = all(at + size <= first or first + count <= at for at, size in places)
+        return (apart or not count) and self.kernel.fits(self.result, self.operands)

@@ -2,18 +2,22 @@
 
 A digest stands here once `tests/kernels` has compared the kernel with the routine's microcode; the same tests assemble
 the library and compare the digests. A routine that has changed by one bit is not found here, and its microcode is
-carried out.
+carried out. Nothing but its instruction words counts, wherever its scratch memory lies: not its name, nor the names of
+its parameters. Two routines with equal digests do the same to the operands that they are called with.
 """
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from functools import cache
 
-from pixelflow.isa import Program, Routine
-from pixelflow.kernels.bodies import digest
+from pixelflow.isa import EncodingError, Program, Routine, Unit
+from pixelflow.isa.control import RET, START
 from pixelflow.kernels.kernel import Kernel, Operation
+from pixelflow.simd.isa.operands import Mem
 
-__all__ = ["kernel_of", "known"]
+__all__ = ["digest", "kernel_of", "known"]
 
 # Operation, bytes of mantissa, the digests of its routines: that of the plain library before that of the tuned one.
 _KNOWN = """
@@ -100,3 +104,34 @@ def known() -> dict[str, Kernel]:
 def kernel_of(program: Program, routine: Routine) -> Kernel | None:
     """Return the kernel that does what a routine does; None where there is none."""
     return known().get(digest(program, routine) or "")
+
+
+def digest(program: Program, routine: Routine) -> str | None:
+    """Return a hash of a routine's instructions, with addresses in its scratch memory counted from where that begins.
+
+    None for what cannot have a kernel: a routine that is not one piece of straight code from START to RET, or that
+    touches memory besides its operands and one range of scratch.
+    """
+    first, end = program.index_of[routine.entry], program.index_of.get(routine.end, len(program.instructions))
+    start, *body, last = program.instructions[first:end]
+    if start.declaration is not START or last.declaration is not RET or len(routine.scratch) > 1:
+        return None
+    at, size = routine.scratch[0] if routine.scratch else (0, 0)
+    seen = hashlib.sha256()
+    for instruction in body:
+        if instruction.declaration.unit is not Unit.PE:
+            return None
+        moved = []
+        for operand in instruction.operands:
+            if isinstance(operand, Mem) and operand.base is None:
+                operand = Mem(operand.offset - at)
+                if not 0 <= operand.offset < size:
+                    return None
+            moved.append(operand)
+        try:
+            words = replace(instruction, operands=tuple(moved)).encode()
+        except EncodingError:  # words that the assembler never makes
+            return None
+        for word in words:
+            seen.update(word.to_bytes(4, "little"))
+    return seen.hexdigest()[:24]

@@ -7,16 +7,18 @@ only their bytes are kept, and vectors spread them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.kernels.floats.planes import LANES
 from pixelflow.kernels.folding import FoldedRow
-from pixelflow.kernels.planes import LANES
+from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.compiled.native import Foreign
 from pixelflow.simd.records import record
 
-__all__ = ["Kept", "Tiles", "comparing", "keep_all", "keep_folded", "keep_shared", "keep_some", "placing"]
+__all__ = ["Kept", "Motion", "Tiles", "comparing", "keep_all", "keep_folded", "keep_shared", "keep_some", "placing"]
 
 _VECTOR = f"<{LANES} x i8>"
 
@@ -74,6 +76,14 @@ class Kept:
                 differs[0] |= bool((state[:, :, lane::LANES] != values[..., number]).any())
 
 
+@dataclass(eq=False, slots=True)
+class Motion(CompiledAction):
+    """Bytes that are kept are given to rows, or compared with them: then ``differs`` becomes 1 where they are not."""
+
+    kept: Kept | None = None
+    differs: NDArray[np.uint8] | None = None
+
+
 def keep_all(first: int, rows: NDArray[np.uint8], tiles: Tiles) -> Kept:
     """Keep rows of all lanes: uint8[row, lane]."""
     values = rows.reshape(len(rows), -1, tiles.lanes).transpose(1, 0, 2)
@@ -111,7 +121,7 @@ def keep_shared(first: int, blocks: NDArray[np.uint8], source: NDArray[np.int64]
 
 
 def keep_folded(rows: Sequence[FoldedRow], tiles: Tiles) -> list[Kept] | None:
-    """Keep rows that a stretch leaves; None where one keeps lanes that are not the same of every 64."""
+    """Keep rows that straight code leaves; None where one keeps lanes that are not the same of every 64."""
     found: list[Kept] = []
     alike: list[FoldedRow] = []
     for row in (*sorted(rows, key=lambda row: row.place), None):

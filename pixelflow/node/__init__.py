@@ -6,20 +6,20 @@ Meaning (`pe_array`, `lee`) and time (`igc`, `run`) are separate files; `node` p
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pixelflow.node.addresses import AddressMap, Cell, Form
-from pixelflow.node.gp_memory import GpMemory
-from pixelflow.node.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
+from pixelflow.node.account.run import RoutineUse, Run
+from pixelflow.node.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
 from pixelflow.node.node import Node
-from pixelflow.node.run import RoutineUse, Run
+from pixelflow.node.texture.addresses import AddressMap, Cell, Form
+from pixelflow.node.texture.gp_memory import GpMemory
 
 if TYPE_CHECKING:
-    from pixelflow.node.checkpoint import Checkpoint
+    from pixelflow.node.account.run_report import guesses, set_in_vain
+    from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
-    from pixelflow.node.replay import Replay
-    from pixelflow.node.run_report import guesses, set_in_vain
-    from pixelflow.node.saved_run import Recorder, RunEnd, SavedRun
-    from pixelflow.node.untimed_run import UntimedRun
-    from pixelflow.node.upcoming import Upcoming
+    from pixelflow.node.replay.replay import Replay
+    from pixelflow.node.replay.saved_run import Recorder, RunEnd, SavedRun
+    from pixelflow.node.saved.checkpoint import Checkpoint
+    from pixelflow.node.streams.upcoming import Upcoming
 
 __all__ = [
     "EMC_HEIGHT",
@@ -47,17 +47,17 @@ __all__ = [
 ]
 
 _LATER = {
-    "Checkpoint": "checkpoint",
+    "Checkpoint": "saved.checkpoint",
     "Machine": "machine",
     "MachineRun": "machine",
-    "Recorder": "saved_run",
-    "Replay": "replay",
-    "RunEnd": "saved_run",
-    "SavedRun": "saved_run",
-    "UntimedRun": "untimed_run",
-    "Upcoming": "upcoming",
-    "guesses": "run_report",
-    "set_in_vain": "run_report",
+    "Recorder": "replay.saved_run",
+    "Replay": "replay.replay",
+    "RunEnd": "replay.saved_run",
+    "SavedRun": "replay.saved_run",
+    "UntimedRun": "account.untimed_run",
+    "Upcoming": "streams.upcoming",
+    "guesses": "account.run_report",
+    "set_in_vain": "account.run_report",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
-from pixelflow.node.gp_memory import GpMemory
+from pixelflow.node.account.run import Run
 from pixelflow.node.node import Node
-from pixelflow.node.node_netlist import NodeBoxes, connect_network
-from pixelflow.node.run import Run
-from pixelflow.node.streams import deadlock
-from pixelflow.node.two_streams import TwoStreams
+from pixelflow.node.order.clocked import Clocked
+from pixelflow.node.order.netlist import NodeBoxes, connect_network
+from pixelflow.node.streams.deadlock import deadlock
+from pixelflow.node.texture.gp_memory import GpMemory
 from pixelflow.simd.boxes import Clock, Netlist
 from pixelflow.simd.errors import DeadlockError, InputError, InternalError
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Machine", "MachineRun"]
@@ -45,7 +46,7 @@ class Machine:
     """Nodes of one configuration in a row; node n + 1 is the next one along the geometry network, after the last the
     first."""
 
-    def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = "rows") -> None:
+    def __init__(self, nodes: int, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
         if not 2 <= nodes <= 40:
             raise InputError(f"a machine has 2 to 40 nodes, not {nodes}")
         self.config = config
@@ -90,19 +91,18 @@ class Machine:
         count = len(self.gp_memory)
         netlist = Netlist("machine")
         boxes = [NodeBoxes.of(self.config, node=n, nodes=count, modules=n in programs) for n in range(count)]
-        running: dict[int, TwoStreams] = {}
+        running: dict[int, Clocked] = {}
         for number, each in enumerate(boxes):
             if number not in programs:
                 each.join(netlist)
                 continue
             node = self.node(number)
-            running[number] = TwoStreams(
+            performance = node.performance(programs[number], None, node.bus, function=function)
+            running[number] = Clocked(
                 programs[number],
                 self.config,
-                node.array,
-                node.texture,
+                performance,
                 max_cycles=max_cycles,
-                function=function,
                 boxes=each,
                 netlist=netlist,
                 bus=node.bus,
@@ -132,7 +132,7 @@ class Machine:
             gni_cycles={number: dict(each.gni.state.busy_cycles) for number, each in enumerate(boxes)},
         )
 
-    def _run(self, clock: Clock, running: Mapping[int, TwoStreams]) -> Cycle:
+    def _run(self, clock: Clock, running: Mapping[int, Clocked]) -> Cycle:
         """Run all nodes to their end, and close their accounts; returns the last cycle."""
         try:
             end = clock.run()

@@ -5,33 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
-from pixelflow.node import texture_state
-from pixelflow.node.account import account, unfinished_account
-from pixelflow.node.gp_memory import GpMemory
-from pixelflow.node.igc import Stream
-from pixelflow.node.one_stream import OneStream
-from pixelflow.node.pe_array import PeArray
-from pixelflow.node.repeated import fuse, run_repeatedly
-from pixelflow.node.run import Run
-from pixelflow.node.score import Score
-from pixelflow.node.texture_memory import TextureMemory
-from pixelflow.node.texture_unit import TextureUnit
-from pixelflow.node.two_streams import TwoStreams
+from pixelflow.node.account.accounts import account, unfinished_account, untimed_account, with_program
+from pixelflow.node.account.run import Run
+from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.order.clocked import Clocked
+from pixelflow.node.perform.effects import AtOnce, Direct, Effects
+from pixelflow.node.perform.on_lanes import OnLanes
+from pixelflow.node.perform.on_marks import OnMarks
+from pixelflow.node.perform.performance import OnNothing, Performance
+from pixelflow.node.perform.prepared import prepared
+from pixelflow.node.perform.repeated import Repeated
+from pixelflow.node.perform.score import From, Noting, Score, play
+from pixelflow.node.state import NodeState
+from pixelflow.node.streams.analysis import analysis_of
+from pixelflow.node.streams.stream import Stream
 from pixelflow.observe import Bus, RunBegan, RunEnded
-from pixelflow.report import Report, Shown
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
-    from pixelflow.node.checkpoint import Checkpoint
-    from pixelflow.node.untimed_run import UntimedRun
+    from pixelflow.node.account.untimed_run import UntimedRun
+    from pixelflow.node.saved.checkpoint import Checkpoint
 
 __all__ = ["TIMING_ONLY", "Node"]
 
@@ -57,53 +54,13 @@ class _Saving:
     save: Callable[[Checkpoint], None] | None
 
 
-class Node(Shown):
+class Node(NodeState):
     """One node. State stays between runs, so that programs may follow each other on the same data.
 
     Memory is indexed ``[byte, lane]`` with lane = ((module * 8 + emc) * 8 + panel) * 32 + pe.
     """
 
-    def __init__(self, config: NodeConfig = THESIS, engine: str = "rows") -> None:
-        self.config = config
-        self.array = PeArray(config, engine)
-        self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]
-        self.gp_memory = [GpMemory() for _ in range(config.gni.gp_count)]
-        self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
-        self.bus = Bus()
-        """Where the runs of the node tell what happens; subscribe before a run."""
-
-    def __repr__(self) -> str:
-        return f"Node({self.config!r}, engine {self.engine})"
-
-    def report(self) -> Report:
-        """Return what the array shows, and of which machine it is."""
-        title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
-        return replace(self.array.report(), title=title)
-
-    @property
-    def engine(self) -> str:
-        """The name of the lane engine."""
-        return self.array.engine.name
-
-    @property
-    def lanes(self) -> int:
-        """PEs of the node."""
-        return self.config.lanes
-
     # --- running -----------------------------------------------------------------------------------------------
-
-    def load(self, program: Program) -> None:
-        """Write the program's data sections into PE memory; raises InputError where they leave the PE."""
-        for block in program.data:
-            size = block.lanes or len(block.values)
-            if block.start + size > self.config.array.memory_bytes:
-                raise InputError(f"data at {block.start}: {size} bytes do not fit {self.config.array.memory_bytes}")
-            if block.lanes:
-                lane = np.arange(self.lanes, dtype="<u8").view(np.uint8).reshape(self.lanes, 8)
-                values = lane[:, : block.lanes].T
-            else:
-                values = np.repeat(np.array(block.values, np.uint8)[:, None], self.lanes, axis=1)
-            self.write_memory(block.start, values)
 
     @overload
     def run(
@@ -145,8 +102,8 @@ class Node(Shown):
 
         With ``timing`` false no time is simulated: PEs, texture and GP memory, TASIC registers come out as in a full
         run where the streams are synchronised by semaphores, and the account has no cycles. ``max_cycles`` then limits
-        each stream's own cycles, without waits; a port conflict is not seen; InputError where somebody listens to the
-        bus (`untimed.py`).
+        each stream's own cycles, without waits; a port conflict is not seen; InputError where the bus has
+        subscribers (`order/as_soon_as_possible.py`).
 
         ``shuffle_seed`` ticks the boxes in a random order, which changes nothing. When all that begins before cycle
         ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
@@ -156,32 +113,69 @@ class Node(Shown):
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:
             raise InputError("a timing-only run has no PE data, so there is no state to save")
-        if self.array.repeats and function and not self.bus and (save_at, max_cycles, shuffle_seed) == (None,) * 3:
-            return run_repeatedly(self, program, entry)
+        is_plain = function and save_at is None and max_cycles is None and shuffle_seed is None
+        if is_plain and self.array.repeats is not None and not self.bus.watched:
+            return self._run_again(program, entry)
         self.array.exact |= save_at is not None
         runner = self.runner(program, entry, max_cycles, shuffle_seed, function=function)
         saving = None if save_at is None else _Saving(save_at, entry, save)
         return self._finish(runner, saving, function=function)
 
+    def _run_again(self, program: Program, entry: str | None) -> Run:
+        """Run a program from its score where there is one, as far as its transfers give the commands of before."""
+        scores, before = prepared(self.array, program).scores, dict(self.texture.moved)
+        known, score = scores.get(entry), Score()
+        effects: Effects = Direct(self.array, self.texture)
+        if known is not None:
+            done = known.play(self.array, self.texture)
+            if done is None and self._moved_since(before) == known.score.moved:
+                return with_program(known.score.run, program)
+            del scores[entry]
+            effects = From(known.score, len(known.score.steps) if done is None else done, effects)
+        runner = self.runner(program, entry, None, None, effects=Noting(effects, score))
+        runner.moved_before = before
+        run = self._finish(runner, None)
+        score.run, score.moved = replace(with_program(run, None), repeated=True), self._moved_since(before)
+        if score.complete:
+            scores[entry] = Repeated.of(score, self.array)
+        return run
+
     def _run_untimed(
         self, program: Program, entry: str | None, max_cycles: int | None, *, function: bool, saved: bool
     ) -> UntimedRun:
-        from pixelflow.node.untimed import run_untimed
-
         if not function:
             raise InputError("a run without PE data (function=False) and without time (timing=False) does nothing")
         if saved:
             raise InputError("a function-only run simulates no time, so there is no cycle to save the state at")
-        return run_untimed(self, program, entry, max_cycles)
+        if self.bus.watched:
+            raise InputError("a function-only run simulates no time, so there is nothing to tell those who listen")
+        scores, before = prepared(self.array, program).scores, dict(self.texture.moved)
+        effects, key = AtOnce(self.array, self.texture, program), ("untimed", entry)
+        if max_cycles is None and key in scores:
+            score = scores[key].score
+            play(score, effects)
+        else:
+            analysis, score = analysis_of(program, self.config.igc), Score()
+            lanes = OnLanes(analysis, self.array, self.texture, Bus(), Noting(effects, score))
+            runner = AsSoonAsPossible(program, self.config, lanes, entry=entry, max_cycles=max_cycles)
+            runner.run()
+            score.run = with_program(untimed_account(runner, self.engine), None)
+            if score.complete:
+                scores[key] = Repeated.of(score, self.array)
+        return replace(with_program(score.run, program), moved=self._moved_since(before))
+
+    def _moved_since(self, before: dict[str, int]) -> dict[str, int]:
+        return {way: count - before[way] for way, count in self.texture.moved.items()}
 
     def fuse(self, program: Program, entry: str | None = None) -> None:
-        """Have native code made of all that repeated runs of a program do: call it behind the first run.
+        """Have native code made of all that repeated runs of a program do: call it after the first run.
 
         It comes of itself where there are many runs; this takes about a second now. Nothing happens on engines that
         repeat nothing (all but macro), or where the program has not been run yet.
         """
-        if self.array.repeats:
-            fuse(self.array, program, entry)
+        known = prepared(self.array, program).scores.get(entry)
+        if self.array.repeats is not None and known is not None:
+            known.fuse(self.array.repeats)
 
     def resume(
         self,
@@ -212,7 +206,7 @@ class Node(Shown):
 
     def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
         """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""
-        runner = OneStream(program, self.config, self.array, entry, max_cycles=max_cycles, bus=self.bus)
+        runner = self.runner(program, entry, max_cycles, None)
         with self.watched(runner):
             yield from runner.steps()
             run = self._account(runner)
@@ -227,19 +221,36 @@ class Node(Shown):
         *,
         function: bool = True,
         bus: Bus | None = None,
-        score: Score | None = None,
-    ) -> OneStream | TwoStreams:
-        """Return a run of a program before its first cycle; it tells ``bus`` what happens, or the node's own."""
+        effects: Effects | None = None,
+    ) -> Clocked:
+        """Return a run of a program before its first cycle; it emits events on ``bus``, or on the node's own.
+
+        ``effects`` take what is done to the lanes and to the TASICs; without, it is done at once.
+        """
         bus = self.bus if bus is None else bus
-        limits = {"max_cycles": max_cycles, "function": function, "bus": bus, "score": score}
-        if entry is None and len(program.entries) > 1:
-            return TwoStreams(program, self.config, self.array, self.texture, shuffle_seed=shuffle_seed, **limits)
-        return OneStream(program, self.config, self.array, entry or "eigc", **limits)
+        limits = {"max_cycles": max_cycles, "shuffle_seed": shuffle_seed}
+        performance = self.performance(program, entry, bus, function=function, effects=effects)
+        return Clocked(program, self.config, performance, entry=entry, bus=bus, **limits)
+
+    def performance(
+        self,
+        program: Program,
+        entry: str | None,
+        bus: Bus,
+        *,
+        function: bool = True,
+        effects: Effects | None = None,
+    ) -> Performance:
+        """Return what carries out the steps of a run on this node: with data, or without (``function`` false)."""
+        analysis = analysis_of(program, self.config.igc)
+        if function:
+            return OnLanes(analysis, self.array, self.texture, bus, effects)
+        if entry is not None or len(program.entries) == 1:
+            return OnNothing(analysis)
+        return OnMarks(self.config, analysis, self.array, self.texture)
 
     @contextmanager
-    def watched(
-        self, runner: OneStream | TwoStreams, *, function: bool = True, resumed: bool = False
-    ) -> Iterator[None]:
+    def watched(self, runner: Clocked, *, function: bool = True, resumed: bool = False) -> Iterator[None]:
         """Tell the bus that a run begins; and that it ends, with its account so far, where something stops it."""
         self.bus.tell(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner, resumed)
         try:
@@ -249,13 +260,13 @@ class Node(Shown):
             self._tell_end(unfinished_account(runner, self.config, self._engine_name(function), reason))
             raise
 
-    def account(self, runner: OneStream | TwoStreams, *, function: bool = True) -> Run:
+    def account(self, runner: Clocked, *, function: bool = True) -> Run:
         """Return the account of a run on this node that has come to its end, and tell the bus that it has."""
         run = self._account(runner, function=function)
         self._tell_end(run)
         return run
 
-    def _account(self, runner: OneStream | TwoStreams, *, function: bool = True) -> Run:
+    def _account(self, runner: Clocked, *, function: bool = True) -> Run:
         return account(runner, self.config, self._engine_name(function))
 
     def _tell_end(self, run: Run) -> None:
@@ -265,7 +276,7 @@ class Node(Shown):
     def _engine_name(self, function: bool) -> str:
         return self.engine if function else TIMING_ONLY
 
-    def _finish(self, runner: OneStream | TwoStreams, saving: _Saving | None, **how: bool) -> Run:
+    def _finish(self, runner: Clocked, saving: _Saving | None, **how: bool) -> Run:
         """Run to the end, saving the state on the way; return the account. ``how`` as in `watched`."""
         with self.watched(runner, **how):
             reached = saving is None or runner.run_until(saving.cycle)
@@ -278,99 +289,8 @@ class Node(Shown):
             raise InputError(f"cycle {saving.cycle} cannot be saved: the run ends at cycle {run.total_cycles}")
         return run
 
-    def snapshot(self) -> dict[str, Any]:
-        """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs."""
-        return {
-            "array": self.array.snapshot(),
-            "texture_memory": [memory.snapshot() for memory in self.texture_memory],
-            "gp_memory": [memory.snapshot() for memory in self.gp_memory],
-            "texture": texture_state.snapshot(self.texture),
-        }
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Put the node into the state of a snapshot; the engine may be another one."""
-        self.array.restore(state["array"])
-        for memory, pages in zip(self.texture_memory, state["texture_memory"], strict=True):
-            memory.restore(pages)
-        for memory, used in zip(self.gp_memory, state["gp_memory"], strict=True):
-            memory.restore(used)
-        texture_state.restore(self.texture, state["texture"])
-
-    def _checkpoint(self, runner: OneStream | TwoStreams, saving: _Saving) -> Checkpoint:
-        from pixelflow.node.checkpoint import Checkpoint
+    def _checkpoint(self, runner: Clocked, saving: _Saving) -> Checkpoint:
+        from pixelflow.node.saved.checkpoint import Checkpoint
 
         state = self.snapshot() | {"run": runner.snapshot()}
         return Checkpoint(runner.program.sha256, self.config.sha256, saving.cycle, saving.entry, state)
-
-    # --- state --------------------------------------------------------------------------------------------------
-
-    def reset(self) -> None:
-        """Clear all PE state and enable all PEs; the LEE keeps its registers."""
-        self.array.reset()
-
-    @property
-    def memory(self) -> NDArray[np.uint8]:
-        """A copy of all PE memory: uint8[bytes, lanes]."""
-        return self.array.engine.get_rows(0, self.config.array.memory_bytes)
-
-    def read_memory(self, start: int, size: int = 1) -> NDArray[np.uint8]:
-        """Return bytes ``start`` to ``start + size - 1`` of every PE: uint8[size, lanes]."""
-        self._in_pe(start, size)
-        return self.array.engine.get_rows(start, size)
-
-    def write_memory(self, start: int, values: NDArray[np.uint8]) -> None:
-        """Write bytes from ``start`` on: uint8[n, lanes]; raises InputError for another shape or range."""
-        values = np.asarray(values)
-        if values.ndim != 2 or values.shape[1] != self.lanes or values.dtype != np.uint8:
-            raise InputError(f"PE memory must be uint8[bytes, {self.lanes}], found {values.dtype}{list(values.shape)}")
-        self._in_pe(start, len(values))
-        self.array.engine.set_rows(start, values)
-
-    def _in_pe(self, start: int, size: int) -> None:
-        limit = self.config.array.memory_bytes
-        if start < 0 or size < 0 or start + size > limit:
-            raise InputError(f"bytes {start}..{start + size - 1} are outside the PE (0..{limit - 1})")
-
-    def read_word(self, address: int, size: int) -> NDArray[np.uint64]:
-        """Return ``size`` bytes (1 to 8) of every PE as one number, low byte first: uint64[lanes]."""
-        rows = self.read_memory(address, size).astype(np.uint64)
-        return np.bitwise_or.reduce([row << np.uint64(8 * index) for index, row in enumerate(rows)])
-
-    def write_word(self, address: int, size: int, values: NDArray[np.uint64]) -> None:
-        """Write one number per PE into ``size`` bytes (1 to 8), low byte first."""
-        numbers = np.asarray(values, np.uint64)
-        rows = [(numbers >> np.uint64(8 * index)).astype(np.uint8) for index in range(size)]
-        self.write_memory(address, np.array(rows))
-
-    def read_float(self, address: int) -> NDArray[np.float32]:
-        """Return the binary32 number at ``address`` of every PE: float32[lanes]."""
-        return self.read_word(address, 4).astype(np.uint32).view(np.float32)
-
-    def write_float(self, address: int, values: NDArray[np.float32]) -> None:
-        """Write one binary32 number per PE."""
-        bits = np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float32), (self.lanes,))).view(np.uint32)
-        self.write_word(address, 4, bits)
-
-    def register(self, name: str) -> NDArray[np.uint8]:
-        """Return register R, S or M of every PE: uint8[lanes]."""
-        return self.array.engine.get_word(name)
-
-    def flag(self, name: str) -> NDArray[np.bool_]:
-        """Return a flag of every PE (C, E, L, MR, MW, or a stack position): bool[lanes]."""
-        return self.array.engine.get_bit(name)
-
-    def set_register(self, name: str, values: NDArray[np.uint8]) -> None:
-        """Write register R, S or M of every PE."""
-        self.array.engine.set_word(name, np.asarray(values, np.uint8))
-
-    def set_flag(self, name: str, values: NDArray[np.bool_]) -> None:
-        """Write a flag of every PE."""
-        self.array.engine.set_bit(name, np.asarray(values, np.bool_))
-
-    def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return x and y of every PE as the LEE sees them: int64[lanes] each."""
-        return self.array.lee.coordinates()
-
-    def digest(self) -> str:
-        """Return a hash of all PE state, equal on every engine that holds the same bits."""
-        return self.array.engine.digest()

@@ -12,7 +12,7 @@ __all__ = ["AccountView", "RunView", "StreamView"]
 
 
 class StreamView(Protocol):
-    """An instruction stream while it runs (`pixelflow.node.igc.Stream`)."""
+    """An instruction stream while it runs (`pixelflow.node.streams.stream.Stream`)."""
 
     name: str
     cycle: int

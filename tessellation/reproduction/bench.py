@@ -83,7 +83,7 @@ class Bench:
 
     def program(self, text: str) -> Run:
         """Run a source text on a fresh node."""
-        return self._run(Node(self.config), assemble(text))
+        return self._run(Node(self.config, "rows"), assemble(text))
 
     def one_batch(self, sends: int) -> Run:
         """Return the account of one transfer of 32 bytes to every block and its distribution."""
@@ -94,7 +94,7 @@ class Bench:
             source.emit_start(builder)
             source.emit_batch(builder, 0)
             builder.mark("end")
-            return self._run(Node(self.config), builder.build())
+            return self._run(Node(self.config, "rows"), builder.build())
 
         return self._once(("batch", sends), f"one transfer, {sends} sends", run)
 
@@ -105,7 +105,7 @@ class Bench:
             builder = Builder("routine")
             builder.include(f"float32/{library}.mc", BYTES=size, SCRATCH=100)
             builder.call(name, *(builder.range(operand, size + 1) for operand in "dab"[: operands + 1]))
-            return self._run(Node(self.config), builder.build())
+            return self._run(Node(self.config, "rows"), builder.build())
 
         key = (name, operands, library, size)
         return self._once(key, f"routine {name} of the library {library}, {size} bytes", run).cycles

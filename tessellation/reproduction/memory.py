@@ -57,7 +57,7 @@ def table_9(bench: Bench) -> list[Row]:
 
 def capacities(bench: Bench) -> list[Row]:
     """Sections 2.2.1 and 2.2.7: what the memories of a node hold."""
-    node = Node(bench.config)
+    node = Node(bench.config, "rows")
     device = 2 * 2048 * 512 // _MB
     built = node.texture_memory[0].config
     measured = built.banks * built.rows * built.columns // _MB

@@ -48,7 +48,13 @@ def test_a_command_imports_only_its_own_needs() -> None:
 def test_a_tessellation_imports_no_more_than_it_needs() -> None:
     names = imported("tessellate", "enneper", "--samples", "2", "--preset", "tiny")
     assert "tessellation.host.session" in names
-    idle = {"rich", "tomllib", "tessellation.picture.preview", "tessellation.host.server", "pixelflow.node.replay"}
+    idle = {
+        "rich",
+        "tomllib",
+        "tessellation.picture.preview",
+        "tessellation.host.server",
+        "pixelflow.node.replay.replay",
+    }
     assert not idle & names
 
 
@@ -154,7 +160,7 @@ gc.unfreeze()
 import microcode
 from pixelflow.config import TINY
 from pixelflow.node import Node
-from pixelflow.node.pe_array import PeArray
+from pixelflow.node.array.pe_array import PeArray
 program = microcode.assemble("SIGNAL 0\\nWAIT 1\\nstream tigc\\nWAIT 0\\nSIGNAL 1\\n")
 for _ in range(200):
     Node(TINY, "rows").run(program)

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from microcode import assemble
-from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun, saved_run
+from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun
+from pixelflow.node.replay import saved_run
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import DeadlockError, InputError, InternalError
 from tests.debugger import programs
@@ -54,7 +55,7 @@ def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_checkpoint_is_no_saved_run() -> None:
     node, found = Node(programs.SMALL), []
     node.run(assemble("LD R, #1\nLD R, #2\n"), save_at=1, save=found.append)
-    with pytest.raises(InputError, match=r"schema 'pixelflow\.checkpoint/1'"):
+    with pytest.raises(InputError, match=r"schema 'pixelflow\.checkpoint/2'"):
         SavedRun.from_bytes(found[0].to_bytes())
 
 

@@ -10,10 +10,10 @@ import pytest
 import microcode
 from pixelflow.config import TINY, SdramConfig
 from pixelflow.isa import INPUT_PORT, INSTRUCTIONS, OUTPUT_PORT, Unit
+from pixelflow.kernels import ENGINES
 from pixelflow.node import Node
-from pixelflow.node.addresses import Physical
+from pixelflow.node.texture.addresses import Physical
 from pixelflow.simd.errors import MachineFault
-from pixelflow.simd.lanes import ENGINES
 from tests.instructions.texture_rows import ROWS, TextureRow, block, words
 
 CHECKED = replace(TINY, sdram=SdramConfig(check_commands=True))

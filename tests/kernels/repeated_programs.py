@@ -13,7 +13,7 @@ from pixelflow.config import TINY
 from pixelflow.isa import INPUT_PORT, Family, Instruction, Program
 from pixelflow.isa.registers import MASKS, PORT_BYTES
 from pixelflow.node import Node
-from pixelflow.node.run import Run
+from pixelflow.node.account.run import Run
 from tests.differential.random_programs import instruction
 from tests.kernels.stretches import floats
 
@@ -30,7 +30,7 @@ __all__ = [
     "random_program",
 ]
 
-TEXTURE = ("generator", "panel_minor", "alternate", "destinations", "_held_addresses", "_held_data", "moved")
+TEXTURE = ("generator", "panel_minor", "alternate", "destinations", "act", "dct", "moved")
 
 UNARY = ("fsqrt", "fneg", "fabs", "f2i", "i2f")
 BINARY = ("fadd", "fsub", "fmul", "fdiv", "fless", "fequal")

@@ -12,9 +12,11 @@ import pytest
 
 from microcode import assemble
 from pixelflow.isa import Program
-from pixelflow.node import Node, score
-from pixelflow.node.prepared import prepared
-from pixelflow.node.texture_unit import TextureUnit
+from pixelflow.kernels import repeats
+from pixelflow.node import Node
+from pixelflow.node.perform import score
+from pixelflow.node.perform.prepared import prepared
+from pixelflow.node.perform.repeated import Again
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program
@@ -22,7 +24,7 @@ from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, count
 
 def lanes_steps(node: Node, program: Program) -> list:
     (known,) = prepared(node.array, program).scores.values()
-    return [step for step in known.steps if isinstance(step, score.Lanes)]
+    return [step for step in known.score.steps if isinstance(step, score.Lanes)]
 
 
 # --- one program, one change ----------------------------------------------------------------------------------------
@@ -103,7 +105,7 @@ def test_reads_that_come_again_are_not_made_again(monkeypatch: pytest.MonkeyPatc
     pair = Pair(2)
     for number in range(4):
         pair.run(reading(), fuse=number == 2)
-    made = counted(monkeypatch, score.Again, "is_asked")
+    made = counted(monkeypatch, repeats._Rows, "is_asked")
     pair.run(reading())
     assert made == [True, True]
     pair.run(reading(), "one address", 3)
@@ -275,7 +277,7 @@ def test_other_contents_are_read_by_the_same_way(monkeypatch: pytest.MonkeyPatch
     pair = Pair(2)
     for number in range(4):
         pair.run(reading(), fuse=number == 2)
-    made = counted(monkeypatch, TextureUnit, "begin_again")
+    made = counted(monkeypatch, Again, "is_of")
     for seed in range(3):
         pair.run(reading(), "texture", seed)
         assert pair.run(reading())

@@ -9,8 +9,8 @@ import pytest
 
 from microcode import assemble
 from pixelflow.isa import Program
-from pixelflow.node.passage import Passage
-from pixelflow.node.prepared import prepared
+from pixelflow.node.perform.prepared import prepared
+from pixelflow.node.perform.repeated import InOnePiece
 from tests.kernels.repeated_programs import LINEAR, Pair, counted
 
 PASSING = f"""
@@ -65,7 +65,7 @@ def test_one_change_between_runs_in_one_piece(monkeypatch: pytest.MonkeyPatch, w
     pair = Pair(3)
     for number in range(5):
         pair.run(passing(), fuse=number == 4)
-    made = counted(monkeypatch, Passage, "carry_out")
+    made = counted(monkeypatch, InOnePiece, "run")
     assert pair.run(passing()) and pair.run(passing(), "data", 1) and made == [True, True]
     # With other latches fewer PEs are marked, and fewer bytes move.
     assert pair.run(passing(), what, 5) is (what != "latches") and made == [True, True, PASSED[what]]
@@ -80,7 +80,7 @@ def test_what_is_in_texture_memory_is_read_every_time(monkeypatch: pytest.Monkey
     pair = Pair(3)
     for number in range(5):
         pair.run(passing(), fuse=number == 4)
-    made, found = counted(monkeypatch, Passage, "carry_out"), set()
+    made, found = counted(monkeypatch, InOnePiece, "run"), set()
     for seed in range(4):
         assert pair.run(passing(), "texture", seed)
         found.add(pair.nodes[0].read_memory(40, 4).tobytes())
@@ -107,8 +107,8 @@ def test_what_was_read_with_other_registers_is_not_kept_for_these(monkeypatch: p
         pair.run(begins[0])
         pair.run(reading, fuse=number == 4)
     for known in prepared(pair.nodes[0].array, reading).scores.values():
-        known.look_at = 1_000_000  # no other passage takes its place
-    made, found = counted(monkeypatch, Passage, "carry_out"), []
+        known.look_at = 1_000_000  # no other run in one piece takes its place
+    made, found = counted(monkeypatch, InOnePiece, "run"), []
     begun = (0, 0, 1, 1, 0, 1, 0)
     for begin in begun:
         pair.run(begins[begin])
@@ -135,7 +135,7 @@ def test_what_follows_from_data_keeps_a_run_in_pieces(what: str) -> None:
         node.write_memory(208, np.zeros((1, node.lanes), np.uint8))
     for number in range(5):
         pair.run(program, fuse=number == 4)
-    assert [known.passage for known in prepared(pair.nodes[0].array, program).scores.values()] == [None]
+    assert [known.whole for known in prepared(pair.nodes[0].array, program).scores.values()] == [None]
     for node in pair.nodes:
         node.write_float(52, 1)
         node.write_word(56, 4, np.full(node.lanes, 0x3F800008, np.uint64))
@@ -147,7 +147,7 @@ def test_what_follows_from_data_keeps_a_run_in_pieces(what: str) -> None:
 def test_a_run_in_one_piece_leaves_the_tasics_as_it_did(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program sets the counter back each time, so that each run begins in one state and ends in another."""
     pair, other = Pair(3), assemble("HALT\nstream tigc\nTAS_SetStep 0\nTAS_SetCounter 1\nHALT\n")
-    made = counted(monkeypatch, Passage, "carry_out")
+    made = counted(monkeypatch, InOnePiece, "run")
     for number in range(6):
         pair.run(other)
         pair.run(passing(), fuse=number == 3)
@@ -159,7 +159,7 @@ def test_a_register_of_the_tasics_that_is_there_for_the_first_time(monkeypatch: 
     pair = Pair(3)
     programs = [assemble(f"LD R, [16]\nST [99], R\nHALT\nstream tigc\n{line}TAS_SetCounter 0\nHALT")
                 for line in ("", "TAS_MemRdBlock4 2\n")]  # fmt: skip
-    made = counted(monkeypatch, Passage, "carry_out")
+    made = counted(monkeypatch, InOnePiece, "run")
     for number in (0, 0, 0, 1, 0, 0):
         pair.run(programs[number], fuse=True)
     assert True in made and False in made

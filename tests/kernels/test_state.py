@@ -13,8 +13,8 @@ from microcode.catalogue import Entry
 from pixelflow.config import TINY
 from pixelflow.isa import Program
 from pixelflow.kernels import kernel as kernels
-from pixelflow.kernels import order
 from pixelflow.kernels.engine import FILLING
+from pixelflow.kernels.floats import order
 from pixelflow.node import Node, Replay
 from pixelflow.observe import RoutineEntered, RoutineLeft
 from pixelflow.simd.errors import InternalError, MachineFault

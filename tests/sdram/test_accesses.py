@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.sdram_checker import SdramChecker
-from pixelflow.node.sdram_commands import Access
-from pixelflow.node.sdram_scheduler import EqualSlots, Greedy, Scheduler
-from pixelflow.node.sdram_slots import Pattern
+from pixelflow.node.sdram.checker import SdramChecker
+from pixelflow.node.sdram.commands import Access
+from pixelflow.node.sdram.scheduler import EqualSlots, Greedy, Scheduler
+from pixelflow.node.sdram.slots import Pattern
 
 THESIS = SdramConfig()
 REFRESHED = replace(THESIS, refresh=True)

@@ -7,7 +7,7 @@ import pytest
 
 import microcode
 from pixelflow.isa import Program
-from pixelflow.node import Machine, Node, Run, texture_state
+from pixelflow.node import Machine, Node, Run
 from pixelflow.simd.errors import MachineFault
 from tests.streams.test_exchanges import SMALL
 
@@ -60,9 +60,9 @@ def test_registers_of_the_run_before(name: str) -> None:
     if "MemWrBlock4 3" in before:
         node.run(_program("TAS_MemRdBlock4 2"))
     node.run(_program(before))
-    registers = repr(texture_state.snapshot(node.texture))
+    registers = repr(node.texture.snapshot())
     timed = _outcome(node, _program(after), function=False)
-    assert repr(texture_state.snapshot(node.texture)) == registers
+    assert repr(node.texture.snapshot()) == registers
     assert timed == _outcome(node, _program(after), function=True)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.config import TINY, ArrayConfig
-from pixelflow.node.ledger import Ledger
+from pixelflow.node.account.ledger import Ledger
 from pixelflow.simd.errors import InternalError
 from tessellation import Method, PatchManager, tessellate
 from tessellation.host.ledger import Amounts, balance

@@ -9,7 +9,7 @@ import microcode
 from pixelflow.config import THESIS, NodeConfig, SdramConfig
 from pixelflow.isa import OUTPUT_PORT
 from pixelflow.node import Node, Run
-from pixelflow.node.two_streams import TwoStreams
+from pixelflow.node.order.clocked import Clocked
 
 LANES = np.arange(THESIS.lanes)
 EMC = LANES // 256 % 8
@@ -45,8 +45,8 @@ def run(node: Node, text: str, **options: object) -> Run:
     return node.run(program(text), **options)
 
 
-def boxes_of(node: Node, text: str, **options: object) -> TwoStreams:
+def boxes_of(node: Node, text: str, **options: object) -> Clocked:
     """Run, and return the boxes for a look at what they counted."""
-    both = TwoStreams(program(text), node.config, node.array, node.texture, **options)
+    both = node.runner(program(text), None, None, None, **options)
     both.run()
     return both

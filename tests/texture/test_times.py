@@ -10,8 +10,8 @@ import pytest
 import microcode
 from pixelflow.config import THESIS, TINY, NodeConfig, SdramConfig, TasicConfig
 from pixelflow.node import Node
-from pixelflow.node.sdram_slots import Pattern
-from pixelflow.node.sdram_use import SdramUse, settle_cycles
+from pixelflow.node.sdram.slots import Pattern
+from pixelflow.node.sdram.use import SdramUse, settle_cycles
 from pixelflow.simd.errors import InternalError, MachineFault
 from tests.texture.bench import BANK, EMC, IN_EMC, LANES, boxes_of, prepare, run, sdram
 
@@ -100,8 +100,8 @@ def mixed(config: NodeConfig) -> tuple[Node, int, tuple[int, ...]]:
     marked = random.random(node.lanes) < 0.03
     prepare(node, read=marked, write=marked, words=random.integers(0, 1 << 18, (8, node.lanes)) * 8)
     both = boxes_of(node, MIX)
-    seen = sum(tasic.sdrams.verify() for tasic in both.tasics) if both.tasics[0].sdrams else 0
-    return node, seen, tuple(tasic.state.busy_cycles for tasic in both.tasics)
+    seen = sum(tasic.sdrams.verify() for tasic in both.boxes.tasics) if both.boxes.tasics[0].sdrams else 0
+    return node, seen, tuple(tasic.state.busy_cycles for tasic in both.boxes.tasics)
 
 
 def test_no_command_of_real_transfers_breaks_a_rule() -> None:

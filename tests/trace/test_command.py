@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.node.array_worker import ArrayWorker
+from pixelflow.node.perform.on_lanes import OnLanes
 from pixelflow.simd.trace.formats import FORMATS
 from tests.trace.runs import EXAMPLES, PING_PONG, checked
 from tests.trace.test_tracer import DEADLOCK
@@ -86,15 +86,15 @@ def test_a_run_that_was_stopped_still_writes_its_trace(
 def test_an_interrupted_run_still_writes_its_trace(
     pixelflow: Command, streams: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    issue, calls = ArrayWorker.issue, []
+    issue, calls = OnLanes.issue, []
 
-    def interrupted(self: ArrayWorker, stream: object, what: int) -> None:
+    def interrupted(self: OnLanes, stream: object, what: int) -> None:
         calls.append(what)
         if len(calls) == 2:
             raise KeyboardInterrupt
         issue(self, stream, what)
 
-    monkeypatch.setattr(ArrayWorker, "issue", interrupted)
+    monkeypatch.setattr(OnLanes, "issue", interrupted)
     result = pixelflow("run", "streams.mc", "--preset", "tiny", "--trace", "kanata", "--trace", "perfetto")
     assert result.code == 130
     assert checked(content(streams / "streams.kanata"), "kanata").counts["rows"] > 0

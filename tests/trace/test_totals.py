@@ -126,7 +126,7 @@ class CountingBus(Bus):
 
 
 def test_a_run_that_nobody_watches_builds_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pixelflow.node.node.Bus", CountingBus)
+    monkeypatch.setattr("pixelflow.node.state.Bus", CountingBus)
     CountingBus.published = 0
     program = exchanges(3)
     node = Node(TINY)

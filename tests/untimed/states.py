@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,12 @@ def differences(a: Any, b: Any, where: str = "") -> list[str]:
     if isinstance(a, list | tuple):
         assert len(a) == len(b)
         return [name for at, each in enumerate(a) for name in differences(each, b[at], f"{where}[{at}]")]
+    if is_dataclass(a):
+        return [
+            name
+            for each in fields(a)
+            for name in differences(getattr(a, each.name), getattr(b, each.name), f"{where}.{each.name}")
+        ]
     return [] if np.array_equal(a, b) else [where]
 
 

@@ -14,7 +14,11 @@ import pytest
 import microcode
 from pixelflow.config import TINY
 from pixelflow.node import Node, UntimedRun
-from pixelflow.node.untimed import Untimed
+from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.perform.effects import AtOnce
+from pixelflow.node.perform.on_lanes import OnLanes
+from pixelflow.node.perform.score import Noting, Score
+from pixelflow.node.streams.analysis import analysis_of
 from pixelflow.observe import Executed
 from pixelflow.report import Fact, Table
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
@@ -69,7 +73,7 @@ def test_the_account_counts_and_knows_no_cycles() -> None:
 
 def test_it_shows_itself() -> None:
     run = one(EXCHANGE)
-    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine rows)"
+    assert repr(run) == "UntimedRun('program', eigc, 17 instructions, no time simulated, engine " + run.engine + ")"
     report = run.report()
     assert report.title == "function-only run of 22 instructions"
     assert Fact("none was simulated", "time") in report.parts
@@ -92,7 +96,7 @@ def test_what_is_kept_of_a_program_goes_with_it() -> None:
     node = Node(TINY)
     program = microcode.assemble(EXCHANGE)
     run = node.run(program, timing=False)
-    assert len(node.array.prepared) == 2
+    assert len(node.array.prepared) == 1
     del program, run
     gc.collect()
     assert len(node.array.prepared) == 0
@@ -101,10 +105,18 @@ def test_what_is_kept_of_a_program_goes_with_it() -> None:
 def test_of_a_long_run_little_is_kept() -> None:
     node = Node(TINY)
     long = microcode.assemble("stream tigc\nloop 120\nloop 1000\nTAS_AddCounter 1\nend\nend\n")
-    runner = Untimed(node, long, None, None)
+    score = Score()
+    lanes = OnLanes(
+        analysis_of(long, node.config.igc),
+        node.array,
+        node.texture,
+        node.bus,
+        Noting(AtOnce(node.array, node.texture, long), score),
+    )
+    runner = AsSoonAsPossible(long, node.config, lanes)
     runner.run()
-    assert sum(runner.streams[1].executed) > 120_000 and runner.steps.is_long
-    assert len(runner.steps.steps) == len(runner.steps.places) <= 100_000
+    assert sum(runner.streams[1].executed) > 120_000 and not score.complete
+    assert len(score.steps) <= 100_000
     first, second = (node.run(long, timing=False) for _ in range(2))
     assert first == second and node.texture.generator.counter == 3 * 120_000 % 65536
 

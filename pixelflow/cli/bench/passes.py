@@ -26,7 +26,7 @@ from pixelflow.config import THESIS
 from pixelflow.isa import Program
 from pixelflow.kernels import choose
 from pixelflow.node import Node
-from pixelflow.node.addresses import Physical
+from pixelflow.node.texture.addresses import Physical
 from pixelflow.observe import RunBegan
 from pixelflow.report import Column, Fact, Json, Part, Table, fixed, number
 from pixelflow.simd import lanes

@@ -33,7 +33,7 @@ from pixelflow.cli.bench.engines import settle
 from pixelflow.cli.bench.mix import instructions
 from pixelflow.config import THESIS
 from pixelflow.simd.lanes import make_engine
-from pixelflow.node.pe_array import PeArray
+from pixelflow.node.array.pe_array import PeArray
 mix, rows = instructions(), PeArray(THESIS, "rows").engine
 """
 

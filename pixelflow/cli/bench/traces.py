@@ -27,7 +27,7 @@ _SPANS = 200_000
 def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     """Yield the formats, with a trace of at least 200,000 spans to write."""
     program = assemble(PASS)
-    node = Node(THESIS)
+    node = Node(THESIS, "rows")
     trace = Trace(Clock(THESIS.clock_mhz))
     Tracer(trace).attach(node.bus, known_of(THESIS))
     note(f"building a trace of {number(_SPANS)} spans")

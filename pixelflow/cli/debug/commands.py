@@ -11,7 +11,7 @@ from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Sessio
 from pixelflow.debugger import views as views
 from pixelflow.isa import MemoryRange
 from pixelflow.node import SavedRun
-from pixelflow.node.pe_report import (
+from pixelflow.node.account.pe_report import (
     Form,
     RangeView,
     enables_table,

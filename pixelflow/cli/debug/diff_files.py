@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.node import SavedRun
-from pixelflow.node.pe_report import FLAGS, REGISTERS
+from pixelflow.node.account.pe_report import FLAGS, REGISTERS
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
 from pixelflow.report import Json, number
 from pixelflow.simd.errors import Fault, InputError, Place

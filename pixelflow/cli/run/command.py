@@ -20,7 +20,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun
-from pixelflow.node.pe_report import (
+from pixelflow.node.account.pe_report import (
     FLAGS,
     REGISTERS,
     MapView,
@@ -31,7 +31,7 @@ from pixelflow.node.pe_report import (
     no_map,
     ranges_table,
 )
-from pixelflow.node.run_report import (
+from pixelflow.node.account.run_report import (
     guesses,
     guesses_without_time,
     run_object,

@@ -10,9 +10,9 @@ import numpy as np
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.pe_report import grid
-from pixelflow.node.streams import use_of
-from pixelflow.node.two_streams import TwoStreams
+from pixelflow.node.account.pe_report import grid
+from pixelflow.node.order.clocked import Clocked
+from pixelflow.node.streams.semaphore_use import use_of
 from pixelflow.observe.dashboard import Facts, Look, SemaphoreUse, Watch
 from pixelflow.observe.dashboard.state import MapState
 
@@ -73,14 +73,14 @@ class Looker:
         view = watch.view
         runner = getattr(view, "runner", view)
         more: dict[str, Any] = {}
-        if isinstance(runner, TwoStreams):
+        if isinstance(runner, Clocked) and runner.boxes is not None:
             boxes = runner.boxes
             known = _known(runner) if at is None and watch.ended is None else watch.cycle
             more = {
                 "from_emcs": tuple(box.state.sent_bytes for box in boxes.emcs),
                 "to_emcs": tuple(box.state.received_bytes for box in boxes.emcs),
                 "open_rows": _open_rows(boxes.tasics),
-                "transferring": ("tigc",) if runner.tigc.state.outstanding else (),
+                "transferring": ("tigc",) if runner.sequencers[1].state.outstanding else (),
                 "simulated": known if known < watch.cycle else None,
             }
         if data:
@@ -101,7 +101,7 @@ class Looker:
         return MapState(self._title, width, height, with_nothing[order].tobytes(), values.dtype == np.bool_)
 
 
-def _known(runner: TwoStreams) -> int:
+def _known(runner: Clocked) -> int:
     """Return the cycle up to which a run that goes on has been simulated: one stream may be ahead of that."""
     clock = getattr(runner, "clock", None)  # in a machine of several nodes, the machine has it
     return min(stream.cycle for stream in runner.streams.values()) if clock is None else clock.cycle

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.algebra import Algebra
 from pixelflow.simd.lanes.shape import Shape
 
-__all__ = ["Action", "Background", "Engine", "Meaning"]
+__all__ = ["Action", "Background", "Engine", "Kernels", "Meaning", "OnePiece", "RepeatedRows", "Repeats"]
 
 Meaning = Callable[[Algebra[Any, Any]], None]
 """A function over the algebra of any engine, whatever its words and bits are."""
@@ -36,6 +36,74 @@ class Background(Protocol):
         """Return when everything that was run is done. Whatever reads or writes the state does that by itself."""
 
 
+class RepeatedRows(Protocol):
+    """Rows that lanes ask for in the same way time and again, and what they are given each time."""
+
+    @property
+    def compare(self) -> Sequence[Action]:
+        """Actions that look whether all that is asked is the same."""
+
+    def is_asked(self) -> bool:
+        """Return whether it was, once ``compare`` has looked."""
+
+    @property
+    def place(self) -> Action:
+        """The action that puts what is given into its rows."""
+
+    def renew(self, blocks: NDArray[np.uint8]) -> bool:
+        """Give other blocks from now on: uint8[block, row]; returns False where that cannot be done."""
+
+    @property
+    def is_renewable(self) -> bool:
+        """Whether it can."""
+
+
+class OnePiece(Protocol):
+    """A run as one piece of native code, as far as nobody has to look on the way what lanes ask for."""
+
+    def follow(self, actions: Iterable[Action]) -> None:
+        """Add actions."""
+
+    def asks(self, rows: RepeatedRows) -> bool:
+        """Return whether it is known that here the lanes ask the same, whatever their data are."""
+
+    def give(self, rows: RepeatedRows) -> None:
+        """Add that rows are given."""
+
+    def run(self) -> bool:
+        """Make the run, where the masks are as they were taken to be at its beginning; return whether it was made."""
+
+
+class Repeats(Protocol):
+    """What an engine offers for runs that come again."""
+
+    def fuse(self, action: Action) -> None:
+        """Make the fastest code of an action now."""
+
+    def rows(
+        self,
+        asked: Sequence[tuple[int | str, NDArray[np.uint8]]],
+        first: int,
+        blocks: NDArray[np.uint8],
+        source: NDArray[np.int64],
+    ) -> RepeatedRows | None:
+        """Return rows that are given where lanes ask the same; None where native code cannot be made.
+
+        ``asked`` has rows from a row on, or a flag of 0 and 255: uint8[row, lane]. Given are ``blocks``, uint8[block,
+        row], from row ``first`` on; ``source`` names the block of each lane, -1 for lanes that get none.
+        """
+
+    def one_piece(self) -> OnePiece | None:
+        """Return a run of one piece without anything in it; None where native code cannot be made."""
+
+
+class Kernels(Protocol):
+    """What an engine offers that carries out whole routines."""
+
+    def kernel(self, call: Any, microcode: Callable[[], Sequence[Action]]) -> Action | None:
+        """Return the action of a call; None where it has none. ``microcode`` gives those of the single steps."""
+
+
 class Engine(ABC):
     """One implementation of the algebra with its state. All state starts as zero, all masks as set nowhere."""
 
@@ -43,6 +111,10 @@ class Engine(ABC):
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
+        self.repeats: Repeats | None = None
+        """How runs that come again are made quickly; None on engines that have no way of their own for them."""
+        self.kernels: Kernels | None = None
+        """Who carries out whole routines; None on engines that carry out every step."""
         self.background: Background | None = None
         """Who may still be at work after `run`; None on engines that have done everything by then."""
 

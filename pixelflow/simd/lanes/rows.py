@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.engine import Engine, Meaning
-from pixelflow.simd.lanes.form import COORDINATES, coordinate_bytes, places_of, record
+from pixelflow.simd.lanes.form import COORDINATES, places_of, record
 from pixelflow.simd.lanes.form.interpreter import Calls, Interpreter
+from pixelflow.simd.lanes.form.steps import coordinate_bytes
 from pixelflow.simd.lanes.shape import Shape
 
 __all__ = ["RowsEngine"]

@@ -14,7 +14,7 @@ Heard = TypeVar("Heard", bound=Event)
 
 
 class Bus:
-    """Hands events to their listeners, in the order of subscription. It is false while nobody listens.
+    """Hands events to their listeners, in the order of subscription.
 
     Listeners subscribe before a run begins: what a run asks at its beginning (`wants`) holds to its end.
     """
@@ -22,7 +22,9 @@ class Bus:
     def __init__(self) -> None:
         self._listeners: dict[type[Event], list[Callable[..., None]]] = {}
 
-    def __bool__(self) -> bool:
+    @property
+    def watched(self) -> bool:
+        """Whether anybody listens to any event."""
         return bool(self._listeners)
 
     def wants(self, kind: type[Event]) -> bool:

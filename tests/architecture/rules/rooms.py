@@ -67,7 +67,7 @@ TABLE = {
 ANYTHING = ("pixelflow.cli", "pixelflow.machine", "larrabee_bridge.machine")
 """Commands, and the records of machines that commands find."""
 FACES_ONLY = ("tessellation",)
-"""These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.igc`."""
+"""These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.streams.stream`."""
 HALLS = {"pixelflow", "pixelflow.simd", "microcode", "larrabee_bridge"}
 """Packages whose own files are public, besides the faces below them."""
 

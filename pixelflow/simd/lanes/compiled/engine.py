@@ -22,8 +22,9 @@ from pixelflow.simd.lanes.compiled.masks import full_after, masks_read
 from pixelflow.simd.lanes.compiled.native import native
 from pixelflow.simd.lanes.compiled.threads.team import Team, Work, usable_threads
 from pixelflow.simd.lanes.engine import Engine, Meaning
-from pixelflow.simd.lanes.form import COORDINATES, Form, Part, coordinate_bytes, places_of
+from pixelflow.simd.lanes.form import COORDINATES, Form, Part, places_of
 from pixelflow.simd.lanes.form.interpreter import Interpreter
+from pixelflow.simd.lanes.form.steps import coordinate_bytes
 from pixelflow.simd.lanes.shape import Shape
 
 __all__ = ["CompiledAction", "CompiledEngine"]

@@ -42,7 +42,7 @@ class Special(Enum):
 
 @dataclass(eq=False, slots=True)
 class Value:
-    """One symbol. ``row`` is the number of a row of state, ``constant`` a value; a result of operations has none."""
+    """One symbol. ``row`` is the number of a row of state, ``constant`` a value; results of operations have none."""
 
     lie: Lie
     row: int | None = None
@@ -173,24 +173,11 @@ class _Selection:
             total.carry = self._do(np.bitwise_or, Lie.UNIT, first, second)
         return total
 
-    def _carry(self, total: Value) -> Value:
-        assert total.carry is not None
-        return total.carry
-
     def _logic(self, what: np.ufunc, a: Value, b: Value) -> Value:
         if a.lie is Lie.WORD:
             return self._do(what, Lie.WORD, a, b)
         lie = Lie.MASK if Lie.MASK in (a.lie, b.lie) else Lie.UNIT
         return self._do(what, lie, self._as(lie, a), self._as(lie, b))
-
-    def _and(self, a: Value, b: Value) -> Value:
-        return self._logic(np.bitwise_and, a, b)
-
-    def _or(self, a: Value, b: Value) -> Value:
-        return self._logic(np.bitwise_or, a, b)
-
-    def _xor(self, a: Value, b: Value) -> Value:
-        return self._logic(np.bitwise_xor, a, b)
 
     def _not(self, a: Value) -> Value:
         if a.constant is not None:
@@ -207,15 +194,9 @@ class _Selection:
             return shifted
         return self._do(np.bitwise_or, Lie.WORD, shifted, self._as(Lie.UNIT, into))
 
-    def _top(self, a: Value) -> Value:
-        return self._do(np.greater_equal, Lie.UNIT, a, Value(Lie.WORD, constant=0x80))
-
     def _down(self, a: Value, into: Value) -> Value:
         shifted = self._do(Special.HALVE, Lie.WORD, a)
         return shifted if into.constant == 0 else self._do(np.bitwise_or, Lie.WORD, shifted, self._at_top(into))
-
-    def _bottom(self, a: Value) -> Value:
-        return self._do(np.bitwise_and, Lie.UNIT, a, Value(Lie.WORD, constant=1))
 
     def _at_top(self, bit: Value) -> Value:
         """Return the word that has ``bit`` as its top bit and nothing else."""
@@ -240,15 +221,15 @@ class _Selection:
 
 _DIRECT: dict[Op, Callable[..., Value]] = {
     Op.ADD: _Selection._add,
-    Op.CARRY: _Selection._carry,
-    Op.AND: _Selection._and,
-    Op.OR: _Selection._or,
-    Op.XOR: _Selection._xor,
+    Op.CARRY: lambda self, total: total.carry,
+    Op.AND: lambda self, a, b: self._logic(np.bitwise_and, a, b),
+    Op.OR: lambda self, a, b: self._logic(np.bitwise_or, a, b),
+    Op.XOR: lambda self, a, b: self._logic(np.bitwise_xor, a, b),
     Op.NOT: _Selection._not,
     Op.UP: _Selection._up,
-    Op.TOP: _Selection._top,
+    Op.TOP: lambda self, a: self._do(np.greater_equal, Lie.UNIT, a, Value(Lie.WORD, constant=0x80)),
     Op.DOWN: _Selection._down,
-    Op.BOTTOM: _Selection._bottom,
+    Op.BOTTOM: lambda self, a: self._do(np.bitwise_and, Lie.UNIT, a, Value(Lie.WORD, constant=1)),
     Op.SELECT: _Selection._select,
 }
 """The selection for steps that are nothing but what they take."""

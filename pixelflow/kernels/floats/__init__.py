@@ -1,0 +1,1 @@
+"""Float operations of the kernels as expressions over vectors of lanes."""

@@ -1,0 +1,1 @@
+"""Watching: accounts of runs and their ledger."""

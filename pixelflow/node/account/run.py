@@ -1,0 +1,160 @@
+"""What a run took, from how often each instruction executed. Every count is the sum of declared steps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+
+from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
+from pixelflow.node.account.ledger import Ledger
+from pixelflow.report import Report, Shown, overview, plain_table
+from pixelflow.simd.records import record
+
+__all__ = ["RoutineUse", "Run"]
+
+
+@record
+class RoutineUse:
+    """How often a routine was called, and its cycles: its own instructions, and with the routines it called."""
+
+    name: str
+    calls: int
+    own_cycles: int
+    total_cycles: int
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
+    """The account of one run of one stream."""
+
+    program: Program
+    engine: str
+    cycles: int
+    executed: tuple[int, ...]
+    """How often each instruction of ``program.instructions`` was executed."""
+    cycles_each: tuple[int, ...]
+    """Cycles of one execution of each instruction."""
+    stages: tuple[tuple[str, int], ...]
+    """MARKs in the order they were met: (name, cycle)."""
+    routine_cycles: dict[str, tuple[int, int]]
+    seconds_at_clock: float
+    stream: str = "eigc"
+    reason: str = "halt"
+    """Why the run ended: ``halt``, or what stopped it: see `RunEnded`."""
+    waits: dict[str, int] = field(default_factory=dict)
+    """Cycles in which the stream did nothing of its own, by reason: ``sem N``, or ``transfer`` for the TIGC."""
+    stage_waits: dict[tuple[int, str], int] = field(default_factory=dict)
+    """The same by stage: its position in ``stages`` (-1 before the first), and the reason."""
+    ledger: Ledger | None = None
+    """What the run moved between the streams and on the ports; for both streams together."""
+    beside: Run | None = None
+    """The account of the texture stream that ran beside this one."""
+    gni_cycles: dict[str, int] = field(default_factory=dict)
+    """Cycles in which paths out of the GNI were busy: ``store0`` to the memory of GP 0, ``from_gni2`` to module 2."""
+    tasic_cycles: tuple[int, ...] = ()
+    """For each module, cycles from the first access to the last byte of its texture transfers."""
+
+    repeated: bool = field(default=False, compare=False)
+    """Whether the times are those of an earlier run of the program, which did the same (`score.py`)."""
+
+    def __repr__(self) -> str:
+        name = self.program.name
+        return f"Run({name!r}, {self.stream}, {self.cycles} cycles, {self.reason}, engine {self.engine})"
+
+    def report(self) -> Report:
+        """Return the cycles of the streams, and where those of this one went."""
+        streams = tuple(
+            (each.stream, each.cycles, each.busy, sum(each.waits.values()), each.instructions) for each in self.streams
+        )
+        families = tuple((family.value, cycles) for family, cycles in self.by_family.items())
+        tables = (
+            plain_table(("stream", "cycles", "busy", "waiting", "instructions"), streams),
+            plain_table(("stage", "cycles"), tuple(self.by_stage.items()) if self.stages else ()),
+            plain_table(("family", "cycles"), families),
+        )
+        facts = (
+            ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
+            ("engine", self.engine),
+            ("ended by", self.reason),
+            *((("repeated", "done again as an earlier run was, whose account this is"),) if self.repeated else ()),
+        )
+        return overview(f"run of {self.total_cycles:,} cycles", facts, tables)
+
+    @property
+    def streams(self) -> tuple[Run, ...]:
+        """This account and the one beside it."""
+        return (self,) if self.beside is None else (self, self.beside)
+
+    @property
+    def total_cycles(self) -> int:
+        """Cycles until both streams had ended."""
+        return max(self.cycles, self.beside.cycles if self.beside else 0)
+
+    @cached_property
+    def busy(self) -> int:
+        """Cycles of the instructions executed; with the waits they are all the cycles."""
+        return sum(self._spent)
+
+    @cached_property
+    def instructions(self) -> int:
+        """Instructions executed, control included."""
+        return sum(self.executed)
+
+    @cached_property
+    def microinstructions(self) -> int:
+        """Instructions executed that took at least one cycle."""
+        return sum(n for n, cycles in zip(self.executed, self.cycles_each, strict=True) if cycles)
+
+    @cached_property
+    def _spent(self) -> tuple[int, ...]:
+        return tuple(n * cycles for n, cycles in zip(self.executed, self.cycles_each, strict=True))
+
+    @cached_property
+    def by_family(self) -> dict[Family, int]:
+        """Cycles per instruction family, in the order of `Family`."""
+        totals: Counter[Family] = Counter()
+        for instruction, cycles in zip(self.program.instructions, self._spent, strict=True):
+            totals[instruction.declaration.family] += cycles
+        return {family: totals[family] for family in Family if totals[family]}
+
+    @cached_property
+    def by_line(self) -> dict[SourceLine | None, int]:
+        """Cycles per source line, in program order; None holds what has no source line."""
+        totals: Counter[SourceLine | None] = Counter()
+        for index, cycles in enumerate(self._spent):
+            totals[self.program.line_at(index)] += cycles
+        return dict(totals)
+
+    @cached_property
+    def by_routine(self) -> dict[str, RoutineUse]:
+        """Use of each routine that ran, the main program under the name ``(main)``."""
+        own: Counter[str] = Counter()
+        for address, cycles in zip(self.program.addresses, self._spent, strict=True):
+            routine = self.program.routine_at(address)
+            own[routine.name if routine else "(main)"] += cycles
+        uses = {"(main)": RoutineUse("(main)", 1, own["(main)"], self.cycles)}
+        for name, (calls, total) in self.routine_cycles.items():
+            uses[name] = RoutineUse(name, calls, own[name], total)
+        return uses
+
+    @cached_property
+    def by_stage(self) -> dict[str, int]:
+        """Cycles from each MARK to the next; a name that comes again adds up; ``(before)`` precedes the first."""
+        totals: dict[str, int] = {}
+        marks = [(BEFORE, 0), *self.stages, (END, self.cycles)]
+        for (name, start), (_, end) in pairwise(marks):
+            if name != BEFORE or end > start:
+                totals[name] = totals.get(name, 0) + end - start
+        return totals
+
+    @cached_property
+    def waits_by_stage(self) -> dict[str, dict[str, int]]:
+        """Of the cycles of `by_stage`, those spent waiting, by reason; only stages that waited."""
+        totals: dict[str, dict[str, int]] = {}
+        for (stage, reason), cycles in sorted(self.stage_waits.items()):
+            if cycles:
+                waits = totals.setdefault(self.stages[stage][0] if stage >= 0 else BEFORE, {})
+                waits[reason] = waits.get(reason, 0) + cycles
+        return totals

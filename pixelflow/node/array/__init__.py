@@ -1,0 +1,1 @@
+"""Meaning: the PE array and the linear expression evaluator."""

@@ -1,0 +1,1 @@
+"""Watching: a run taken to any cycle, and the file that holds one."""

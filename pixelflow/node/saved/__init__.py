@@ -1,0 +1,1 @@
+"""Saved states: files, the values in them and their stable names."""

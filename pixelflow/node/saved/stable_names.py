@@ -1,0 +1,40 @@
+"""Names of the classes in saved files: declared once, whatever the Python files are called and wherever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pixelflow.isa.tas import Addressing
+from pixelflow.node.order.emc_ports_box import Collect, Fetch
+from pixelflow.node.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
+from pixelflow.node.streams.issue import Issue, IssueKind
+from pixelflow.node.texture.state import AddressGenerator, Moving, TextureState
+from pixelflow.node.texture.transfer import Command, Destination, Direction, Load, Return, Transfer
+from pixelflow.simd.boxes import Transfer as Sent
+
+__all__ = ["CLASS_OF", "NAME_OF"]
+
+CLASS_OF: Mapping[str, type] = {
+    "stream.Issue": Issue,
+    "stream.IssueKind": IssueKind,
+    "texture.Addressing": Addressing,
+    "texture.AddressGenerator": AddressGenerator,
+    "texture.Moving": Moving,
+    "texture.State": TextureState,
+    "transfer.Command": Command,
+    "transfer.Destination": Destination,
+    "transfer.Direction": Direction,
+    "transfer.Load": Load,
+    "transfer.Return": Return,
+    "transfer.Transfer": Transfer,
+    "ports.Collect": Collect,
+    "ports.Fetch": Fetch,
+    "gni.Grant": Grant,
+    "gni.LoadPart": LoadPart,
+    "gni.LoadRequest": LoadRequest,
+    "gni.Parcel": Parcel,
+    "wire.Sent": Sent,
+}
+"""Every class (a dataclass or an enumeration) whose values a saved file may hold; a name is never given anew."""
+
+NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF.items()}

@@ -1,0 +1,159 @@
+"""State of a node as users see it: PE array, texture memory, GP memory and TASICs, read, written and saved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.isa import Program
+from pixelflow.node.array.pe_array import PeArray
+from pixelflow.node.texture.gp_memory import GpMemory
+from pixelflow.node.texture.memory import TextureMemory
+from pixelflow.node.texture.unit import TextureUnit
+from pixelflow.observe import Bus
+from pixelflow.report import Report, Shown
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import AUTO
+
+__all__ = ["NodeState"]
+
+
+class NodeState(Shown):
+    """The parts of a node that hold data; memory is indexed ``[byte, lane]``."""
+
+    def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
+        self.config = config
+        self.array = PeArray(config, engine)
+        self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]
+        self.gp_memory = [GpMemory() for _ in range(config.gni.gp_count)]
+        self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
+        self.bus = Bus()
+        """Where the runs of the node tell what happens; subscribe before a run."""
+
+    def __repr__(self) -> str:
+        return f"Node({self.config!r}, engine {self.engine})"
+
+    def report(self) -> Report:
+        """Return what the array shows, and of which machine it is."""
+        title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
+        return replace(self.array.report(), title=title)
+
+    @property
+    def engine(self) -> str:
+        """The name of the lane engine."""
+        return self.array.engine.name
+
+    @property
+    def lanes(self) -> int:
+        """PEs of the node."""
+        return self.config.lanes
+
+    # --- as a whole ----------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs."""
+        return {
+            "array": self.array.snapshot(),
+            "texture_memory": [memory.snapshot() for memory in self.texture_memory],
+            "gp_memory": [memory.snapshot() for memory in self.gp_memory],
+            "texture": self.texture.snapshot(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Put the node into the state of a snapshot; the engine may be another one."""
+        self.array.restore(state["array"])
+        for memory, pages in zip(self.texture_memory, state["texture_memory"], strict=True):
+            memory.restore(pages)
+        for memory, used in zip(self.gp_memory, state["gp_memory"], strict=True):
+            memory.restore(used)
+        self.texture.restore(state["texture"])
+
+    def load(self, program: Program) -> None:
+        """Write the program's data sections into PE memory; raises InputError where they leave the PE."""
+        for block in program.data:
+            size = block.lanes or len(block.values)
+            if block.start + size > self.config.array.memory_bytes:
+                raise InputError(f"data at {block.start}: {size} bytes do not fit {self.config.array.memory_bytes}")
+            if block.lanes:
+                lane = np.arange(self.lanes, dtype="<u8").view(np.uint8).reshape(self.lanes, 8)
+                values = lane[:, : block.lanes].T
+            else:
+                values = np.repeat(np.array(block.values, np.uint8)[:, None], self.lanes, axis=1)
+            self.write_memory(block.start, values)
+
+    # --- PEs ----------------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Clear all PE state and enable all PEs; the LEE keeps its registers."""
+        self.array.reset()
+
+    @property
+    def memory(self) -> NDArray[np.uint8]:
+        """A copy of all PE memory: uint8[bytes, lanes]."""
+        return self.array.engine.get_rows(0, self.config.array.memory_bytes)
+
+    def read_memory(self, start: int, size: int = 1) -> NDArray[np.uint8]:
+        """Return bytes ``start`` to ``start + size - 1`` of every PE: uint8[size, lanes]."""
+        self._in_pe(start, size)
+        return self.array.engine.get_rows(start, size)
+
+    def write_memory(self, start: int, values: NDArray[np.uint8]) -> None:
+        """Write bytes from ``start`` on: uint8[n, lanes]; raises InputError for another shape or range."""
+        values = np.asarray(values)
+        if values.ndim != 2 or values.shape[1] != self.lanes or values.dtype != np.uint8:
+            raise InputError(f"PE memory must be uint8[bytes, {self.lanes}], found {values.dtype}{list(values.shape)}")
+        self._in_pe(start, len(values))
+        self.array.engine.set_rows(start, values)
+
+    def _in_pe(self, start: int, size: int) -> None:
+        limit = self.config.array.memory_bytes
+        if start < 0 or size < 0 or start + size > limit:
+            raise InputError(f"bytes {start}..{start + size - 1} are outside the PE (0..{limit - 1})")
+
+    def read_word(self, address: int, size: int) -> NDArray[np.uint64]:
+        """Return ``size`` bytes (1 to 8) of every PE as one number, low byte first: uint64[lanes]."""
+        rows = self.read_memory(address, size).astype(np.uint64)
+        return np.bitwise_or.reduce([row << np.uint64(8 * index) for index, row in enumerate(rows)])
+
+    def write_word(self, address: int, size: int, values: NDArray[np.uint64]) -> None:
+        """Write one number per PE into ``size`` bytes (1 to 8), low byte first."""
+        numbers = np.asarray(values, np.uint64)
+        rows = [(numbers >> np.uint64(8 * index)).astype(np.uint8) for index in range(size)]
+        self.write_memory(address, np.array(rows))
+
+    def read_float(self, address: int) -> NDArray[np.float32]:
+        """Return the binary32 number at ``address`` of every PE: float32[lanes]."""
+        return self.read_word(address, 4).astype(np.uint32).view(np.float32)
+
+    def write_float(self, address: int, values: NDArray[np.float32]) -> None:
+        """Write one binary32 number per PE."""
+        bits = np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float32), (self.lanes,))).view(np.uint32)
+        self.write_word(address, 4, bits)
+
+    def register(self, name: str) -> NDArray[np.uint8]:
+        """Return register R, S or M of every PE: uint8[lanes]."""
+        return self.array.engine.get_word(name)
+
+    def flag(self, name: str) -> NDArray[np.bool_]:
+        """Return a flag of every PE (C, E, L, MR, MW, or a stack position): bool[lanes]."""
+        return self.array.engine.get_bit(name)
+
+    def set_register(self, name: str, values: NDArray[np.uint8]) -> None:
+        """Write register R, S or M of every PE."""
+        self.array.engine.set_word(name, np.asarray(values, np.uint8))
+
+    def set_flag(self, name: str, values: NDArray[np.bool_]) -> None:
+        """Write a flag of every PE."""
+        self.array.engine.set_bit(name, np.asarray(values, np.bool_))
+
+    def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return x and y of every PE as the LEE sees them: int64[lanes] each."""
+        return self.array.lee.coordinates()
+
+    def digest(self) -> str:
+        """Return a hash of all PE state, equal on every engine that holds the same bits."""
+        return self.array.engine.digest()

@@ -1,0 +1,1 @@
+"""Time: the instruction streams of a program, walked without PE data and without a clock."""
