@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
-from pixelflow.simd.isa.operands import Mem
+from pixelflow.simd.isa.operands import Mem, RegisterOperand
 from pixelflow.simd.records import record
 
 __all__ = [
@@ -97,7 +97,7 @@ class Replication(Enum):
 
 
 @record
-class Vector:
+class Vector(RegisterOperand):
     """A vector register as it is read (with a swizzle) or written (under a mask register, or in all lanes)."""
 
     number: int
@@ -106,7 +106,7 @@ class Vector:
 
 
 @record
-class MaskRegister:
+class MaskRegister(RegisterOperand):
     """A mask register, itself written under another one or in all lanes."""
 
     number: int

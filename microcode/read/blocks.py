@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from microcode.language import statements as s
+from microcode.language.expressions import Name, Template
 from microcode.language.source import Complaint, Line, Source
 from microcode.read.lines import read_line
 from pixelflow.simd.errors import Fault
@@ -56,7 +57,7 @@ class _Blocks:
         inner = self.open[-1]
         return inner.branches[-1].body if inner.branches else inner.body
 
-    def add(self, line: Line, label, statement: s.Statement | None) -> None:
+    def add(self, line: Line, label: Name | Template | None, statement: s.Statement | None) -> None:
         if isinstance(statement, s.End | s.Otherwise):
             if label is not None:
                 self.body.append(s.Item(line, label, None))

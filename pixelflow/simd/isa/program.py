@@ -80,6 +80,10 @@ class Program(Shown):
     """The first entry of its object file."""
     stream: ClassVar[str]
     """The stream that a program has that names none."""
+    saved_enables: ClassVar[int | None] = None
+    """How many enables can be saved inside each other; None where no instruction saves any."""
+    started_routines: ClassVar[int | None] = None
+    """How many started routines can run inside each other; None without a limit."""
 
     words: tuple[int, ...]
     name: str = ""

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
-from pixelflow.simd.isa.operands import Target
+from pixelflow.simd.isa.operands import Mem, RegisterOperand, Target
 from pixelflow.simd.isa.program import Program
 
 __all__ = ["ProgramTarget"]
@@ -19,7 +19,7 @@ class ProgramTarget:
     """What the assembler asks about the machine that a program is for."""
 
     instructions: InstructionSet[Declaration]
-    names: Mapping[str, object]
+    names: Mapping[str, Enum | Mem | RegisterOperand]
     """Names that cannot be defined: registers, and parameters of the running routine."""
     streams: tuple[str, ...]
     """Names of the instruction streams; main code goes to the first unless a text says otherwise."""
@@ -43,6 +43,11 @@ class ProgramTarget:
     """For each stream the units whose instructions do not belong there."""
     reserved: frozenset[str] = frozenset()
     """Names that reports use for what has none: no stage can have them."""
+
+    @property
+    def gate(self) -> str | None:
+        """The suffix that asks for the gated form of an instruction; None where there are no gated forms."""
+        return self.instructions.gate
 
     @cached_property
     def label_positions(self) -> dict[str, frozenset[int]]:
