@@ -44,7 +44,7 @@ class _Method:
 class Builder(Draft):
     """A program under construction."""
 
-    def __init__(self, name: str = "program", target: ProgramTarget = PIXELFLOW) -> None:
+    def __init__(self, name: str = "program", target: ProgramTarget[Program] = PIXELFLOW) -> None:
         super().__init__(name, target)
 
     def __getattr__(self, name: str) -> _Method:

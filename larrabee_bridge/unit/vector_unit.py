@@ -82,7 +82,7 @@ class VectorUnit:
         """Return register v: uint32[threads, 16]."""
         return self.lanes.get_rows(number, 1).reshape(self.threads, LANES)
 
-    def set_vector(self, number: int, values: NDArray) -> None:
+    def set_vector(self, number: int, values: NDArray[np.number]) -> None:
         """Write register v in all threads, from words or floats: [16] or [threads, 16]."""
         words = np.ascontiguousarray(values)
         words = words.view(np.uint32) if words.dtype == np.float32 else words.astype(np.int64).astype(np.uint32)
@@ -92,7 +92,7 @@ class VectorUnit:
         """Return register k as numbers, lane 0 in bit 0: uint32[threads]."""
         return np.broadcast_to(self.lanes.collect(self.lanes.flag(f"k{number}"))[:, 0], self.threads).copy()
 
-    def set_mask(self, number: int, values: NDArray | int) -> None:
+    def set_mask(self, number: int, values: NDArray[np.integer] | int) -> None:
         """Write register k, from one number or one for each thread."""
         bits = self.lanes.spread(self._for_each(values)[:, None])
         self.lanes.set_bit(f"k{number}", bits.reshape(-1))
@@ -101,11 +101,11 @@ class VectorUnit:
         """Return register r: uint32[threads]."""
         return self.lanes.group_word(f"r{number}").copy()
 
-    def set_scalar(self, number: int, values: NDArray | int) -> None:
+    def set_scalar(self, number: int, values: NDArray[np.integer] | int) -> None:
         """Write register r, from one number or one for each thread."""
         self.lanes.set_group_word(f"r{number}", self._for_each(values))
 
-    def _for_each(self, values: NDArray | int) -> NDArray[np.uint32]:
+    def _for_each(self, values: NDArray[np.integer] | int) -> NDArray[np.uint32]:
         return np.broadcast_to(np.asarray(values, np.int64).astype(np.uint32), self.threads)
 
     # --- running --------------------------------------------------------------------------------------------
@@ -119,22 +119,22 @@ class VectorUnit:
         stopped = len(self._meanings)
         done = 0
         self.lanes.watch = self._touched if subscriber is not None else None
-        takes_straight_code = isinstance(subscriber, StraightCodeSubscriber)
+        straight = subscriber if isinstance(subscriber, StraightCodeSubscriber) else None
         while (here := int(at.min())) < stopped:
             active = at == here
             self.lanes.let(active)
             rest = at[~active]
             meeting = int(rest.min()) if rest.size else stopped
-            numbers, lines = [], []
+            numbers: list[int] = []
+            lines: list[NDArray[np.int64]] = []
             try:
                 while True:
                     self._carry_out(here)
-                    if subscriber is not None:
-                        if takes_straight_code:
-                            numbers.append(here)
-                            lines.append(self._lines)
-                        else:
-                            subscriber(here, active, self._lines)
+                    if straight is not None:
+                        numbers.append(here)
+                        lines.append(self._lines)
+                    elif subscriber is not None:
+                        subscriber(here, active, self._lines)
                     done += 1
                     if done > limit:
                         place = self.program.where(here)
@@ -148,8 +148,8 @@ class VectorUnit:
                         break
             finally:
                 # Also what came before a fault counts.
-                if takes_straight_code and numbers:
-                    subscriber.straight_code(numbers, active, lines)
+                if straight is not None and numbers:
+                    straight.straight_code(numbers, active, lines)
         self.lanes.let(None)
         return done
 

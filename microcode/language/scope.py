@@ -10,6 +10,7 @@ from microcode.language.functions import NUMBERS
 from microcode.language.statements import Item, Macro
 from microcode.language.values import Value
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
@@ -33,7 +34,7 @@ class Scope:
     A file sees its own names and those of the files it includes, and nothing of the files that include it.
     """
 
-    target: ProgramTarget
+    target: ProgramTarget[Program]
     """What the text is for."""
     parent: Scope | None = None
     names: dict[str, Value] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from microcode.linking.sections import Label, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Imm, Mem
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
@@ -27,7 +28,7 @@ __all__ = ["Draft"]
 class Draft:
     """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
 
-    def __init__(self, name: str, target: ProgramTarget) -> None:
+    def __init__(self, name: str, target: ProgramTarget[Program]) -> None:
         self.name = name
         self.target = target
         self.layout = Layout(target)

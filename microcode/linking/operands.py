@@ -19,6 +19,7 @@ from pixelflow.simd.isa.operands import (
     Target,
     is_whole,
 )
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
@@ -37,7 +38,7 @@ def converted(
     declaration: Declaration,
     given: tuple[Written, ...],
     name_index: Callable[[str], int],
-    target: ProgramTarget,
+    target: ProgramTarget[Program],
 ) -> list[Operand]:
     """Return the operands of an instruction; raises OperandError.
 
@@ -102,7 +103,7 @@ def _miscounted(declaration: Declaration, shape: _Shape, given: int) -> OperandE
 
 
 def _taken(
-    spec: OperandSpec, value: Written, touched: int, name_index: Callable[[str], int], target: ProgramTarget
+    spec: OperandSpec, value: Written, touched: int, name_index: Callable[[str], int], target: ProgramTarget[Program]
 ) -> Operand | Reference:
     """Return the operand that a value stands for, or a reference to a label; raises ValueError(message, hint)."""
     kind = spec.kind
@@ -125,7 +126,7 @@ def _taken(
         raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}") from None
 
 
-def _check_memory(place: Mem, count: int, target: ProgramTarget) -> None:
+def _check_memory(place: Mem, count: int, target: ProgramTarget[Program]) -> None:
     if not 0 <= place.offset <= target.memory_bytes - count:
         end = place.offset + count - 1
         what = f"byte {end} leaves" if count == 1 else f"bytes {place.offset}..{end} leave"

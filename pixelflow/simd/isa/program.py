@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import Fault, InputError, Place
@@ -255,6 +254,17 @@ class Program(Shown):
         return cls.from_json(text, str(path))
 
 
-def _routine(item: Mapping[str, Any]) -> Routine:
+class _RoutineObject(TypedDict):
+    """A routine as it stands in an object file."""
+
+    name: str
+    entry: int
+    end: int
+    parameters: list[str]
+    scratch: list[tuple[int, int]]
+    started: bool
+
+
+def _routine(item: _RoutineObject) -> Routine:
     scratch = tuple((int(start), int(size)) for start, size in item["scratch"])
     return Routine(item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"]))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
 from pixelflow.simd.isa.operands import Mem, RegisterOperand, Target
@@ -13,9 +14,12 @@ from pixelflow.simd.isa.program import Program
 
 __all__ = ["ProgramTarget"]
 
+Code = TypeVar("Code", bound=Program, covariant=True)
+"""The class of the programs that are made."""
+
 
 @dataclass(frozen=True, eq=False)
-class ProgramTarget:
+class ProgramTarget(Generic[Code]):
     """What the assembler asks about the machine that a program is for."""
 
     instructions: InstructionSet[Declaration]
@@ -32,7 +36,7 @@ class ProgramTarget:
     """The first bytes of memory, where ranges are placed that name no address."""
     alignment: int
     """Ranges are placed at multiples of it, in bytes."""
-    program: type[Program]
+    program: type[Code]
     manual: str
     """The command that shows the instructions."""
     braces: frozenset[str] = frozenset()
