@@ -166,7 +166,7 @@ class _Found:
             self.lines.append(lines + names[1])
         if state.depth_write:
             self.depths[block] = np.where(seen, depths, there)
-        touches: np.ndarray = alive.any(axis=(1, 2))
+        touches = np.any(alive, axis=(1, 2))
         alive_quad, seen_quad = touches | (counts > 0), np.any(seen, axis=(1, 2))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
