@@ -17,9 +17,13 @@ from larrabee_bridge.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.errors import Fault, InputError, MachineFault
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.lanes.wide.words import WordsEngine
 
 __all__ = ["StraightCodeSubscriber", "Subscriber", "VectorUnit", "thread_shape"]
+
+Meaning = Callable[[NumberAlgebra[NDArray[np.uint32], NDArray[np.bool_]]], None]
+"""An instruction with its operands, to be carried out on lanes."""
 
 Subscriber = Callable[[int, NDArray[np.bool_], NDArray[np.int64]], None]
 """Called after each instruction with its number, which threads carried it out, and the lines that each touched.
@@ -63,7 +67,7 @@ class VectorUnit:
         self.memory = memory or ByteMemory(1 << 16)
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._load()
-        self._meanings = [instruction.apply for instruction in program.instructions]
+        self._meanings: list[Meaning] = [instruction.apply for instruction in program.instructions]
         self._branches = [each.declaration.family is VectorFamily.BRANCH for each in program.instructions]
         self._no_lines = np.zeros((threads, 0), np.int64)
         self._lines = self._no_lines
