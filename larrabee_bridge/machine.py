@@ -30,8 +30,8 @@ def run_program(
     trace = ThreadTrace(threads, core)
     unit.set_scalar(0, np.arange(threads))
     unit.run(core if per_core is None else trace)
-    firsts = range(0, threads, per_core) if per_core else ()
-    cores = [take_turns(program, trace.steps[first : first + per_core], config) for first in firsts]
+    shares = [trace.steps[first : first + per_core] for first in range(0, threads, per_core)] if per_core else []
+    cores = [take_turns(program, share, config) for share in shares]
     return VectorRun(unit, core, cores, per_core)
 
 

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeVar, overload
 
 from microcode.expand.run import expand
 from microcode.language.source import Source, read_source, source_of
 from microcode.linking.draft import Draft
 from microcode.linking.linker import link
 from pixelflow.isa.program import PIXELFLOW
+from pixelflow.isa.program import Program as PixelFlowProgram
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["assemble"]
 
+Code = TypeVar("Code", bound=Program)
 
-def assemble(source: str | Path, target: ProgramTarget = PIXELFLOW, /, **parameters: int | float) -> Program:
+
+@overload
+def assemble(source: str | Path, /, **parameters: int | float) -> PixelFlowProgram: ...
+@overload
+def assemble(source: str | Path, target: ProgramTarget[Code], /, **parameters: int | float) -> Code: ...
+def assemble(source: str | Path, target: ProgramTarget[Program] = PIXELFLOW, /, **parameters: int | float) -> Program:
     """Assemble a file (a path, or text that is a name ending in ``.mc``) or a text, and return the program.
 
     ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.

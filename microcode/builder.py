@@ -26,7 +26,7 @@ __all__ = ["Builder"]
 
 
 class _Method:
-    """A method named as an instruction; ``.E`` is its gated form."""
+    """A method named as an instruction; its attribute named as the gate is the gated form."""
 
     def __init__(self, builder: Builder, mnemonic: str, *, gated: bool = False) -> None:
         self._builder, self._mnemonic, self._gated = builder, mnemonic, gated
@@ -34,21 +34,23 @@ class _Method:
     def __call__(self, *operands: Value) -> None:
         self._builder._emit(self._mnemonic, operands, self._gated, 2)
 
-    @property
-    def E(self) -> _Method:
-        emitter = self.__dict__["E"] = _Method(self._builder, self._mnemonic, gated=True)
+    def __getattr__(self, name: str) -> _Method:
+        if "_builder" not in self.__dict__ or name != self._builder.target.gate:
+            raise AttributeError(f"an instruction has no form {name}")
+        emitter = self.__dict__[name] = _Method(self._builder, self._mnemonic, gated=True)
         return emitter
 
 
 class Builder(Draft):
     """A program under construction."""
 
-    def __init__(self, name: str = "program", target: ProgramTarget = PIXELFLOW) -> None:
+    def __init__(self, name: str = "program", target: ProgramTarget[Program] = PIXELFLOW) -> None:
         super().__init__(name, target)
 
     def __getattr__(self, name: str) -> _Method:
-        # A builder without a target is one that is just being copied or unpickled.
-        instructions = self.__dict__["target"].instructions if "target" in self.__dict__ else ()
+        if "target" not in self.__dict__:  # it is just being copied or unpickled
+            raise AttributeError(name)
+        instructions = self.target.instructions
         if name not in instructions:
             near = nearest(name, instructions)
             raise AttributeError(f"Builder has no instruction {name}" + (f"; did you mean {near}?" if near else ""))

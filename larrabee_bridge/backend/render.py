@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,10 +22,13 @@ from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.coverage.binning import TILES
 from larrabee_bridge.coverage.quads import QUAD, Quads, quads_of
 from pixelflow.simd.config.param import check_values
-from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture
+from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["render_back_end"]
+
+KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
+"""The quads of each draw of a frame, by its number."""
 
 _PLANE_LANES = 0xFF
 """Lanes of the last line of a quad's planes that hold planes."""
@@ -38,7 +42,7 @@ _CHUNK_TILES = 512
 
 def render_back_end(
     frame: Frame,
-    quads: Sequence[Quads] | Callable[[int, Draw], Quads] | None = None,
+    quads: KnownQuads | None = None,
     tile: int = 64,
     config: CoreConfig | None = None,
     *,
@@ -94,7 +98,7 @@ def render_back_end(
     )
 
 
-def _quads(frame: Frame, number: int, quads, tile: int) -> Quads:
+def _quads(frame: Frame, number: int, quads: KnownQuads | None, tile: int) -> Quads:
     draw = frame.draws[number]
     if quads is None:
         return quads_of(draw.triangles, frame.width, frame.height, tile, frame.samples)
@@ -161,7 +165,7 @@ class _Run:
         count = self.accounts.tiles
         need = np.zeros(count, np.int64)
         for draw, each in zip(self.frame.draws, quads, strict=True):
-            size = constants_of(self.frame.samples, self.layers, _textured(draw))["QUAD_BYTES"]
+            size = constants_of(self.frame.samples, self.layers, _texture(draw) is not None)["QUAD_BYTES"]
             np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
         while len(numbers):
             total = np.cumsum(self.tile_bytes + need[numbers[:_CHUNK_TILES]])
@@ -173,7 +177,8 @@ class _Run:
         """Draw tiles; return their colours and depths."""
         samples = self.frame.samples
         parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
-        needs = [draw_bytes(part, samples, _textured(draw)) for draw, part in zip(self.frame.draws, parts, strict=True)]
+        textured = [_texture(draw) is not None for draw in self.frame.draws]
+        needs = [draw_bytes(part, samples, each) for part, each in zip(parts, textured, strict=True)]
         memory = TileMemory(numbers, self.columns, self.tile, samples, self.layers, max(needs, default=0))
         if self.cleared:
             parameters = {"SAMPLES": samples, "LAYERS": self.layers, "COLOUR": self.background, "FAREST": FAR}
@@ -197,12 +202,12 @@ class _Run:
         self.accounts.run(name, parameters, memory.memory, memory.numbers[tile], thread + 1, scalars, blocks)
 
     def _draw(self, draw: Draw, quads: Quads, memory: TileMemory) -> None:
-        textured = _textured(draw)
-        dealt = memory.put(draw, quads, textured)
+        texture = _texture(draw)
+        dealt = memory.put(draw, quads, texture is not None)
         parameters = {
             "SAMPLES": self.frame.samples,
             "LAYERS": self.layers,
-            "TEXTURED": int(textured),
+            "TEXTURED": int(texture is not None),
             "TILE": self.tile,
         }
         # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
@@ -210,9 +215,9 @@ class _Run:
         scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers}
         whose = memory.numbers[dealt.pairs]
         self.accounts.run("setup", parameters, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES})
-        if textured:
+        if texture is not None:
             self.unit.asking += self._work(draw, 1, dealt, memory)
-            self._filter(draw, dealt, memory)
+            self._filter(texture, dealt, memory)
             self.unit.answered += self._work(draw, 2, dealt, memory)
         else:
             self._work(draw, 0, dealt, memory)
@@ -233,7 +238,7 @@ class _Run:
             )
         return self.accounts.cycles[:, 1:] - before
 
-    def _filter(self, draw: Draw, dealt: DealtDraw, memory: TileMemory) -> None:
+    def _filter(self, texture: Texture, dealt: DealtDraw, memory: TileMemory) -> None:
         layout = constants_of(self.frame.samples, self.layers, True)
         records = memory.records(dealt, True)
         asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))
@@ -241,13 +246,13 @@ class _Run:
         wanted = (records[order, asked, None] >> np.arange(16, dtype=np.uint32) & 1).astype(bool)
         coordinates = [records[order, start : start + 16] for start in (u, v)]
         tile = memory.numbers[dealt.tile]
-        found = self.unit.answer(draw.state.texture, tile, dealt.thread, wanted, *coordinates)
+        found = self.unit.answer(texture, tile, dealt.thread, wanted, *coordinates)
         records[order, texels : texels + 16] = found.reshape(len(found), 64).view(np.uint32)
 
 
-def _textured(draw: Draw) -> bool:
-    """Whether a draw asks for texels: not where nothing of them is left in the picture."""
-    return draw.state.texture is not None and (draw.state.colour_write or draw.state.cutout > 0)
+def _texture(draw: Draw) -> Texture | None:
+    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
+    return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
 
 
 def _picture(colours: np.ndarray, depths: np.ndarray, frame: Frame, columns: int) -> Picture:

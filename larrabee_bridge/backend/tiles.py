@@ -108,7 +108,7 @@ class TileMemory:
         layout = constants_of(self.samples, self.layers, textured)
         which, local = np.unique(quads.triangle, return_inverse=True)
         triangles = triangle_words(draw, which, self.samples, textured)
-        self._part(self._free, *triangles.shape[:1], layout["TRIANGLE_BYTES"])[:] = triangles
+        self._part(self._free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
         tile = np.searchsorted(self.numbers, quads.tile)
         column, row = (at % self.tile // QUAD for at in (quads.x, quads.y))
         thread = (column + row) % WORKERS

@@ -12,7 +12,8 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.records import record
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
-from tessellation.surface.samples import measure
+from tessellation.host.session import PassBegins
+from tessellation.surface.samples import PatchSamples, measure
 
 __all__ = ["BezierComparison", "mesh_on_larrabee", "tessellate_on_both"]
 
@@ -56,7 +57,7 @@ def tessellate_on_both(
     config: NodeConfig = THESIS,
     core: CoreConfig | None = None,
     engine: str = AUTO,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[PassBegins], None] | None = None,
 ) -> BezierComparison:
     """Tessellate patches at ``samples`` x ``samples`` parameters on a node and on a core."""
     by_node = tessellate(patches, samples, engine=engine, config=config, progress=progress)
@@ -98,10 +99,13 @@ def mesh_on_larrabee(
 
     Raises InputError for degrees beyond 11.
     """
-    found, runs = {}, []
+    found: dict[int, PatchSamples] = {}
+    runs = []
     for group in by_degrees(patches):
         members = [patches[number] for number in group]
-        runs.append(tessellate_on_vpu(np.stack([patch.points32 for patch in members]), samples, config=config))
+        run = tessellate_on_vpu(np.stack([patch.points32 for patch in members]), samples, config=config)
+        assert run.normals is not None  # unless one asks for none
+        runs.append(run)
         reference = evaluate(np.stack([patch.points for patch in members]), samples)
-        found |= zip(group, measure(members, runs[-1].points, runs[-1].normals, reference), strict=True)
+        found |= zip(group, measure(members, run.points, run.normals, reference), strict=True)
     return build_mesh([found[number] for number in range(len(patches))], weld=True), tuple(runs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from larrabee_bridge.compare.report import side_object
 from larrabee_bridge.compare.vertices import FromVertices
 from larrabee_bridge.kernels.bezier import Tessellated
-from pixelflow.config import Effective
+from pixelflow.config import Effective, NodeConfig
 from pixelflow.report import Json, Report, counted, facts, number, shares
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from tessellation.scenes import Scene
@@ -46,7 +46,7 @@ class Drawn:
 
 
 def picture_report(
-    scene: str, output: str, tile: int, effective: Effective, drawn: Drawn, side: DrawnFrame, *, same: bool
+    scene: str, output: str, tile: int, effective: Effective[NodeConfig], drawn: Drawn, side: DrawnFrame, *, same: bool
 ) -> Report:
     """Return what was drawn, the cycles of each stage, and how long the machine takes."""
     frame = drawn.frame

@@ -80,7 +80,8 @@ def project_on_larrabee(
     points = np.concatenate([body.points for body in bodies])
     standpoint = _widened(Standpoint.of(points, view), points)
     matrix = _matrix(standpoint)
-    draws, fronts, offset = list(frame.draws), [None] * len(frame.draws), Offset()
+    draws, offset = list(frame.draws), Offset()
+    fronts: list[FrontEndResult | None] = [None] * len(frame.draws)
     for number, body in enumerate(bodies):
         fronts[number] = front = run_front_end(
             body.points,

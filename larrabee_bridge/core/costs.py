@@ -30,7 +30,7 @@ class Costs:
         """Return the costs of a program's instructions."""
         declarations = [each.declaration for each in program.instructions]
         depends = tuple(dependences(each) for each in program.instructions)
-        families = tuple(each.family for each in declarations)
+        families = tuple(VectorFamily(each.family) for each in declarations)
         return cls(
             config=config,
             depends=depends,

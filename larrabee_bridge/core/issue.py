@@ -76,7 +76,7 @@ class _Timing:
                 # Two instructions of one cycle do not write the same register.
                 and all(available.get(name, slot) <= slot for name in depends.writes)
             )
-            issue = slot if beside else max(0, ready or 0)
+            issue = slot if beside and slot is not None else max(0, ready or 0)
             end = max(issue + max(held, rest), 0)
             sums[_CYCLES] += end
             sums[_WAITED] += 0 if beside else issue

@@ -52,7 +52,8 @@ def draw_on_larrabee(
 def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:
     """Return the account of a run whose work ``cores`` cores share."""
     plan = schedule([work_of(run, fronts=fronts)], ScheduleConfig(cores=cores))
-    instructions, before = Counter(run.instructions), Counter()
+    instructions = Counter(run.instructions)
+    before: Counter[str] = Counter()
     for front in filter(None, fronts):
         instructions.update(front.counts)
         before.update({f"front end: {stage}": int(cost.cycles.sum()) for stage, cost in front.costs.items()})

@@ -6,7 +6,6 @@ Section numbers are those of Seiler et al. 2008. Triangles come here on the scre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 
 import numpy as np
 
@@ -114,7 +113,7 @@ def render_on_larrabee(
             found = bin_triangles(triangles, *size, tile, rule)
         rasters.append(rasterize(triangles, *size, tile=tile, samples=frame.samples, bins=found, config=config))
         sets = -(-len(triangles) // primset)
-        taken = [sequence % cores for sequence in range(sets)] if isinstance(cores, Integral) else cores
+        taken = [sequence % cores for sequence in range(sets)] if isinstance(cores, int | np.integer) else cores
         return merged(rasters[-1].quads(), rasters[-1].bins, len(triangles), primset, taken)
 
     back_end = render_back_end(frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers)
@@ -122,14 +121,14 @@ def render_on_larrabee(
 
 
 def _check_cores(cores: int | Sequence[int], primsets: int) -> None:
-    if isinstance(cores, Integral):
+    if isinstance(cores, int | np.integer):
         if cores < 1:
             raise InputError(Fault(f"{cores} cores", hint="at least 1"))
         return
     if isinstance(cores, float):
         raise InputError(Fault(f"{cores} cores", hint="a whole number, or one for each PrimSet"))
     for each in cores:
-        if not isinstance(each, Integral) or each < 0:
+        if not isinstance(each, int | np.integer) or each < 0:
             raise InputError(Fault(f"a PrimSet taken by core {each}", hint="cores are numbered from 0"))
     if len(cores) < primsets:
         raise InputError(Fault(f"{len(cores)} cores take {primsets} PrimSets", hint="one core for each PrimSet"))

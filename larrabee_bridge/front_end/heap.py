@@ -37,7 +37,7 @@ class Heap:
         self._end += int(rounded.sum())
         return begins
 
-    def put(self, values: NDArray) -> int:
+    def put(self, values: NDArray[np.generic]) -> int:
         """Take a piece for an array of 32-bit numbers, write it there and return where it begins."""
         begin = int(self.take(np.array([values.nbytes]))[0])
         self.words(begin, values.size)[:] = np.ascontiguousarray(values).view(np.int32).reshape(-1)

@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from larrabee_bridge.coverage.binning import TILES
 from pixelflow.simd.drawing import FAR, REACH, SAMPLES, DepthTest, State
@@ -99,10 +99,10 @@ class FrontEndSetting:
 
 
 def checked(
-    positions: NDArray,
-    colours: NDArray,
-    corners: NDArray,
-    matrix: NDArray,
+    positions: NDArray[np.number],
+    colours: NDArray[np.uint8],
+    corners: NDArray[np.integer],
+    matrix: NDArray[np.number],
     setting: FrontEndSetting,
 ) -> VertexMesh:
     """Return the mesh as the front end's numbers; raises InputError with every fault."""
@@ -153,7 +153,9 @@ def _of_setting(setting: FrontEndSetting) -> list[Fault]:
     return found
 
 
-def _of_shapes(positions: NDArray, colours: NDArray, corners: NDArray, matrix: NDArray) -> list[Fault]:
+def _of_shapes(
+    positions: NDArray[np.number], colours: NDArray[np.uint8], corners: NDArray[np.integer], matrix: NDArray[np.number]
+) -> list[Fault]:
     found = []
     if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "fiu":
         found.append(Fault(f"positions are float[vertex, 3], not {positions.dtype}{list(positions.shape)}"))
@@ -169,7 +171,7 @@ def _of_shapes(positions: NDArray, colours: NDArray, corners: NDArray, matrix: N
     return found
 
 
-def _of_corners(corners: NDArray, vertices: int) -> list[Fault]:
+def _of_corners(corners: NDArray[np.integer], vertices: int) -> list[Fault]:
     wrong = np.argwhere((corners < 0) | (corners >= vertices))
     return [
         Fault(
@@ -202,7 +204,7 @@ def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> 
 
 
 def perspective(
-    eye: NDArray, axes: NDArray, focal: float, width: int, height: int, near: float, far: float
+    eye: ArrayLike, axes: ArrayLike, focal: float, width: int, height: int, near: float, far: float
 ) -> NDArray[np.float64]:
     """Return the matrix of a camera, float64[4, 4]: from a model to -w <= x, y <= w, 0 <= z <= w.
 

@@ -8,6 +8,7 @@ that were cut are put in their places in the order on the host, uncounted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.front_end.heap import BLOCK, Heap
 from larrabee_bridge.front_end.inputs import Cull, FrontEndSetting, VertexMesh
-from larrabee_bridge.front_end.stages import Stages, program_of
+from larrabee_bridge.front_end.stages import Place, Stages, program_of
 from larrabee_bridge.isa import LANES
+from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.records import record
@@ -118,10 +120,20 @@ class _Pass:
         self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
         self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
 
-    def run(self, stage: str, program: str, parameters: tuple, owner: NDArray[np.int64], registers: dict, **floats):
-        """Carry out a program by threads of the PrimSets that ``owner`` numbers."""
+    def run(
+        self,
+        stage: str,
+        program: str,
+        parameters: tuple[Place, ...],
+        owner: NDArray[np.int64],
+        registers: Mapping[int, NDArray[np.int64]],
+        **floats: NDArray[np.float32],
+    ) -> VectorUnit:
+        """Carry out a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
         found = program_of(program, parameters)
-        return self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
+        unit = self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
+        assert unit is not None  # every PrimSet has a triangle, and so a thread
+        return unit
 
     # --- stages ---------------------------------------------------------------------------------------------
 
@@ -153,7 +165,7 @@ class _Pass:
         registers = {1: self.lists[owner] + 64 * first, 2: self.blocks[owner] + BLOCK * first, 3: count}
         self._transform(owner, {**registers, 4: np.full(len(owner), positions)}, cut=0)
 
-    def _transform(self, owner: NDArray[np.int64], registers: dict, *, cut: int) -> None:
+    def _transform(self, owner: NDArray[np.int64], registers: Mapping[int, NDArray[np.int64]], *, cut: int) -> None:
         limits = (("CUT", cut), ("REACH", REACH), ("FAR", FAR), ("GUARD", DEPTH_GUARD))
         self.run("transform", "transform", (*self.screen, *limits), owner, registers, viewing=self.mesh.matrix)
 
@@ -190,10 +202,10 @@ class _Pass:
         cut_at = self.heap.take(np.full(len(owner), 4 * WORD * room))
         registers = {1: places, 2: triangles, 3: self.blocks[owner], 4: at, 5: flags, 6: begin, 9: cut_at}
         culled = {Cull.NONE: 0, Cull.FRONT: -1, Cull.BACK: 1}[self.setting.cull]
-        sizes = (("TILE", self.setting.tile), ("CAPACITY", room), ("CULLED", culled), ("PIECES", pieces))
         first, last = places_within(self.setting.samples)
-        sizes += (("FIRST_PLACE", first), ("LAST_PLACE", last))
-        unit = self.run("assemble", "assemble", (*self.screen, *self.tiles, *sizes), owner, registers)
+        sizes = (("TILE", self.setting.tile), ("CAPACITY", room), ("CULLED", culled), ("PIECES", pieces))
+        sampled = (("FIRST_PLACE", first), ("LAST_PLACE", last))
+        unit = self.run("assemble", "assemble", (*self.screen, *self.tiles, *sizes, *sampled), owner, registers)
         kept, to_cut = unit.scalar(7).astype(np.int64), unit.scalar(10).astype(np.int64)
         for flag, count in zip(flags.tolist(), triangles.tolist(), strict=True):
             self._count_dropped(flag, count)
@@ -277,8 +289,8 @@ class _Pass:
         lists = self.heap.take(np.full(threads, 8 * setting.tiles))
         registers = {1: at, 2: count, 3: lists, 4: nodes}
         parameters = [*self.tiles, ("CAPACITY", room)]
-        if setting.hierarchical is not None:
-            coarse = setting.coarse
+        coarse = setting.coarse
+        if setting.hierarchical is not None and coarse is not None:
             depths = self.heap.take(np.full(threads, WORD * (setting.tiles + LANES)))
             for each in depths.tolist():
                 self.heap.words(each, setting.tiles)[:] = coarse

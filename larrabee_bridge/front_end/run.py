@@ -57,10 +57,10 @@ class FrontEndResult:
 
 
 def run_front_end(
-    positions: NDArray,
-    colours: NDArray,
-    corners: NDArray,
-    matrix: NDArray,
+    positions: NDArray[np.number],
+    colours: NDArray[np.uint8],
+    corners: NDArray[np.integer],
+    matrix: NDArray[np.number],
     setting: FrontEndSetting,
     *,
     turns: bool = False,

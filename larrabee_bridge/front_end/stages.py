@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.core.threads import Step, ThreadTrace, take_turns
 from larrabee_bridge.isa import VectorFamily
 from larrabee_bridge.unit.program import VectorProgram, shipped
 from larrabee_bridge.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.records import record
 
-__all__ = ["StageCost", "Stages", "program_of"]
+__all__ = ["Place", "StageCost", "Stages", "program_of"]
 
 Place = tuple[str, int]
+"""A parameter of a program."""
 
 
 def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
@@ -68,9 +69,9 @@ class Stages:
         if not len(primset):
             return None
         unit, core = VectorUnit(program, len(primset), memory), Core(program, len(primset), self.config)
-        for name, values in (floats or {}).items():
+        for name, laid in (floats or {}).items():
             start = program.range(name).start
-            memory.data[0, start : start + values.nbytes] = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+            memory.data[0, start : start + laid.nbytes] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
         for number, values in registers.items():
             unit.set_scalar(number, values)
         if self.turns:
@@ -91,7 +92,7 @@ class Stages:
         return total
 
     def _in_turns(
-        self, program: VectorProgram, primset: NDArray[np.int64], steps: Sequence[Sequence]
+        self, program: VectorProgram, primset: NDArray[np.int64], steps: Sequence[Sequence[Step]]
     ) -> NDArray[np.int64]:
         total = np.zeros(self.primsets, np.int64)
         for number in np.unique(primset).tolist():

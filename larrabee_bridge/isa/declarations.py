@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any
+from typing import TypeVar
 
 from larrabee_bridge.isa.forms import MaskForm, MemoryForm, ScalarForm, ScalarSourceForm, SourceForm, VectorForm
 from larrabee_bridge.isa.operands import Memory
-from pixelflow.simd.isa.declare import Declaration, InstructionSet, Step
+from pixelflow.simd.isa.declare import Declaration, Declares, InstructionSet, Step
 from pixelflow.simd.isa.operands import Count, OperandSpec, Target
 from pixelflow.simd.units import Standing
 
@@ -42,6 +42,9 @@ __all__ = [
     "described",
     "vector_share",
 ]
+
+
+Meaning = TypeVar("Meaning", bound=Callable[..., None])
 
 
 class VectorInstructionSet(InstructionSet[Declaration]):
@@ -111,7 +114,7 @@ _ISSUE = (Step("issue"),)
 _LINES = (Step("issue", memory=True),)
 
 
-def _steps(*operands: Any) -> tuple[Step, ...]:
+def _steps(*operands: object) -> tuple[Step, ...]:
     return _LINES if any(isinstance(operand, Memory) for operand in operands) else _ISSUE
 
 
@@ -123,7 +126,7 @@ def declare(
     pipe: Pipe = Pipe.PRIMARY,
     source: str = "Abrash 2009; Seiler et al. 2008, 3.3",
     standing: Standing = Standing.DERIVED,
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+) -> Declares:
     """Declare the decorated function as the meaning of an instruction; raises InternalError on a clash."""
     touches = any(isinstance(each.kind, SourceForm | MemoryForm) for each in operands)
     return INSTRUCTIONS.instruction(
@@ -139,7 +142,7 @@ def declare(
     )
 
 
-def described(meaning: Callable[..., None], text: str) -> Callable[..., None]:
+def described(meaning: Meaning, text: str) -> Meaning:
     """Return a meaning with its manual entry, for families of instructions that differ in one operation."""
     meaning.__doc__ = text
     return meaning

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, VectorFamily, count, declare, described
-from larrabee_bridge.isa.meanings import Type, negated, set_mask, set_signs, source, write
-from pixelflow.simd.lanes.wide.numbers import Rounding
+from larrabee_bridge.isa.meanings import Comparison, Type, WordOperation, negated, set_mask, set_signs, source, write
+from larrabee_bridge.isa.operands import MaskRegister, Vector, VectorSource
+from pixelflow.simd.lanes.algebra import Bit, Word
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra, Rounding
 from pixelflow.simd.units import Standing
 
 
-def _arithmetic(mnemonic: str, opcode: int, operation: Callable, text: str) -> None:
-    def meaning(lanes, dst, a, src) -> None:
+def _arithmetic(mnemonic: str, opcode: int, operation: WordOperation, text: str) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
         write(lanes, dst, operation(lanes, lanes.load(a.number), source(lanes, src, Type.FLOAT)))
 
     declare(mnemonic, opcode, DST, A, SRC, family=VectorFamily.FLOAT)(described(meaning, text))
@@ -43,7 +43,7 @@ _arithmetic(
 
 
 @declare("vaddsetsps", 0x07, DST, KDST, A, SRC, family=VectorFamily.FLOAT)
-def vaddsetsps(lanes, dst, kdst, a, src) -> None:
+def vaddsetsps(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister, a: Vector, src: VectorSource) -> None:
     """Add floats and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
 
     -0.0 counts as negative. Lanes that are not written get a clear bit in kdst (invented).
@@ -54,11 +54,7 @@ def vaddsetsps(lanes, dst, kdst, a, src) -> None:
 
 # --- multiply-add ----------------------------------------------------------------------------------------------
 
-_ORDERS = {
-    "132": (0, "dst * src", "a", lambda dst, a, src: (dst, src, a)),
-    "213": (1, "a * dst", "src", lambda dst, a, src: (a, dst, src)),
-    "231": (2, "a * src", "dst", lambda dst, a, src: (a, src, dst)),
-}
+_ORDERS = {"132": (0, "dst * src", "a"), "213": (1, "a * dst", "src"), "231": (2, "a * src", "dst")}
 """What an order adds to the opcode; which of the three operands are multiplied, and which is added."""
 
 _SIGNS = {
@@ -71,11 +67,12 @@ _SIGNS = {
 
 
 def _fused(name: str, order: str) -> None:
-    place, product, addend, pick = _ORDERS[order]
+    place, product, addend = _ORDERS[order]
     first, minus_product, minus_addend, formula = _SIGNS[name]
 
-    def meaning(lanes, dst, a, src) -> None:
-        x, y, z = pick(lanes.load(dst.number), lanes.load(a.number), source(lanes, src, Type.FLOAT))
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
+        words = lanes.load(dst.number), lanes.load(a.number), source(lanes, src, Type.FLOAT)
+        x, y, z = (words[int(number) - 1] for number in order)
         x = negated(lanes, x) if minus_product else x
         z = negated(lanes, z) if minus_addend else z
         write(lanes, dst, lanes.float_fuse(x, y, z))
@@ -95,7 +92,7 @@ for _name in _SIGNS:
 
 
 @declare("vmadd233ps", 0x14, DST, A, SRC, family=VectorFamily.FUSED, standing=Standing.INVENTED)
-def vmadd233ps(lanes, dst, a, src) -> None:
+def vmadd233ps(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
     """Scale and bias: dst = a * scale + bias, rounded once.
 
     Within each four lanes the scale is lane 1 and the bias lane 0 of src. The order exists in the published list; which
@@ -109,15 +106,15 @@ def vmadd233ps(lanes, dst, a, src) -> None:
 # --- compares --------------------------------------------------------------------------------------------------
 
 
-def _ordered(lanes, a, b):
+def _ordered(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
     return lanes.both(lanes.float_equal(a, a), lanes.float_equal(b, b))
 
 
-def _less_or_equal(lanes, a, b):
+def _less_or_equal(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
     return lanes.either(lanes.float_less(a, b), lanes.float_equal(a, b))
 
 
-_COMPARES = {
+_COMPARES: dict[str, tuple[int, str, Comparison]] = {
     "eq": (0x15, "a == src", lambda lanes, a, b: lanes.float_equal(a, b)),
     "lt": (0x16, "a < src", lambda lanes, a, b: lanes.float_less(a, b)),
     "le": (0x17, "a <= src", _less_or_equal),
@@ -132,7 +129,7 @@ _COMPARES = {
 def _compare(name: str) -> None:
     opcode, condition, compare = _COMPARES[name]
 
-    def meaning(lanes, result, a, src) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, a: Vector, src: VectorSource) -> None:
         set_mask(lanes, result, compare(lanes, lanes.load(a.number), source(lanes, src, Type.FLOAT)))
 
     text = f"Compare floats: bits of result are set where {condition}.\n\nUnder a mask, other lanes get a clear bit."
@@ -146,19 +143,19 @@ for _name in _COMPARES:
 
 
 @declare("vcvtpi2ps", 0x1D, DST, SRC, family=VectorFamily.CONVERT)
-def vcvtpi2ps(lanes, dst, src) -> None:
+def vcvtpi2ps(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> None:
     """Convert signed integers to the nearest floats."""
     write(lanes, dst, lanes.to_float(source(lanes, src, Type.INTEGER), signed=True))
 
 
 @declare("vcvtpu2ps", 0x1E, DST, SRC, family=VectorFamily.CONVERT)
-def vcvtpu2ps(lanes, dst, src) -> None:
+def vcvtpu2ps(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> None:
     """Convert unsigned integers to the nearest floats."""
     write(lanes, dst, lanes.to_float(source(lanes, src, Type.INTEGER), signed=False))
 
 
 @declare("vcvtps2pi", 0x1F, DST, SRC, count("rounding", 0, 3), family=VectorFamily.CONVERT)
-def vcvtps2pi(lanes, dst, src, rounding: int) -> None:
+def vcvtps2pi(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource, rounding: int) -> None:
     """Convert floats to signed integers; rounding 0 is to nearest even, 1 down, 2 up, 3 towards zero.
 
     A NaN and what is out of range give 0x80000000.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 from larrabee_bridge.isa.operands import (
     CONVERSIONS,
@@ -24,31 +24,35 @@ from larrabee_bridge.isa.operands import (
     Scalar,
     Swizzle,
     Vector,
+    VectorSource,
 )
-from microcode.language.values import Imm, Mem, Modified, Range, shown
-from pixelflow.simd.isa.operands import OperandKind
+from microcode.language.values import Modified, Range, shown
+from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind
 
 __all__ = ["MaskForm", "MemoryForm", "ScalarForm", "ScalarSourceForm", "SourceForm", "VectorForm"]
+
+
+Member = TypeVar("Member", bound=Enum)
 
 
 def _braces(*words: str) -> str:
     return "".join(f"{{{word}}}" for word in words)
 
 
-def _bare(value: Any) -> tuple[Any, tuple[str, ...]]:
+def _bare(value: object) -> tuple[object, tuple[str, ...]]:
     """Return a value of the language and the words in braces after it."""
     return (value.value, value.words) if isinstance(value, Modified) else (value, ())
 
 
-def _wrong(value: Any, allowed: str) -> ValueError:
+def _wrong(value: object, allowed: str) -> ValueError:
     bare, words = _bare(value)
     named = next((name for name, each in NAMES.items() if each == bare), None)
     return ValueError(f"{f'register {named}' if named else shown(bare)}{_braces(*words)} is not {allowed}")
 
 
-def _taken(words: Sequence[str], allowed: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the field values that words in braces stand for; ``allowed`` says which words set which field."""
-    found: dict[str, Any] = {}
+def _taken(words: Sequence[str], allowed: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """Return the fields that words in braces set, each with its word; ``allowed`` says which words set which field."""
+    found: dict[str, str] = {}
     for word in words:
         field = next((field for field, known in allowed.items() if word in known), None)
         if field is None:
@@ -56,8 +60,13 @@ def _taken(words: Sequence[str], allowed: dict[str, dict[str, Any]]) -> dict[str
             raise ValueError(f"{{{word}}} cannot stand here", f"allowed: {known}" if known else "no braces here")
         if field in found:
             raise ValueError(f"{{{word}}} is one {field} too many")
-        found[field] = allowed[field][word]
+        found[field] = word
     return found
+
+
+def _mask(words: Sequence[str], *, allowed: bool) -> int | None:
+    """Return the mask that stands in braces, None without one."""
+    return MASK_WORDS.get(_taken(words, {"mask": MASK_WORDS} if allowed else {}).get("mask", ""))
 
 
 def _mask_field(mask: int | None) -> int:
@@ -70,7 +79,7 @@ def _mask_of(field: int) -> int | None:
     return field - 1 if field else None
 
 
-def _member(kind: type[Enum], index: int) -> Any:
+def _member(kind: type[Member], index: int) -> Member:
     members = list(kind)
     if index >= len(members):
         raise ValueError(f"{kind.__name__.lower()} {index} does not exist")
@@ -85,7 +94,7 @@ class _RegisterForm(OperandKind):
     """A register of one kind; where ``written``, a mask register may stand in braces after it."""
 
     letter: ClassVar[str]
-    kind: ClassVar[type]
+    kind: ClassVar[type[Vector] | type[MaskRegister]]
     count: ClassVar[int]
     what: ClassVar[str]
 
@@ -93,13 +102,10 @@ class _RegisterForm(OperandKind):
         self.written = written
         number = (("number", (self.count - 1).bit_length(), False),)
         self.parts = (*number, ("mask", 4, False)) if written else number
-
-    @property
-    def allowed(self) -> str:
         span = f"{self.what}, {self.letter}0..{self.letter}{self.count - 1}"
-        return f"{span}, or {self.letter}1{{k1}}" if self.written else span
+        self.allowed = f"{span}, or {self.letter}1{{k1}}" if written else span
 
-    def values(self, operand: Any) -> Sequence[int]:
+    def values(self, operand: Operand) -> Sequence[int]:
         if not isinstance(operand, self.kind) or operand != self.kind(operand.number, mask=operand.mask):
             raise ValueError(f"{operand!r} is not {self.allowed}")
         if self.written:
@@ -108,16 +114,16 @@ class _RegisterForm(OperandKind):
             raise ValueError("a register that is only read has no mask")
         return (operand.number,)
 
-    def operand(self, values: Sequence[int]) -> Any:
+    def operand(self, values: Sequence[int]) -> Vector | MaskRegister:
         return self.kind(values[0], mask=_mask_of(values[1]) if self.written else None)
 
-    def accepted(self, value: Any) -> Any:
+    def accepted(self, value: object) -> Vector | MaskRegister:
         bare, words = _bare(value)
         if not isinstance(bare, self.kind):
             raise _wrong(value, self.allowed)
-        return replace(bare, **_taken(words, {"mask": MASK_WORDS} if self.written else {}))
+        return replace(bare, mask=_mask(words, allowed=self.written))
 
-    def text(self, operand: Any) -> str:
+    def text(self, operand: Operand) -> str:
         return f"{self.letter}{operand.number}" + (f"{{k{operand.mask}}}" if operand.mask is not None else "")
 
 
@@ -144,10 +150,10 @@ def _address_values(operand: Memory) -> tuple[int, int]:
     return 0 if operand.base is None else operand.base + 1, operand.offset
 
 
-def _address_of(base: int, offset: int) -> dict[str, Any]:
+def _address_of(base: int, offset: int) -> tuple[int, int | None]:
     if base > SCALARS:
         raise ValueError(f"scalar register {base - 1} does not exist")
-    return {"offset": offset, "base": base - 1 if base else None}
+    return offset, base - 1 if base else None
 
 
 def _address_text(operand: Memory) -> str:
@@ -157,7 +163,7 @@ def _address_text(operand: Memory) -> str:
     return f"[r{operand.base}{sign}]"
 
 
-def _memory(bare: Any) -> Memory | None:
+def _memory(bare: object) -> Memory | None:
     match bare:
         case Mem(offset, base):
             return Memory(offset, base)
@@ -174,10 +180,7 @@ class MemoryForm(OperandKind):
     def __init__(self, *, masked: bool) -> None:
         self.masked = masked
         self.parts = (*_ADDRESS_PARTS, ("mask", 4, False)) if masked else _ADDRESS_PARTS
-
-    @property
-    def allowed(self) -> str:
-        return "memory, [r1 + offset]" + (" or [r1 + offset]{k1}" if self.masked else "")
+        self.allowed = "memory, [r1 + offset]" + (" or [r1 + offset]{k1}" if masked else "")
 
     def values(self, operand: Memory) -> Sequence[int]:
         plain = isinstance(operand, Memory) and operand == Memory(operand.offset, operand.base, mask=operand.mask)
@@ -186,14 +189,14 @@ class MemoryForm(OperandKind):
         return (*_address_values(operand), _mask_field(operand.mask)) if self.masked else _address_values(operand)
 
     def operand(self, values: Sequence[int]) -> Memory:
-        return Memory(**_address_of(values[0], values[1]), mask=_mask_of(values[2]) if self.masked else None)
+        return Memory(*_address_of(values[0], values[1]), mask=_mask_of(values[2]) if self.masked else None)
 
-    def accepted(self, value: Any) -> Memory:
+    def accepted(self, value: object) -> Memory:
         bare, words = _bare(value)
         memory = _memory(bare)
         if memory is None:
             raise _wrong(value, self.allowed)
-        return replace(memory, **_taken(words, {"mask": MASK_WORDS} if self.masked else {}))
+        return replace(memory, mask=_mask(words, allowed=self.masked))
 
     def text(self, operand: Memory) -> str:
         return _address_text(operand) + (f"{{k{operand.mask}}}" if operand.mask is not None else "")
@@ -212,7 +215,7 @@ class SourceForm(OperandKind):
         _ADDRESS_PARTS[1],
     )
 
-    def values(self, operand: Vector | Memory) -> Sequence[int]:
+    def values(self, operand: VectorSource) -> Sequence[int]:
         match operand:
             case Vector(number, swizzle, None):
                 return 0, number, _index(swizzle), 0, 0
@@ -221,23 +224,26 @@ class SourceForm(OperandKind):
                 return 1, base, _index(conversion), _index(replication), offset
         raise ValueError(f"{operand!r} is not {self.allowed}")
 
-    def operand(self, values: Sequence[int]) -> Vector | Memory:
+    def operand(self, values: Sequence[int]) -> VectorSource:
         memory, number, how, replication, offset = values
         if not memory:
             return Vector(number, _member(Swizzle, how))
-        kinds = {"conversion": _member(Conversion, how), "replication": _member(Replication, replication)}
-        return Memory(**_address_of(number, offset), **kinds)
+        return Memory(*_address_of(number, offset), _member(Conversion, how), _member(Replication, replication))
 
-    def accepted(self, value: Any) -> Vector | Memory:
+    def accepted(self, value: object) -> VectorSource:
         bare, words = _bare(value)
         if isinstance(bare, Vector):
-            return replace(bare, **_taken(words, {"swizzle": SWIZZLES}))
+            swizzle = _taken(words, {"swizzle": SWIZZLES}).get("swizzle", "")
+            return replace(bare, swizzle=SWIZZLES.get(swizzle, bare.swizzle))
         memory = _memory(bare)
         if memory is None:
             raise _wrong(value, self.allowed)
-        return replace(memory, **_taken(words, {"conversion": CONVERSIONS, "replication": REPLICATIONS}))
+        taken = _taken(words, {"conversion": CONVERSIONS, "replication": REPLICATIONS})
+        conversion = CONVERSIONS.get(taken.get("conversion", ""), Conversion.NONE)
+        replication = REPLICATIONS.get(taken.get("replication", ""), Replication.NONE)
+        return replace(memory, conversion=conversion, replication=replication)
 
-    def text(self, operand: Vector | Memory) -> str:
+    def text(self, operand: VectorSource) -> str:
         if isinstance(operand, Vector):
             swizzled = operand.swizzle is not Swizzle.NONE
             return f"v{operand.number}" + (_braces(operand.swizzle.value) if swizzled else "")
@@ -260,7 +266,7 @@ class ScalarForm(OperandKind):
     def operand(self, values: Sequence[int]) -> Scalar:
         return Scalar(values[0])
 
-    def accepted(self, value: Any) -> Scalar:
+    def accepted(self, value: object) -> Scalar:
         match value:
             case Mem(0, base) if base is not None:
                 return Scalar(base)
@@ -290,7 +296,7 @@ class ScalarSourceForm(OperandKind):
     def operand(self, values: Sequence[int]) -> Scalar | int:
         return values[2] if values[0] else Scalar(values[1])
 
-    def accepted(self, value: Any) -> Scalar | int:
+    def accepted(self, value: object) -> Scalar | int:
         match value:
             case Mem(0, base) if base is not None:
                 return Scalar(base)

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from larrabee_bridge.isa.declarations import DST, KDST, RESULT, SRC, A, K, VectorFamily, count, declare, described
-from larrabee_bridge.isa.meanings import Type, masked, plus, set_mask, set_signs, source, write
+from larrabee_bridge.isa.meanings import (
+    Comparison,
+    Type,
+    WordOperation,
+    masked,
+    plus,
+    set_mask,
+    set_signs,
+    source,
+    write,
+)
+from larrabee_bridge.isa.operands import MaskRegister, Vector, VectorSource
+from pixelflow.simd.lanes.algebra import Bit, Word
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
 
-def _minus(lanes, a, b):
+def _minus(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
     return lanes.add(a, lanes.complement(b), lanes.bit(True))[0]
 
 
-def _smaller(lanes, a, b):
+def _smaller(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
     return lanes.select(lanes.less(a, b, signed=True), a, b)
 
 
-def _larger(lanes, a, b):
+def _larger(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
     return lanes.select(lanes.less(a, b, signed=True), b, a)
 
 
-def _operation(mnemonic: str, opcode: int, family: VectorFamily, operation: Callable, text: str) -> None:
-    def meaning(lanes, dst, a, src) -> None:
+def _operation(mnemonic: str, opcode: int, family: VectorFamily, operation: WordOperation, text: str) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
         write(lanes, dst, operation(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
 
     declare(mnemonic, opcode, DST, A, SRC, family=family)(described(meaning, text))
@@ -89,7 +100,7 @@ _operation(
 
 
 def _carrying(mnemonic: str, opcode: int, text: str, *, subtract: bool, carry_in: bool) -> None:
-    def meaning(lanes, dst, k, src) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, k: MaskRegister, src: VectorSource) -> None:
         value, carry = source(lanes, src, Type.INTEGER), lanes.bit(False)
         if carry_in:
             carry = lanes.flag(f"k{k.number}")
@@ -122,7 +133,7 @@ _carrying(
 
 
 @declare("vaddsetspi", 0x32, DST, KDST, A, SRC, family=VectorFamily.INTEGER)
-def vaddsetspi(lanes, dst, kdst, a, src) -> None:
+def vaddsetspi(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister, a: Vector, src: VectorSource) -> None:
     """Add integers and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
 
     Made for edge values, whose signs say which side of an edge a block lies on. Lanes that are not written get a clear
@@ -133,7 +144,7 @@ def vaddsetspi(lanes, dst, kdst, a, src) -> None:
 
 # --- compares --------------------------------------------------------------------------------------------------
 
-_COMPARES = {
+_COMPARES: dict[str, tuple[int, str, Comparison]] = {
     "eq": (0x33, "a == src", lambda lanes, a, b: lanes.equal(a, b)),
     "lt": (0x34, "a < src", lambda lanes, a, b: lanes.less(a, b, signed=True)),
     "le": (0x35, "a <= src", lambda lanes, a, b: lanes.complement(lanes.less(b, a, signed=True))),
@@ -146,7 +157,7 @@ _COMPARES = {
 def _compare(name: str) -> None:
     opcode, condition, compare = _COMPARES[name]
 
-    def meaning(lanes, result, a, src) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, a: Vector, src: VectorSource) -> None:
         set_mask(lanes, result, compare(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
 
     text = f"Compare signed integers: bits of result are set where {condition}."
@@ -159,7 +170,7 @@ for _name in _COMPARES:
 
 
 @declare("vtestpi", 0x39, RESULT, A, SRC, family=VectorFamily.COMPARE)
-def vtestpi(lanes, result, a, src) -> None:
+def vtestpi(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, a: Vector, src: VectorSource) -> None:
     """Test bits: bits of result are set where a & src is not 0. Under a mask, other lanes get a clear bit."""
     common = lanes.both(lanes.load(a.number), source(lanes, src, Type.INTEGER))
     set_mask(lanes, result, lanes.complement(lanes.equal(common, lanes.word(0))))
@@ -177,7 +188,9 @@ _RECALLED = Standing.INVENTED
     family=VectorFamily.SHIFT,
     standing=_RECALLED,
 )
-def vinsertfieldpi(lanes, dst, src, rotate: int, first: int, last: int) -> None:
+def vinsertfieldpi(
+    lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource, rotate: int, first: int, last: int
+) -> None:
     """Rotate and insert: src rotated left by ``rotate`` replaces bits first to last of dst.
 
     That it rotates and inserts a field is published; how its constants are counted is invented.
@@ -191,7 +204,7 @@ def vinsertfieldpi(lanes, dst, src, rotate: int, first: int, last: int) -> None:
 
 
 def _interleave(mnemonic: str, opcode: int, from_a: int, text: str) -> None:
-    def meaning(lanes, dst, a, src) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
         words = {"a": lanes.load(a.number), "src": source(lanes, src, Type.INTEGER)}
         taken = dict.fromkeys(words, 0)
         out = lanes.word(0)

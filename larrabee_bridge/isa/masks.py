@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from larrabee_bridge.isa.declarations import K1, K2, KDST, K, R, VectorFamily, declare, described
-from larrabee_bridge.isa.operands import CARRY, LESS, ZERO
+from larrabee_bridge.isa.meanings import BitOperation
+from larrabee_bridge.isa.operands import CARRY, LESS, ZERO, MaskRegister, Scalar
+from pixelflow.simd.lanes.algebra import Bit, Word
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
 
-def _bits(lanes, operand):
+def _bits(lanes: NumberAlgebra[Word, Bit], operand: MaskRegister) -> Bit:
     return lanes.flag(f"k{operand.number}")
 
 
-def _logic(mnemonic: str, opcode: int, operation: Callable, text: str) -> None:
-    def meaning(lanes, kdst, k) -> None:
+def _logic(mnemonic: str, opcode: int, operation: BitOperation, text: str) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], kdst: MaskRegister, k: MaskRegister) -> None:
         lanes.set_flag(f"k{kdst.number}", operation(lanes, _bits(lanes, kdst), _bits(lanes, k)))
 
     declare(mnemonic, opcode, KDST, K, family=VectorFamily.MASK)(described(meaning, text))
@@ -31,7 +32,7 @@ _logic("kmov", 0x5D, lambda lanes, a, b: b, "Copy a mask register: kdst = k.")
 
 
 @declare("kortest", 0x5E, K1, K2, family=VectorFamily.MASK)
-def kortest(lanes, k1, k2) -> None:
+def kortest(lanes: NumberAlgebra[Word, Bit], k1: MaskRegister, k2: MaskRegister) -> None:
     """Test two masks: zero flag where k1 | k2 is all zeros, carry flag where it is all ones.
 
     The only instruction of the vector unit that sets the scalar flags.
@@ -43,7 +44,7 @@ def kortest(lanes, k1, k2) -> None:
 
 
 @declare("kmovkr", 0x5F, R, K, family=VectorFamily.MASK, standing=Standing.INVENTED)
-def kmovkr(lanes, r, k) -> None:
+def kmovkr(lanes: NumberAlgebra[Word, Bit], r: Scalar, k: MaskRegister) -> None:
     """Copy a mask register into a scalar register: r = k, lane 0 in bit 0.
 
     That masks move to and from scalar registers directly is published, these two names are not.
@@ -52,6 +53,6 @@ def kmovkr(lanes, r, k) -> None:
 
 
 @declare("kmovrk", 0x60, KDST, R, family=VectorFamily.MASK, standing=Standing.INVENTED)
-def kmovrk(lanes, kdst, r) -> None:
+def kmovrk(lanes: NumberAlgebra[Word, Bit], kdst: MaskRegister, r: Scalar) -> None:
     """Copy the low 16 bits of a scalar register into a mask register: kdst = r."""
     lanes.set_flag(f"k{kdst.number}", lanes.spread(lanes.read(f"r{r.number}")))

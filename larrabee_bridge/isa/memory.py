@@ -16,20 +16,22 @@ from larrabee_bridge.isa.declarations import (
     declare,
 )
 from larrabee_bridge.isa.meanings import Type, address, masked, plus, source, write
-from larrabee_bridge.isa.operands import LANES
+from larrabee_bridge.isa.operands import LANES, Memory, Vector, VectorSource
+from pixelflow.simd.lanes.algebra import Bit, Word
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
 _LINES = "Seiler et al. 2008, 3.3: usually one cache line a cycle"
 
 
 @declare("vloadps", 0x61, DST, SRC, family=VectorFamily.CONVERT)
-def vloadps(lanes, dst, src) -> None:
+def vloadps(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> None:
     """Load floats, or copy a register through a swizzle; what is narrower in memory is widened to floats."""
     write(lanes, dst, source(lanes, src, Type.FLOAT))
 
 
 @declare("vloadpi", 0x62, DST, SRC, family=VectorFamily.CONVERT)
-def vloadpi(lanes, dst, src) -> None:
+def vloadpi(lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource) -> None:
     """Load integers, or copy a register through a swizzle; uint8 and sint16 are widened to integers.
 
     unorm8 and float16 become floats here too, since they are no integers.
@@ -38,14 +40,14 @@ def vloadpi(lanes, dst, src) -> None:
 
 
 @declare("vstored", 0x63, MEMORY, VALUE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
-def vstored(lanes, memory, value) -> None:
+def vstored(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
     """Store sixteen words from [memory] on, under a mask: memory that is not enabled keeps what it had."""
     places = plus(lanes, address(lanes, memory), lanes.series([4 * lane for lane in range(LANES)]))
     lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
 
 
 @declare("vgatherd", 0x64, DST, INDICES, WHERE, family=VectorFamily.MEMORY, source=_LINES)
-def vgatherd(lanes, dst, indices, where) -> None:
+def vgatherd(lanes: NumberAlgebra[Word, Bit], dst: Vector, indices: Vector, where: Memory) -> None:
     """Gather: each enabled lane of dst takes the word at [where] plus its own offset in bytes."""
     enabled = masked(lanes, dst)
     places = plus(lanes, address(lanes, where), lanes.load(indices.number))
@@ -53,7 +55,7 @@ def vgatherd(lanes, dst, indices, where) -> None:
 
 
 @declare("vscatterd", 0x65, MEMORY, INDICES, VALUE, family=VectorFamily.MEMORY, source=_LINES)
-def vscatterd(lanes, memory, indices, value) -> None:
+def vscatterd(lanes: NumberAlgebra[Word, Bit], memory: Memory, indices: Vector, value: Vector) -> None:
     """Scatter: each enabled lane writes its word to [memory] plus its own offset in bytes.
 
     Where lanes meet, the highest wins.
@@ -62,14 +64,14 @@ def vscatterd(lanes, memory, indices, value) -> None:
     lanes.put(places, lanes.load(value.number), 4, masked(lanes, memory))
 
 
-def _packed(lanes, memory, enabled):
+def _packed(lanes: NumberAlgebra[Word, Bit], memory: Memory, enabled: Bit | None) -> Word:
     """Return where each enabled lane's word lies: one after the other, from the lowest lane on."""
     rank = lanes.rank(lanes.bit(True) if enabled is None else enabled)
     return plus(lanes, address(lanes, memory), lanes.shift_up(rank, lanes.word(2)))
 
 
 @declare("vcompressd", 0x66, MEMORY, VALUE, family=VectorFamily.MEMORY, source=_LINES)
-def vcompressd(lanes, memory, value) -> None:
+def vcompressd(lanes: NumberAlgebra[Word, Bit], memory: Memory, value: Vector) -> None:
     """Packed store: the words of the enabled lanes, one after the other from [memory] on.
 
     The hardware splits it at the end of a cache line; here it is one instruction that touches one line or two.
@@ -79,7 +81,7 @@ def vcompressd(lanes, memory, value) -> None:
 
 
 @declare("vexpandd", 0x67, DST, WHERE, family=VectorFamily.MEMORY, source=_LINES)
-def vexpandd(lanes, dst, where) -> None:
+def vexpandd(lanes: NumberAlgebra[Word, Bit], dst: Vector, where: Memory) -> None:
     """Packed load: the enabled lanes of dst take words one after the other from [where] on."""
     enabled = masked(lanes, dst)
     lanes.store(dst.number, lanes.fetch(_packed(lanes, where, enabled), 4, enabled), enabled)
@@ -92,7 +94,7 @@ def vexpandd(lanes, dst, where) -> None:
     family=VectorFamily.CONVERT,
     standing=Standing.INVENTED,
 )
-def vshuf128x32(lanes, dst, a, fours: int, within: int) -> None:
+def vshuf128x32(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, fours: int, within: int) -> None:
     """Route across sixteen lanes: four-lane groups by ``fours``, then lanes within each by ``within``.
 
     Two bits each, lowest first: lane i of four takes lane ``within >> 2 * i & 3``. The name is published, the order of
@@ -103,10 +105,10 @@ def vshuf128x32(lanes, dst, a, fours: int, within: int) -> None:
 
 
 @declare("vprefetch1", 0x69, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
-def vprefetch1(lanes, where) -> None:
+def vprefetch1(lanes: NumberAlgebra[Word, Bit], where: Memory) -> None:
     """Prefetch a line into the L1 cache; no register and no byte of memory changes."""
 
 
 @declare("vprefetch2", 0x6A, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
-def vprefetch2(lanes, where) -> None:
+def vprefetch2(lanes: NumberAlgebra[Word, Bit], where: Memory) -> None:
     """Prefetch a line into the L2 slice; no register and no byte of memory changes."""

@@ -7,9 +7,9 @@ swizzled, ``[r1 + 64]{float16}{1to16}`` is read from memory, widened and replica
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import TypeAlias
 
-from microcode.language.values import Mem
+from pixelflow.simd.isa.operands import Mem, RegisterOperand
 from pixelflow.simd.records import record
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Scalar",
     "Swizzle",
     "Vector",
+    "VectorSource",
 ]
 
 LANES = 16
@@ -96,7 +97,7 @@ class Replication(Enum):
 
 
 @record
-class Vector:
+class Vector(RegisterOperand):
     """A vector register as it is read (with a swizzle) or written (under a mask register, or in all lanes)."""
 
     number: int
@@ -105,7 +106,7 @@ class Vector:
 
 
 @record
-class MaskRegister:
+class MaskRegister(RegisterOperand):
     """A mask register, itself written under another one or in all lanes."""
 
     number: int
@@ -130,7 +131,10 @@ class Memory:
     mask: int | None = None
 
 
-NAMES: dict[str, Any] = {
+VectorSource: TypeAlias = Vector | Memory
+"""What the last source of an instruction may be."""
+
+NAMES: dict[str, Vector | MaskRegister | Mem] = {
     **{f"v{number}": Vector(number) for number in range(VECTORS)},
     **{f"k{number}": MaskRegister(number) for number in range(MASKS)},
     # An address is a register plus a number, as a routine's parameter plus a number is in the language.

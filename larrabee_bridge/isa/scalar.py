@@ -6,43 +6,57 @@ exact signed result is negative).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from larrabee_bridge.isa.declarations import INDEX, TARGET, WHERE, Pipe, R, S, VectorFamily, declare, described
-from larrabee_bridge.isa.meanings import address, plus, scalar
-from larrabee_bridge.isa.operands import CARRY, LESS, NEXT, STOPPED, ZERO
+from larrabee_bridge.isa.meanings import WordOperation, address, plus, scalar
+from larrabee_bridge.isa.operands import CARRY, LESS, NEXT, STOPPED, ZERO, Memory, Scalar
+from pixelflow.simd.lanes.algebra import Bit, Word
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.units import Standing
 
 _X86 = "Seiler et al. 2008, 3.2: the Pentium's scalar instructions"
 
 
-def _put(lanes, r, value) -> None:
+class _FlaggedOperation(Protocol):
+    """A word made of two words, with the flags for carry and less."""
+
+    def __call__(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, /) -> tuple[Word, Bit, Bit]: ...
+
+
+class _Search(Protocol):
+    """What is left of ``bits`` past ``index``, and the nearest set bit in it alone."""
+
+    def __call__(self, lanes: NumberAlgebra[Word, Bit], index: Word, bits: Word, /) -> tuple[Word, Word]: ...
+
+
+def _put(lanes: NumberAlgebra[Word, Bit], r: Scalar, value: Word) -> None:
     lanes.write(f"r{r.number}", value)
 
 
-def _flags(lanes, value, carry, less) -> None:
+def _flags(lanes: NumberAlgebra[Word, Bit], value: Word, carry: Bit, less: Bit) -> None:
     lanes.set_flag(ZERO, lanes.equal(value, lanes.word(0)))
     lanes.set_flag(CARRY, carry)
     lanes.set_flag(LESS, less)
 
 
-def _negative(lanes, value):
+def _negative(lanes: NumberAlgebra[Word, Bit], value: Word) -> Bit:
     return lanes.less(value, lanes.word(0), signed=True)
 
 
-def _sum(lanes, a, b):
+def _sum(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> tuple[Word, Bit, Bit]:
     total, carry = lanes.add(a, b, lanes.bit(False))
     overflow = lanes.both(lanes.complement(lanes.differ(a, b)), lanes.differ(a, total))
     return total, carry, lanes.differ(_negative(lanes, total), _negative(lanes, overflow))
 
 
-def _difference(lanes, a, b):
+def _difference(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> tuple[Word, Bit, Bit]:
     total = lanes.add(a, lanes.complement(b), lanes.bit(True))[0]
     return total, lanes.less(a, b, signed=False), lanes.less(a, b, signed=True)
 
 
-def _plain(operation: Callable) -> Callable:
-    def result(lanes, a, b):
+def _plain(operation: WordOperation) -> _FlaggedOperation:
+    def result(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> tuple[Word, Bit, Bit]:
         value = operation(lanes, a, b)
         return value, lanes.bit(False), _negative(lanes, value)
 
@@ -50,9 +64,9 @@ def _plain(operation: Callable) -> Callable:
 
 
 def _arithmetic(
-    mnemonic: str, opcode: int, operation: Callable, text: str, *, kept: bool = True, pipe: Pipe = Pipe.EITHER
+    mnemonic: str, opcode: int, operation: _FlaggedOperation, text: str, *, kept: bool = True, pipe: Pipe = Pipe.EITHER
 ) -> None:
-    def meaning(lanes, r, s) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], r: Scalar, s: Scalar | int) -> None:
         value, carry, less = operation(lanes, lanes.read(f"r{r.number}"), scalar(lanes, s))
         _flags(lanes, value, carry, less)
         if kept:
@@ -62,7 +76,7 @@ def _arithmetic(
 
 
 @declare("mov", 0x3D, R, S, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
-def mov(lanes, r, s) -> None:
+def mov(lanes: NumberAlgebra[Word, Bit], r: Scalar, s: Scalar | int) -> None:
     """Copy: r = s. No flag changes."""
     _put(lanes, r, scalar(lanes, s))
 
@@ -104,13 +118,13 @@ _arithmetic(
 
 
 @declare("load", 0x49, R, WHERE, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
-def load(lanes, r, where) -> None:
+def load(lanes: NumberAlgebra[Word, Bit], r: Scalar, where: Memory) -> None:
     """Load the word at [where] into a scalar register."""
     _put(lanes, r, lanes.fetch(address(lanes, where), 4))
 
 
 @declare("store", 0x4A, WHERE, R, family=VectorFamily.SCALAR, pipe=Pipe.EITHER, source=_X86)
-def store(lanes, where, r) -> None:
+def store(lanes: NumberAlgebra[Word, Bit], where: Memory, r: Scalar) -> None:
     """Store a scalar register in the word at [where]."""
     lanes.put(address(lanes, where), lanes.read(f"r{r.number}"), 4)
 
@@ -118,23 +132,23 @@ def store(lanes, where, r) -> None:
 # --- bits ------------------------------------------------------------------------------------------------------
 
 
-def _bit_number(lanes, single):
+def _bit_number(lanes: NumberAlgebra[Word, Bit], single: Word) -> Word:
     """Return which bit is the only one set: it becomes the exponent of a float, which is exact."""
     exponent = lanes.shift_down(lanes.to_float(single, signed=False), lanes.word(23), signed=False)
     return lanes.both(plus(lanes, exponent, lanes.word(-127)), lanes.word(0xFF))
 
 
-def _less_one(lanes, value):
+def _less_one(lanes: NumberAlgebra[Word, Bit], value: Word) -> Word:
     return plus(lanes, value, lanes.word(-1))
 
 
-def _next_up(lanes, index, bits):
+def _next_up(lanes: NumberAlgebra[Word, Bit], index: Word, bits: Word) -> tuple[Word, Word]:
     below = _less_one(lanes, lanes.shift_up(lanes.word(1), plus(lanes, index, lanes.word(1))))
     left = lanes.both(bits, lanes.complement(below))
     return left, lanes.both(left, lanes.add(lanes.complement(left), lanes.word(0), lanes.bit(True))[0])
 
 
-def _next_down(lanes, index, bits):
+def _next_down(lanes: NumberAlgebra[Word, Bit], index: Word, bits: Word) -> tuple[Word, Word]:
     left = lanes.both(bits, _less_one(lanes, lanes.shift_up(lanes.word(1), index)))
     smeared = left
     for step in (1, 2, 4, 8, 16):
@@ -142,8 +156,8 @@ def _next_down(lanes, index, bits):
     return left, lanes.differ(smeared, lanes.shift_down(smeared, lanes.word(1), signed=False))
 
 
-def _scan(mnemonic: str, opcode: int, find: Callable, text: str) -> None:
-    def meaning(lanes, index, s) -> None:
+def _scan(mnemonic: str, opcode: int, find: _Search, text: str) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], index: Scalar, s: Scalar | int) -> None:
         name = f"r{index.number}"
         before = lanes.read(name)
         left, single = find(lanes, before, scalar(lanes, s))
@@ -173,7 +187,7 @@ _scan(
 
 
 @declare("popcnt", 0x4D, R, S, family=VectorFamily.SCALAR, pipe=Pipe.PRIMARY)
-def popcnt(lanes, r, s) -> None:
+def popcnt(lanes: NumberAlgebra[Word, Bit], r: Scalar, s: Scalar | int) -> None:
     """Count bits: r = how many bits of s are set."""
     value = scalar(lanes, s)
     for step, mask in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF), (16, 0x0000FFFF)):
@@ -186,7 +200,7 @@ def popcnt(lanes, r, s) -> None:
 
 
 def _branch(mnemonic: str, opcode: int, flag: str, wanted: bool, text: str) -> None:
-    def meaning(lanes, target: int) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], target: int) -> None:
         where = lanes.flag(flag)
         lanes.write(NEXT, lanes.word(target), where if wanted else lanes.complement(where))
 
@@ -196,7 +210,7 @@ def _branch(mnemonic: str, opcode: int, flag: str, wanted: bool, text: str) -> N
 
 
 @declare("jmp", 0x4E, TARGET, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source=_X86)
-def jmp(lanes, target: int) -> None:
+def jmp(lanes: NumberAlgebra[Word, Bit], target: int) -> None:
     """Go on at the target."""
     lanes.write(NEXT, lanes.word(target))
 
@@ -210,6 +224,6 @@ _branch("jge", 0x54, LESS, False, "Go on at the target where the result was not 
 
 
 @declare("halt", 0x55, family=VectorFamily.BRANCH, pipe=Pipe.EITHER, source="invented", standing=Standing.INVENTED)
-def halt(lanes) -> None:
+def halt(lanes: NumberAlgebra[Word, Bit]) -> None:
     """End the thread."""
     lanes.write(NEXT, lanes.word(STOPPED))

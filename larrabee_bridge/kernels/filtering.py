@@ -78,7 +78,7 @@ def filter_bilinear(
     return Filtered(found.reshape(-1, _CHANNELS).copy(), timing)
 
 
-def _check(texels: NDArray, places: NDArray[np.float32]) -> None:
+def _check(texels: NDArray[np.number], places: NDArray[np.float32]) -> None:
     if texels.ndim != 3 or texels.shape[2] != _CHANNELS or any(side & (side - 1) or not side for side in texels.shape):
         raise InputError(Fault(f"a texture of shape {texels.shape}", hint="height, width (powers of two), 4 channels"))
     if not ((texels >= 0) & (texels <= _WHITE) & (texels == np.floor(texels))).all():

@@ -45,10 +45,11 @@ class Matrix:
         """How many entries."""
         return len(self.column)
 
-    def times(self, x: NDArray) -> NDArray[np.float64]:
+    def times(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return the product with a vector in float64."""
         row = np.repeat(np.arange(self.rows), np.diff(self.starts))
-        return np.bincount(row, self.value.astype(np.float64) * x.astype(np.float64)[self.column], self.rows)
+        products = self.value.astype(np.float64) * x.astype(np.float64)[self.column]
+        return np.asarray(np.bincount(row, products, self.rows), np.float64)
 
     def slices(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         """Return the steps of each slice of sixteen rows, and columns and values of all steps, [step, 16].

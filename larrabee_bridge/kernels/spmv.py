@@ -48,7 +48,7 @@ class _Room:
     data: list[NDArray[np.uint8]]
     at: int = 0
 
-    def put(self, values: NDArray) -> int:
+    def put(self, values: NDArray[np.generic]) -> int:
         """Lay an array down at the next line; return where."""
         start, raw = self.at, np.ascontiguousarray(values).reshape(-1).view(np.uint8)
         raw = np.pad(raw, (0, -len(raw) % LINE_BYTES))
@@ -65,7 +65,7 @@ class _Room:
 
 def multiply(
     matrix: Matrix,
-    x: NDArray,
+    x: NDArray[np.floating],
     *,
     hardware: bool = True,
     threads: int = THREADS,
@@ -104,7 +104,7 @@ def multiply(
 
 def products(
     matrix: Matrix,
-    x: NDArray,
+    x: NDArray[np.floating],
     *,
     hardware: bool = True,
     threads: int = THREADS,
@@ -135,7 +135,7 @@ def products(
     return Products(found.copy(), timing)
 
 
-def _elements(matrix: Matrix, x: NDArray) -> NDArray[np.float32]:
+def _elements(matrix: Matrix, x: NDArray[np.floating]) -> NDArray[np.float32]:
     elements = np.asarray(x, np.float32)
     if not matrix.rows or not matrix.columns:
         raise InputError(Fault(f"{matrix.name}: {matrix.rows} rows and {matrix.columns} columns", hint="1 or more"))

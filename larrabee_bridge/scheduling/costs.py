@@ -106,7 +106,10 @@ def entry_quads(bins: Bins, quads: Quads, triangles: int) -> np.ndarray:
     return np.bincount(at, minlength=len(keys))
 
 
-_GUESS = {"unit": "cycles", "source": "no source gives it", "standing": Standing.INVENTED, "low": 0, "high": 1000000}
+def _guess(default: int, text: str) -> int:
+    """Return a dataclass field for cycles that no source gives."""
+    source = "no source gives it"
+    return param(default, text, unit="cycles", source=source, standing=Standing.INVENTED, low=0, high=1000000)
 
 
 @dataclass(frozen=True)
@@ -114,12 +117,12 @@ class FormulaCosts:
     """Cycles by formula, for studies without a program; nothing here was executed. Raises InputError out of ranges."""
 
     # fmt: off
-    triangle_cycles: int = param(60, "front end: vertices, set-up and clipping of a triangle", **_GUESS)
-    pair_cycles: int = param(60, "front end: rasterizing a triangle into a tile, whatever it covers", **_GUESS)
-    mask_cycles: int = param(6, "front end: a quad's mask", **_GUESS)
-    entry_cycles: int = param(40, "back end: interpolants of a triangle in a tile", **_GUESS)
-    quad_cycles: int = param(150, "back end: depth test, shader and blending of a quad", **_GUESS)
-    tile_cycles: int = param(1000, "back end: clear and write of a tile", **_GUESS)
+    triangle_cycles: int = _guess(60, "front end: vertices, set-up and clipping of a triangle")
+    pair_cycles: int = _guess(60, "front end: rasterizing a triangle into a tile, whatever it covers")
+    mask_cycles: int = _guess(6, "front end: a quad's mask")
+    entry_cycles: int = _guess(40, "back end: interpolants of a triangle in a tile")
+    quad_cycles: int = _guess(150, "back end: depth test, shader and blending of a quad")
+    tile_cycles: int = _guess(1000, "back end: clear and write of a tile")
     # fmt: on
 
     def __post_init__(self) -> None:

@@ -138,7 +138,7 @@ class _Run:
             if kind in (WorkKind.LIST_FRONT, WorkKind.LIST_BACK)
             else 1 + ((kind is WorkKind.BACK) == self.config.front_first)
         )
-        order = range(len(cycles))
+        order: Sequence[int] = range(len(cycles))
         if kind is WorkKind.BACK and self.config.longest_first:
             order = sorted(order, key=lambda item: (-cycles[item], item))
         for place, item in enumerate(order):

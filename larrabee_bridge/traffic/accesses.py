@@ -64,10 +64,15 @@ class Accesses:
         order = np.argsort(self.tile, kind="stable")
         counts = np.diff(self.starts)[order]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        names = ("block", "tile", "triangle", "depth_read", "depth_written", "colour_read", "colour_written")
         return Accesses(
-            self.samples,
-            *(getattr(self, name)[order] for name in names),
+            samples=self.samples,
+            block=self.block[order],
+            tile=self.tile[order],
+            triangle=self.triangle[order],
+            depth_read=self.depth_read[order],
+            depth_written=self.depth_written[order],
+            colour_read=self.colour_read[order],
+            colour_written=self.colour_written[order],
             starts=np.concatenate([[0], np.cumsum(counts)]),
             lines=self.lines[np.repeat(self.starts[:-1][order], counts) + within],
         )
@@ -133,13 +138,13 @@ class _Found:
         depths = np.stack([_at(each, number, 0, i, j, 32) >> Planes.fractions[0] for each in planes], axis=-1)
         there = self.depths[block]
         tested = state.depth_test is DepthTest.LESS
-        nearer = depths < there if tested else np.ones_like(covered)
+        nearer: np.ndarray = depths < there if tested else np.ones_like(covered)
         stencil = state.stencil
         steps = (stencil.failed, stencil.hidden) if stencil is not None else ()
         culls = tested and all(step is StencilStep.KEEP for step in steps)
-        alive = covered & nearer if culls else covered
-        textured = state.texture is not None and (state.colour_write or state.cutout > 0)
-        if textured:
+        alive: np.ndarray = covered & nearer if culls else covered
+        texture = state.texture if state.colour_write or state.cutout > 0 else None
+        if texture is not None:
             place = covered.argmax(axis=-1)
             u, v = (
                 np.take_along_axis(np.stack([_at(p, number, k, i, j, 32) for p in uv], -1), place[..., None], -1)[
@@ -148,21 +153,21 @@ class _Found:
                 for k in range(2)
             )
         asking = alive
-        if textured and state.cutout:
-            alive = alive & (filtered(state.texture, u, v)[..., 3] >= state.cutout)[..., None]
+        if texture is not None and state.cutout:
+            alive = alive & (filtered(texture, u, v)[..., 3] >= state.cutout)[..., None]
         seen = alive & nearer
         stepped = np.zeros(len(quads), bool)
         if stencil is not None:
             seen, stepped = self._step(stencil, block, alive, nearer)
         counts = np.zeros(len(quads), np.int64)
-        if textured:
-            wanted = (asking if state.cutout else seen).any(axis=-1)
-            lines, counts = _texture_lines(u, v, wanted, state.texture.texels.shape[:2])
+        if texture is not None:
+            wanted = np.any(asking if state.cutout else seen, axis=-1)
+            lines, counts = _texture_lines(u, v, wanted, texture.texels.shape[:2])
             self.lines.append(lines + names[1])
         if state.depth_write:
             self.depths[block] = np.where(seen, depths, there)
-        alive_quad, seen_quad = alive.any(axis=(1, 2)) | (counts > 0), seen.any(axis=(1, 2))
-        touches = alive.any(axis=(1, 2))
+        touches = np.any(alive, axis=(1, 2))
+        alive_quad, seen_quad = touches | (counts > 0), np.any(seen, axis=(1, 2))
         blended = state.blend is not Blend.REPLACE
         colour = seen_quad & state.colour_write
         self.rows.append(
@@ -186,9 +191,10 @@ class _Found:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Test and step the stencil; return what is seen, and in which quads it was stepped."""
         found = self.stencils[block]
-        same = found == stencil.reference
-        test = stencil.test
-        passed = alive & (same if test is StencilTest.EQUAL else ~same if test is StencilTest.DIFFERENT else True)
+        passed = alive
+        if stencil.test is not StencilTest.ALWAYS:
+            same = found == stencil.reference
+            passed = alive & (same if stencil.test is StencilTest.EQUAL else ~same)
         where = (
             (alive & ~passed, stencil.failed),
             (passed & ~nearer, stencil.hidden),
@@ -210,8 +216,12 @@ class _Found:
             np.concatenate([np.zeros(0, kind), *each]).astype(kind)
             for kind, each in zip(kinds, zip(*self.rows, strict=True) if self.rows else [()] * 8, strict=True)
         ]
-        starts = np.concatenate([[0], np.cumsum(columns[-1])])
-        return Accesses(self.samples, *columns[:-1], starts, np.concatenate([np.zeros(0, np.int64), *self.lines]))
+        block, tile, triangle, depth_read, depth_written, colour_read, colour_written, counts = columns
+        written = (depth_read, depth_written, colour_read, colour_written)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return Accesses(
+            self.samples, block, tile, triangle, *written, starts, np.concatenate([np.zeros(0, np.int64), *self.lines])
+        )
 
 
 def _at(planes: Planes, number: int, plane: int, i: np.ndarray, j: np.ndarray, bits: int) -> np.ndarray:

@@ -109,8 +109,8 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
     masks = np.concatenate([each.masks for each in quads])
     full = (masks == 0xFFFF).all(axis=1)
     big = np.stack([tile, triangle, x // 16, y // 16], axis=1)[full]
-    _, counts = np.unique(big, axis=0, return_counts=True)
-    full_16 = int((counts == 16).sum())
+    _, pieces = np.unique(big, axis=0, return_counts=True)
+    full_16 = int((pieces == 16).sum())
     return BinContents(
         tiles=np.unique(tile),
         entries=np.unique(np.stack([tile, triangle], axis=1), axis=0),

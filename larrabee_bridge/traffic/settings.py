@@ -17,10 +17,22 @@ BLOCK = 16
 
 LINE_BYTES = BLOCK * SAMPLE_BYTES
 
-_SEILER = {"source": "Seiler et al. 2008, 5.3", "standing": Standing.DERIVED}
-_CACHE = {"unit": "bytes", "low": 0, "high": 1 << 26, **_SEILER}
-_TIMES = {"unit": "times", "allowed": (1, 2, 4, 8, 16), **_SEILER}
-_BYTES = {"unit": "bytes", "low": 0, "high": 1024, "standing": Standing.INVENTED}
+_SEILER = "Seiler et al. 2008, 5.3"
+
+
+def _cache(default: int, text: str, source: str = _SEILER) -> int:
+    """Return a dataclass field for the size of a cache."""
+    return param(default, text, unit="bytes", source=source, standing=Standing.DERIVED, low=0, high=1 << 26)
+
+
+def _times(default: int, text: str) -> int:
+    """Return a dataclass field for a ratio of compression."""
+    return param(default, text, unit="times", source=_SEILER, standing=Standing.DERIVED, allowed=(1, 2, 4, 8, 16))
+
+
+def _bytes(default: int, text: str, source: str) -> int:
+    """Return a dataclass field for the size of an entry, which no source gives."""
+    return param(default, text, unit="bytes", source=source, standing=Standing.INVENTED, low=0, high=1024)
 
 
 @dataclass(frozen=True)
@@ -28,13 +40,13 @@ class TrafficConfig:
     """Parameters of both renderers; raises InputError for values out of their ranges."""
 
     # fmt: off
-    colour_cache: int = param(1 << 20, "immediate mode: cache of colours, not compressed in it", **_CACHE)
-    depth_cache: int = param(1 << 20, "immediate mode: cache of depths, not compressed in it", **_CACHE)
-    texture_cache: int = param(128 << 10, "immediate mode: cache of texels", **_CACHE)
-    colour_compression: int = param(2, "immediate mode, 1 sample: colours are so much smaller in memory", **_TIMES)
-    depth_compression: int = param(4, "immediate mode, 1 sample: depths are so much smaller in memory", **_TIMES)
-    colour_compression_4: int = param(4, "the same for colours at 4 samples", **_TIMES)
-    depth_compression_4: int = param(8, "the same for depths at 4 samples", **_TIMES)
+    colour_cache: int = _cache(1 << 20, "immediate mode: cache of colours, not compressed in it")
+    depth_cache: int = _cache(1 << 20, "immediate mode: cache of depths, not compressed in it")
+    texture_cache: int = _cache(128 << 10, "immediate mode: cache of texels")
+    colour_compression: int = _times(2, "immediate mode, 1 sample: colours are so much smaller in memory")
+    depth_compression: int = _times(4, "immediate mode, 1 sample: depths are so much smaller in memory")
+    colour_compression_4: int = _times(4, "the same for colours at 4 samples")
+    depth_compression_4: int = _times(8, "the same for depths at 4 samples")
     fast_clear: bool = param(False,
         "immediate mode: a block that was cleared and not written since is known, and not read", unit="",
         source="no source gives it: Seiler et al. 2008, 5.3, list what immediate mode is assumed to have, and not this",
@@ -42,18 +54,17 @@ class TrafficConfig:
     clears_written: bool = param(False,
         "binned: a cleared tile in which nothing is drawn is written; else that is free, as clearing in immediate mode",
         unit="", source="no source gives it", standing=Standing.INVENTED)
-    core_texture_cache: int = param(32 << 10, "binned: cache of texels of each core; empty at the begin of a tile",
-        unit="bytes", source="Seiler et al. 2008, 3.5", standing=Standing.DERIVED, low=0, high=1 << 26)
-    entry_bytes: int = param(16, "a triangle in a bin: three vertex indices of 4 bytes, state and count",
-        source="Seiler et al. 2008, 4.1: indices that reference the vertex data; their size is not given", **_BYTES)
-    position_bytes: int = param(2, "place and kind of a block that is covered wholly (16x16 or 4x4), or of a mask",
-        source="Seiler et al. 2008, 4.1: a series of X,Y coordinates; their size is not given", **_BYTES)
-    mask_bytes: int = param(2, "sixteen bits of coverage, for each sample",
-        source="one bit a pixel of a 4x4 block; Seiler et al. 2008, 4.1, do not give its size", **_BYTES)
-    vertex_bytes: int = param(32,
+    core_texture_cache: int = _cache(32 << 10, "binned: cache of texels of each core; empty at the begin of a tile",
+        "Seiler et al. 2008, 3.5")
+    entry_bytes: int = _bytes(16, "a triangle in a bin: three vertex indices of 4 bytes, state and count",
+        "Seiler et al. 2008, 4.1: indices that reference the vertex data; their size is not given")
+    position_bytes: int = _bytes(2, "place and kind of a block that is covered wholly (16x16 or 4x4), or of a mask",
+        "Seiler et al. 2008, 4.1: a series of X,Y coordinates; their size is not given")
+    mask_bytes: int = _bytes(2, "sixteen bits of coverage, for each sample",
+        "one bit a pixel of a 4x4 block; Seiler et al. 2008, 4.1, do not give its size")
+    vertex_bytes: int = _bytes(32,
         "a transformed vertex: position, colour, texture coordinates; written once, read in each tile that needs it",
-        source="Seiler et al. 2008, 4.3: transformed vertices are streamed out to main memory; their size is not given",
-        **_BYTES)
+        "Seiler et al. 2008, 4.3: transformed vertices are streamed out to main memory; their size is not given")
     # fmt: on
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from larrabee_bridge.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.isa.operands import BRACES
 from microcode.assembler import assemble
-from pixelflow.simd.isa.declare import InstructionSet
+from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 
@@ -26,7 +26,7 @@ MEMORY_BYTES = 1 << 16
 class VectorProgram(Program):
     """An assembled program for the vector unit."""
 
-    instruction_set: ClassVar[InstructionSet] = INSTRUCTIONS
+    instruction_set: ClassVar[InstructionSet[Declaration]] = INSTRUCTIONS
     schema: ClassVar[str] = "larrabee.program/1"
     stream: ClassVar[str] = "main"
 

@@ -17,9 +17,13 @@ from larrabee_bridge.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.errors import Fault, InputError, MachineFault
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.lanes.wide.words import WordsEngine
 
 __all__ = ["StraightCodeSubscriber", "Subscriber", "VectorUnit", "thread_shape"]
+
+Meaning = Callable[[NumberAlgebra[NDArray[np.uint32], NDArray[np.bool_]]], None]
+"""An instruction with its operands, to be carried out on lanes."""
 
 Subscriber = Callable[[int, NDArray[np.bool_], NDArray[np.int64]], None]
 """Called after each instruction with its number, which threads carried it out, and the lines that each touched.
@@ -63,7 +67,7 @@ class VectorUnit:
         self.memory = memory or ByteMemory(1 << 16)
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._load()
-        self._meanings = [instruction.apply for instruction in program.instructions]
+        self._meanings: list[Meaning] = [instruction.apply for instruction in program.instructions]
         self._branches = [each.declaration.family is VectorFamily.BRANCH for each in program.instructions]
         self._no_lines = np.zeros((threads, 0), np.int64)
         self._lines = self._no_lines
@@ -82,7 +86,7 @@ class VectorUnit:
         """Return register v: uint32[threads, 16]."""
         return self.lanes.get_rows(number, 1).reshape(self.threads, LANES)
 
-    def set_vector(self, number: int, values: NDArray) -> None:
+    def set_vector(self, number: int, values: NDArray[np.number]) -> None:
         """Write register v in all threads, from words or floats: [16] or [threads, 16]."""
         words = np.ascontiguousarray(values)
         words = words.view(np.uint32) if words.dtype == np.float32 else words.astype(np.int64).astype(np.uint32)
@@ -92,7 +96,7 @@ class VectorUnit:
         """Return register k as numbers, lane 0 in bit 0: uint32[threads]."""
         return np.broadcast_to(self.lanes.collect(self.lanes.flag(f"k{number}"))[:, 0], self.threads).copy()
 
-    def set_mask(self, number: int, values: NDArray | int) -> None:
+    def set_mask(self, number: int, values: NDArray[np.integer] | int) -> None:
         """Write register k, from one number or one for each thread."""
         bits = self.lanes.spread(self._for_each(values)[:, None])
         self.lanes.set_bit(f"k{number}", bits.reshape(-1))
@@ -101,11 +105,11 @@ class VectorUnit:
         """Return register r: uint32[threads]."""
         return self.lanes.group_word(f"r{number}").copy()
 
-    def set_scalar(self, number: int, values: NDArray | int) -> None:
+    def set_scalar(self, number: int, values: NDArray[np.integer] | int) -> None:
         """Write register r, from one number or one for each thread."""
         self.lanes.set_group_word(f"r{number}", self._for_each(values))
 
-    def _for_each(self, values: NDArray | int) -> NDArray[np.uint32]:
+    def _for_each(self, values: NDArray[np.integer] | int) -> NDArray[np.uint32]:
         return np.broadcast_to(np.asarray(values, np.int64).astype(np.uint32), self.threads)
 
     # --- running --------------------------------------------------------------------------------------------
@@ -119,22 +123,22 @@ class VectorUnit:
         stopped = len(self._meanings)
         done = 0
         self.lanes.watch = self._touched if subscriber is not None else None
-        takes_straight_code = isinstance(subscriber, StraightCodeSubscriber)
+        straight = subscriber if isinstance(subscriber, StraightCodeSubscriber) else None
         while (here := int(at.min())) < stopped:
             active = at == here
             self.lanes.let(active)
             rest = at[~active]
             meeting = int(rest.min()) if rest.size else stopped
-            numbers, lines = [], []
+            numbers: list[int] = []
+            lines: list[NDArray[np.int64]] = []
             try:
                 while True:
                     self._carry_out(here)
-                    if subscriber is not None:
-                        if takes_straight_code:
-                            numbers.append(here)
-                            lines.append(self._lines)
-                        else:
-                            subscriber(here, active, self._lines)
+                    if straight is not None:
+                        numbers.append(here)
+                        lines.append(self._lines)
+                    elif subscriber is not None:
+                        subscriber(here, active, self._lines)
                     done += 1
                     if done > limit:
                         place = self.program.where(here)
@@ -148,8 +152,8 @@ class VectorUnit:
                         break
             finally:
                 # Also what came before a fault counts.
-                if takes_straight_code and numbers:
-                    subscriber.straight_code(numbers, active, lines)
+                if straight is not None and numbers:
+                    straight.straight_code(numbers, active, lines)
         self.lanes.let(None)
         return done
 

@@ -11,13 +11,10 @@ from microcode.analysis.footprint import footprint
 from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Mem, Target
-from pixelflow.simd.isa.program import Program, Routine
+from pixelflow.simd.isa.program import MemoryRange, Program, Routine
 from pixelflow.simd.records import record
 
 __all__ = ["Finding", "check"]
-
-STACK = 4
-"""Depth of the enable stack and of the latch stack."""
 
 LONGEST_CHAIN = 100
 """Calls inside calls that are followed; a machine has far fewer frames."""
@@ -69,9 +66,9 @@ def _targets(program: Program) -> Iterator[Finding]:
         place = _place(program, index)
         if target not in program.index_of:
             yield Finding(f"word {target} is not the start of an instruction", place)
-        elif instruction.declaration.flow is Flow.JUMP and program.routine_at(target) != routine:
-            into = program.routine_at(target)
-            what = f"jump into routine {into.name}" if into else f"jump out of routine {routine.name}"
+        elif instruction.declaration.flow is Flow.JUMP and (into := program.routine_at(target)) != routine:
+            way, other = ("into", into) if into else ("out of", routine)
+            what = f"jump {way} routine {other.name if other else ''}"
             yield Finding(what, place, "the return address and the latch are then another routine's")
         elif instruction.declaration.flow is Flow.CALL and target not in entries:
             yield Finding("the call's target is not the start of a routine or proc", place)
@@ -104,15 +101,15 @@ def _scratch_clashes(program: Program) -> Iterator[Finding]:
         if called is None:
             continue
         for name, argument in zip(called.parameters, instruction.operands[1], strict=False):
-            clash = argument.base is None and _range_at(program, argument)
+            clash = _range_at(program, argument) if argument.base is None else None
             for start, size in called.scratch:
-                if clash and clash.start < start + size and start < clash.start + clash.size:
+                if clash is not None and clash.start < start + size and start < clash.start + clash.size:
                     message = f"{clash.name}, passed as {name}, lies in the scratch of {called.name}"
                     hint = f"{called.name} overwrites bytes {start}..{start + size - 1}"
                     yield Finding(message, _place(program, index), hint)
 
 
-def _range_at(program: Program, place: Mem):
+def _range_at(program: Program, place: Mem) -> MemoryRange | None:
     for item in program.ranges:
         if item.start == place.offset:
             return item
@@ -120,27 +117,34 @@ def _range_at(program: Program, place: Mem):
 
 
 def _enable_stack(program: Program) -> Iterator[Finding]:
-    """EPUSH and EPOP that do not pair up along the text of a routine or stream."""
+    """Instructions that save and restore enables, and do not pair up along the text of a routine or stream."""
+    deepest = program.saved_enables
+    if deepest is None:
+        return
+    by_effect = {each.pushes: each.mnemonic for each in program.instruction_set.values()}
+    save, restore = by_effect[1], by_effect[-1]
+    unpaired = f"{save} without {restore}"
     depth, last, current = 0, None, None
     for index, at, instruction, routine in _each(program):
         section = routine.name if routine else f"stream {_stream(program, at)}"
         if section != current:
-            yield from _left_over(program, depth, last)
+            yield from _left_over(program, depth, last, unpaired)
             depth, last, current = 0, None, section
         if instruction.declaration.pushes > 0:
             depth, last = depth + 1, index
-            if depth == STACK + 1:
-                yield Finding(f"the enable stack is {STACK} deep; this EPUSH is one too many", _place(program, index))
+            if depth == deepest + 1:
+                message = f"the enable stack is {deepest} deep; this {save} is one too many"
+                yield Finding(message, _place(program, index))
         elif instruction.declaration.pushes < 0:
             if depth == 0:
-                yield Finding(f"EPOP without EPUSH in {section}", _place(program, index))
+                yield Finding(f"{restore} without {save} in {section}", _place(program, index))
             depth = max(0, depth - 1)
-    yield from _left_over(program, depth, last)
+    yield from _left_over(program, depth, last, unpaired)
 
 
-def _left_over(program: Program, depth: int, last: int | None) -> Iterator[Finding]:
+def _left_over(program: Program, depth: int, last: int | None, message: str) -> Iterator[Finding]:
     if depth and last is not None:
-        yield Finding("EPUSH without EPOP", _place(program, last))
+        yield Finding(message, _place(program, last))
 
 
 def _stream(program: Program, at: int) -> str:
@@ -149,24 +153,28 @@ def _stream(program: Program, at: int) -> str:
 
 def _call_depth(program: Program) -> Iterator[Finding]:
     """Chains of started routines deeper than the latch stack, and recursion."""
+    deepest = program.started_routines
+    if deepest is None:
+        return
     calls: dict[int, list[tuple[int, int]]] = {}
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, routine in _each(program):
         if instruction.declaration.flow is Flow.CALL and instruction.operands[0] in entries:
             calls.setdefault(routine.entry if routine else -1, []).append((index, instruction.operands[0]))
     depths: dict[int, int] = {}
+    beyond = deepest + 1
 
     def depth(entry: int, chain: tuple[int, ...]) -> int:
         if entry in chain or len(chain) == LONGEST_CHAIN:
-            return STACK + 1
+            return beyond
         if entry not in depths:
             inner = (depth(callee, (*chain, entry)) for _, callee in calls.get(entry, ()))
             depths[entry] = max(inner, default=0) + entries[entry].started
         return depths[entry]
 
     for index, callee in calls.get(-1, ()):
-        if depth(callee, ()) > STACK:
-            message = f"calls nest deeper than the latch stack ({STACK}), or {entries[callee].name} calls itself"
+        if depth(callee, ()) >= beyond:
+            message = f"calls nest deeper than the latch stack ({deepest}), or {entries[callee].name} calls itself"
             yield Finding(message, _place(program, index))
 
 

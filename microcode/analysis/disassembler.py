@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pixelflow.isa.operands import PARAMETER
 from pixelflow.simd.isa.declare import Flow, Instruction
-from pixelflow.simd.isa.operands import Imm, Mem, Name, OperandSpec, Target
+from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
 from pixelflow.simd.isa.program import Program, Routine
 
 __all__ = ["disassemble"]
@@ -101,24 +100,22 @@ class _Disassembly:
                 shown.append(self._operand(spec, operand, routine))
         return f"{instruction.mnemonic} {', '.join(shown)}".rstrip()
 
-    def _operand(self, spec: OperandSpec, operand, routine: Routine | None) -> str:
+    def _operand(self, spec: OperandSpec, operand: Operand, routine: Routine | None) -> str:
         match spec.kind, operand:
             case _, Mem():
                 return self._byte(operand, routine)
             case _, Imm(value, None):
                 return f"#{value}"
-            case _, Imm(value, base):
+            case _, Imm(value, int(base)):
                 name = _parameter(base, routine)
                 return f"#{name} {'-' if value < 0 else '+'} {abs(value)}" if value else f"#{name}"
             case Target(), _:
                 return self.routines[operand].name if operand in self.routines else self.labels[operand][0]
             case Name(), _:
                 return _quoted(self.program.names[operand] if operand < len(self.program.names) else str(operand))
-            case kind, _ if kind is PARAMETER:
-                return _parameter(operand, routine)
-        return str(operand)
+        return spec.kind.text_within(operand, routine.parameters if routine else ())
 
-    def _argument(self, argument: Mem | Imm, routine: Routine | None) -> str:
+    def _argument(self, argument: Mem, routine: Routine | None) -> str:
         if argument.base is None and argument.offset < 0:
             return f"#{argument.offset}"
         return self._byte(argument, routine)

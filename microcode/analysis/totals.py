@@ -54,7 +54,7 @@ class Totals:
     def _follow(self, entry: int) -> Total | None:
         """Add up from an entry on; loops without jumps inside are multiplied, everything else is walked."""
         program = self.program
-        index = program.index_of.get(entry)
+        index: int | None = program.index_of.get(entry)
         own = total = steps = 0
         # For each open loop: first instruction of its body, turns left, and own and total cycles at its start.
         loops: list[tuple[int, int, int, int]] = []
@@ -64,7 +64,7 @@ class Totals:
             if steps > STEPS:
                 return None
             instruction = program.instructions[index]
-            follow = index + 1
+            follow: int | None = index + 1
             declaration = instruction.declaration
             if declaration.flow is Flow.HALT:
                 self._halting.add(entry)

@@ -5,34 +5,35 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from microcode.expand.expander import Expander, Handler
-from microcode.expand.scope import MacroValue, Scope
 from microcode.language import statements as s
 from microcode.language.expressions import Binary, Name, Node, Silent, Template, Unary, name_text, truth, whole
+from microcode.language.scope import MacroValue, Scope
 from microcode.language.source import Complaint
-from microcode.language.values import Mem, Range, Reference, Symbol, Value, shown
+from microcode.language.values import Range, Reference, Symbol, Value, shown
 from microcode.linking.operands import OperandError
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.isa.declare import Flow
+from pixelflow.simd.isa.operands import Mem
 
 __all__ = ["HANDLERS"]
 
 
-def _operation(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Operation = item.statement
+def _operation(expander: Expander, statement: s.Operation, item: s.Item, scope: Scope) -> None:
     word = name_text(statement.name, scope)
     target = scope.target
     declaration = target.instructions.get(word)
     if declaration is None:
         macro = scope.find_macro(word)
         if macro is not None and statement.suffix is None:
-            _expand(expander, macro, item, scope)
+            _expand(expander, macro, statement, item, scope)
             return
         raise _unknown(word, statement, scope)
     suffix = statement.suffix
-    if suffix is not None and suffix.name != "E":
-        raise suffix.complain(f"unknown suffix .{suffix.name}", "the only suffix is .E: act where enabled")
+    if suffix is not None and suffix.name != target.gate:
+        hint = f"the only suffix is .{target.gate}: act where enabled" if target.gate else None
+        raise suffix.complain(f"unknown suffix .{suffix.name}", hint)
     if suffix is not None and not declaration.gateable:
-        raise suffix.complain(f"{word} has no .E form", f"usage: {declaration.synopsis}")
+        raise suffix.complain(f"{word} has no .{suffix.name} form", f"usage: {declaration.synopsis}")
     labels = target.label_positions[word]
     operands = [
         _target(node, item, scope, expander) if position in labels else _operand(node, scope)
@@ -75,17 +76,15 @@ def _target(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Refer
     return Reference(name_text(node, scope), None, place)
 
 
-def _expand(expander: Expander, macro: MacroValue, item: s.Item, scope: Scope) -> None:
-    statement: s.Operation = item.statement
-    definition: s.Macro = macro.item.statement
-    parameters, given = definition.parameters, statement.operands
+def _expand(expander: Expander, macro: MacroValue, statement: s.Operation, item: s.Item, scope: Scope) -> None:
+    parameters, given = macro.definition.parameters, statement.operands
     if len(parameters) != len(given):
         count = f"{len(parameters)} argument{'s' * (len(parameters) != 1)}" if parameters else "no arguments"
         usage = f"usage: {macro.name} {', '.join(parameter.name for parameter in parameters)}".rstrip()
         node = given[len(parameters)] if len(given) > len(parameters) else statement.name
         raise node.complain(f"macro {macro.name} takes {count}, not {len(given)}", usage)
     values = [_argument(node, item, scope, expander) for node in given]
-    inner = Scope(macro.scope, dict(zip((parameter.name for parameter in parameters), values, strict=True)))
+    inner = macro.scope.inside(dict(zip((parameter.name for parameter in parameters), values, strict=True)))
     with (
         expander.expanding(macro.name, item.line, statement.name.column),
         expander.draft.label_scope(),
@@ -108,17 +107,16 @@ def _argument(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Val
     return node.evaluate(scope)
 
 
-def _repeat(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Repeat = item.statement
+def _repeat(expander: Expander, statement: s.Repeat, item: s.Item, scope: Scope) -> None:
     low, high = whole(statement.low, scope), whole(statement.high, scope)
     variable = scope.checked(statement.variable.name, statement.variable)
     for turn in range(low, high + 1):
         expander.count_step(item.line)
         with expander.draft.label_scope():
-            expander.body(item.body, Scope(scope, {variable: turn}))
+            expander.body(item.body, scope.inside({variable: turn}))
 
 
-def _condition(expander: Expander, item: s.Item, scope: Scope) -> None:
+def _condition(expander: Expander, statement: s.Condition, item: s.Item, scope: Scope) -> None:
     for branch in item.branches:
         try:
             chosen = branch.test is None or truth(branch.test.evaluate(scope), branch.test)
@@ -132,8 +130,7 @@ def _condition(expander: Expander, item: s.Item, scope: Scope) -> None:
             return
 
 
-def _routine(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.RoutineDef = item.statement
+def _routine(expander: Expander, statement: s.RoutineDef, item: s.Item, scope: Scope) -> None:
     name = scope.checked(name_text(statement.name, scope), statement.name)
     expander.attempted.add(name)
     parameters = tuple(parameter.name for parameter in statement.parameters)
@@ -145,7 +142,7 @@ def _routine(expander: Expander, item: s.Item, scope: Scope) -> None:
     with ExitStack() as stack:
         with statement.name.blamed():
             values = stack.enter_context(expander.draft.routine(name, parameters, uses, started=statement.started))
-        expander.body(item.body, Scope(scope, dict(zip(parameters, values, strict=True))))
+        expander.body(item.body, scope.inside(dict(zip(parameters, values, strict=True))))
         expander.draft.set_line(item.end or item.line)
 
 
@@ -172,8 +169,7 @@ def _uses(nodes: tuple[Node, ...], scope: Scope) -> list[tuple[int, int] | Range
     return found
 
 
-def _loop(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Loop = item.statement
+def _loop(expander: Expander, statement: s.Loop, item: s.Item, scope: Scope) -> None:
     count = whole(statement.count, scope)
     with statement.count.blamed():
         expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
@@ -182,9 +178,9 @@ def _loop(expander: Expander, item: s.Item, scope: Scope) -> None:
     expander.draft.emit(scope.target.mnemonic(Flow.END_LOOP))
 
 
-def _stream(expander: Expander, item: s.Item, scope: Scope) -> None:
-    with item.statement.name.blamed():
-        expander.draft.stream(item.statement.name.name)
+def _stream(expander: Expander, statement: s.Stream, item: s.Item, scope: Scope) -> None:
+    with statement.name.blamed():
+        expander.draft.stream(statement.name.name)
 
 
 def _words(nodes: tuple[Node, ...], scope: Scope) -> str:
@@ -192,18 +188,17 @@ def _words(nodes: tuple[Node, ...], scope: Scope) -> str:
     return " ".join(str(value) if isinstance(value, int | float | str) else shown(value) for value in values)
 
 
-def _assertion(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Assertion = item.statement
+def _assertion(expander: Expander, statement: s.Assertion, item: s.Item, scope: Scope) -> None:
     if not truth(statement.test.evaluate(scope), statement.test):
         message = _words(statement.message, scope) or "the assertion does not hold"
         raise statement.test.complain(message)
 
 
-def _message(expander: Expander, item: s.Item, scope: Scope) -> None:
-    raise Complaint(_words(item.statement.message, scope), *item.line.first_word)
+def _message(expander: Expander, statement: s.Message, item: s.Item, scope: Scope) -> None:
+    raise Complaint(_words(statement.message, scope), *item.line.first_word)
 
 
-HANDLERS: dict[type, Handler] = {
+HANDLERS: dict[type[s.Statement], Handler] = {
     s.Repeat: _repeat,
     s.Condition: _condition,
     s.RoutineDef: _routine,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from microcode.expand.expander import Expander, Handler
-from microcode.expand.scope import Scope
 from microcode.language import statements as s
 from microcode.language.expressions import Name, Node, Template, name_text, whole
+from microcode.language.scope import Scope
 from microcode.language.source import Complaint
-from microcode.language.values import Broken, Mem, Range, Value, shown
+from microcode.language.values import Broken, Range, Value, shown
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.isa.operands import Mem
 
 __all__ = ["HANDLERS"]
 
@@ -26,11 +27,10 @@ def bind(scope: Scope, node: Name | Template, make: Callable[[str], Value]) -> N
     scope.names[name] = make(name)
 
 
-def _include(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Include = item.statement
+def _include(expander: Expander, statement: s.Include, item: s.Item, scope: Scope) -> None:
     given = {name.name: value.evaluate(scope) for name, value in statement.bindings}
     try:
-        included = expander.include(statement.path.value, given)
+        included = expander.include(str(statement.path.value), given)
     except InputError:
         scope.damaged = True
         raise
@@ -43,13 +43,11 @@ def _include(expander: Expander, item: s.Item, scope: Scope) -> None:
             raise name.complain(*included.unknown_parameter(name.name))
 
 
-def _const(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Const = item.statement
+def _const(expander: Expander, statement: s.Const, item: s.Item, scope: Scope) -> None:
     bind(scope, statement.name, lambda name: statement.value.evaluate(scope))
 
 
-def _param(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Param = item.statement
+def _param(expander: Expander, statement: s.Param, item: s.Item, scope: Scope) -> None:
     if scope.parent is not None:
         raise Complaint("a param stands at the top level of a file", *item.line.first_word)
     scope.parameters.append(statement.name.name)
@@ -61,14 +59,13 @@ def _param(expander: Expander, item: s.Item, scope: Scope) -> None:
     )
 
 
-def _range(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.RangeDef = item.statement
+def _range(expander: Expander, statement: s.RangeDef, item: s.Item, scope: Scope) -> None:
 
     def declare(name: str) -> Range:
         size = whole(statement.size, scope)
         at = None if statement.at is None else _absolute(statement.at, scope)
         with statement.name.blamed():
-            if statement.overlay:
+            if statement.overlay and at is not None:
                 return expander.draft.overlay(name, size, at)
             return expander.draft.range(name, size, at)
 
@@ -87,8 +84,7 @@ def _absolute(node: Node, scope: Scope) -> int:
     raise node.complain(f"an address is needed here, not {shown(value)}")
 
 
-def _data(expander: Expander, item: s.Item, scope: Scope) -> None:
-    statement: s.Data = item.statement
+def _data(expander: Expander, statement: s.Data, item: s.Item, scope: Scope) -> None:
     where = statement.where.evaluate(scope)
     if not isinstance(where, Range):
         where = Mem(_absolute(statement.where, scope))
@@ -97,13 +93,13 @@ def _data(expander: Expander, item: s.Item, scope: Scope) -> None:
         expander.draft.data(where, *values, kind=statement.kind)
 
 
-def _macro(expander: Expander, item: s.Item, scope: Scope) -> None:
+def _macro(expander: Expander, statement: s.Macro, item: s.Item, scope: Scope) -> None:
     # Plain macros at the top level were defined before anything else.
-    if scope.parent is not None or isinstance(item.statement.name, Template):
-        scope.define_macro(item)
+    if scope.parent is not None or isinstance(statement.name, Template):
+        scope.define_macro(statement, item)
 
 
-HANDLERS: dict[type, Handler] = {
+HANDLERS: dict[type[s.Statement], Handler] = {
     s.Include: _include,
     s.Const: _const,
     s.Param: _param,

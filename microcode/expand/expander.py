@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
-from microcode.expand.scope import Scope
 from microcode.language import statements as s
 from microcode.language.expressions import Name, Silent, name_text
+from microcode.language.scope import Scope
 from microcode.language.source import Complaint, Line, Source
 from microcode.language.values import Value
 from microcode.linking.draft import Draft
@@ -43,39 +45,41 @@ class _Call:
     column: int
 
 
-Handler = Callable[["Expander", s.Item, Scope], None]
+Handler = Callable[["Expander", Any, s.Item, Scope], None]
+"""What one kind of statement does: the second argument is a statement of that kind."""
 
 
 class Expander:
     """Expands the text of one assembly into a draft, and keeps the faults."""
 
-    def __init__(self, draft: Draft, handlers: Mapping[type, Handler], files: Files | None = None) -> None:
+    def __init__(self, draft: Draft, handlers: Mapping[type[s.Statement], Handler], files: Files | None = None) -> None:
         self.draft = draft
         self.files = files or Files()
         self._handlers = handlers
         """What each kind of statement does."""
         self.faults: list[Fault] = []
-        self.overrides: dict[str, Value] = {}
+        self.overrides: Mapping[str, Value] = {}
         """Values for the params of the file being expanded."""
         self.attempted: set[str] = set()
         """Routines whose definition was met, whether or not it was right: calling them is no further fault."""
-        self._seen: set[tuple] = set()
+        self._seen: set[tuple[str, str]] = set()
         self._calls: list[_Call] = []
         self._including: list[Source] = []
         self._steps = 0
 
     # --- files ---------------------------------------------------------------------------------------------------
 
-    def file(self, source: Source, parameters: dict[str, Value], scope: Scope | None = None) -> Scope:
+    def file(self, source: Source, parameters: Mapping[str, Value], scope: Scope | None = None) -> Scope:
         """Expand a whole source and return its names; faults are recorded, not raised."""
-        scope = scope or Scope(target=self.draft.target)
+        scope = scope or Scope(self.draft.target)
         parsed = parse(source, self.draft.target)
         for fault in parsed.faults:
             self._record(fault)
         scope.damaged = parsed.damaged
         for item in parsed.items:
-            if isinstance(item.statement, s.Macro) and isinstance(item.statement.name, Name):
-                self.guarded(lambda item, scope: scope.define_macro(item), item, scope)
+            macro = item.statement
+            if isinstance(macro, s.Macro) and isinstance(macro.name, Name):
+                self.guarded(partial(_define, macro), item, scope)
         before, self.overrides = self.overrides, parameters
         self._including.append(source)
         try:
@@ -85,7 +89,7 @@ class Expander:
             self.overrides = before
         return scope
 
-    def include(self, path: str, parameters: dict[str, Value]) -> Scope:
+    def include(self, path: str, parameters: Mapping[str, Value]) -> Scope:
         """Expand a file found by the include rules, once for each set of parameters; raises Complaint."""
         including = self._including[-1] if self._including else None
         source = self.files.find(path, including)
@@ -116,7 +120,7 @@ class Expander:
             with label.blamed():
                 self.draft.label(scope.checked(name_text(label, scope), label), place=place)
         if item.statement is not None:
-            self._handlers[type(item.statement)](self, item, scope)
+            self._handlers[type(item.statement)](self, item.statement, item, scope)
 
     def count_step(self, line: Line) -> None:
         """Count a line towards the limit of the expansion; raises Stop beyond it."""
@@ -173,3 +177,7 @@ class Expander:
         if len(self.faults) >= FAULTS:
             self.faults.append(Fault(f"more than {FAULTS} errors; the rest is not shown"))
             raise Stop
+
+
+def _define(macro: s.Macro, item: s.Item, scope: Scope) -> None:
+    scope.define_macro(macro, item)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from microcode.expand import code, declarations
 from microcode.expand.expander import Expander, Stop
-from microcode.expand.scope import Scope
+from microcode.language.scope import Scope
 from microcode.language.source import Complaint, Source, source_of
 from microcode.language.values import Value
 from microcode.linking.draft import Draft
@@ -18,26 +18,26 @@ __all__ = ["expand", "expand_file", "expand_text"]
 _HANDLERS = declarations.HANDLERS | code.HANDLERS
 
 
-def expand(draft: Draft, source: Source, parameters: dict[str, Value], scope: Scope | None = None) -> Scope:
+def expand(draft: Draft, source: Source, parameters: Mapping[str, Value], scope: Scope | None = None) -> Scope:
     """Expand a source into a draft and return its names; raises InputError with every fault."""
     return _expanded(draft, parameters, lambda expander: expander.file(source, parameters, scope))
 
 
-def expand_file(draft: Draft, path: str, parameters: dict[str, Value]) -> Mapping[str, Value]:
+def expand_file(draft: Draft, path: str, parameters: Mapping[str, Value]) -> Mapping[str, Value]:
     """Expand a file found by the include rules, unless it was; return its names. Raises InputError."""
     scope = _expanded(draft, parameters, lambda expander: expander.include(path, parameters))
     return scope.imported | scope.names
 
 
-def expand_text(draft: Draft, text: str, values: dict[str, Value]) -> Mapping[str, Value]:
+def expand_text(draft: Draft, text: str, values: Mapping[str, Value]) -> Mapping[str, Value]:
     """Expand a text into a draft and return the names it defines; ``values`` are names that it sees."""
-    scope = Scope(Scope(names=dict(values), target=draft.target))
+    scope = Scope(draft.target, names=dict(values)).inside({})
     return expand(draft, source_of(text), {}, scope).names
 
 
-def _expanded(draft: Draft, parameters: dict[str, Value], work: Callable[[Expander], Scope]) -> Scope:
+def _expanded(draft: Draft, parameters: Mapping[str, Value], work: Callable[[Expander], Scope]) -> Scope:
     expander = Expander(draft, _HANDLERS)
-    scope = Scope(damaged=True)
+    scope = Scope(draft.target, damaged=True)
     try:
         with draft.at(None):
             scope = work(expander)

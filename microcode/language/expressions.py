@@ -121,8 +121,9 @@ class Template(Node):
 
     def evaluate(self, names: Names) -> Value:
         parts, words = list(self.parts), []
-        while len(parts) > 1 and isinstance(parts[-1], Name) and parts[-1].name in names.braces:
-            words.append(parts.pop().name)
+        while len(parts) > 1 and isinstance(last := parts[-1], Name) and last.name in names.braces:
+            words.append(last.name)
+            parts.pop()
         bare = Template(self.column, self.stop, tuple(parts)).text(names)
         value = Name(self.column, self.stop, bare).evaluate(names)
         return Modified(value, tuple(reversed(words))) if words else value
@@ -315,4 +316,4 @@ def _name_part(node: Node, names: Names) -> str:
 
 def name_text(node: Name | Template, names: Names) -> str:
     """Return the name that a node spells, without looking it up."""
-    return node.name if node.__class__ is Name else node.text(names)
+    return node.name if isinstance(node, Name) else node.text(names)

@@ -42,6 +42,14 @@ def _shift(left: int, right: int, *, up: bool) -> int:
 
 
 # fmt: off
+_COMPARE: dict[str, Callable[[float, float], int]] = {
+    "==": lambda left, right: int(left == right),
+    "!=": lambda left, right: int(left != right),
+    "<": lambda left, right: int(left < right),
+    "<=": lambda left, right: int(left <= right),
+    ">": lambda left, right: int(left > right),
+    ">=": lambda left, right: int(left >= right),
+}
 ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": lambda left, right: _limited(left + right),
     "-": lambda left, right: _limited(left - right),
@@ -53,21 +61,15 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "&": lambda left, right: left & right,
     "|": lambda left, right: left | right,
     "^": lambda left, right: left ^ right,
-    "==": lambda left, right: int(left == right),
-    "!=": lambda left, right: int(left != right),
-    "<": lambda left, right: int(left < right),
-    "<=": lambda left, right: int(left <= right),
-    ">": lambda left, right: int(left > right),
-    ">=": lambda left, right: int(left >= right),
+    **_COMPARE,
 }
 # fmt: on
-_ON_FLOATS = {
+_ON_FLOATS: dict[str, Callable[[float, float], float]] = {
     "+": lambda left, right: left + right,
     "-": lambda left, right: left - right,
     "*": lambda left, right: left * right,
     "/": lambda left, right: left / right,
 }
-_COMPARE = ("==", "!=", "<", "<=", ">", ">=")
 
 
 def arithmetic(operator: str, left: Value, right: Value) -> Value:
@@ -83,7 +85,7 @@ def arithmetic(operator: str, left: Value, right: Value) -> Value:
 
 def _floats(operator: str, left: float, right: float) -> int | float:
     if operator in _COMPARE:
-        return ARITHMETIC[operator](left, right)
+        return _COMPARE[operator](left, right)
     if operator not in _ON_FLOATS:
         raise ValueError(f"{operator} needs integers")
     if operator == "/" and right == 0:
@@ -114,11 +116,10 @@ def _places(operator: str, left: Value, right: Value, given: tuple[Value, Value]
     raise ValueError(f"{operator} does not work on {shown(given[0])} and {shown(given[1])}")
 
 
-def _numbers(values: tuple[Value, ...]) -> tuple[int | float, ...]:
-    for value in values:
-        if not isinstance(value, int | float):
-            raise ValueError(f"a number is needed, not {shown(value)}")
-    return values
+def _number(value: Value) -> int | float:
+    if not isinstance(value, int | float):
+        raise ValueError(f"a number is needed, not {shown(value)}")
+    return value
 
 
 def _log2(value: Value) -> int:
@@ -129,7 +130,7 @@ def _log2(value: Value) -> int:
 
 def binary32(value: Value) -> int:
     """Return the bits of a number as IEEE binary32, rounded to nearest even."""
-    (number,) = _numbers((value,))
+    number = _number(value)
     try:
         return int.from_bytes(struct.pack("<f", number), "little")
     except OverflowError:
@@ -157,9 +158,9 @@ def _address(value: Value) -> int:
 
 _MANY = 1 << 16
 FUNCTIONS: dict[str, tuple[int, int, Callable[..., Value]]] = {
-    "min": (1, _MANY, lambda *values: min(_numbers(values))),
-    "max": (1, _MANY, lambda *values: max(_numbers(values))),
-    "abs": (1, 1, lambda value: abs(_numbers((value,))[0])),
+    "min": (1, _MANY, lambda *values: min([_number(value) for value in values])),
+    "max": (1, _MANY, lambda *values: max([_number(value) for value in values])),
+    "abs": (1, 1, lambda value: abs(_number(value))),
     "log2": (1, 1, _log2),
     "float": (1, 1, binary32),
     "byte": (2, 2, _byte),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 
 from pixelflow.simd.errors import InputError, Place
-from pixelflow.simd.isa.operands import Imm, Mem
+from pixelflow.simd.isa.operands import Imm, Mem, RegisterOperand
 from pixelflow.simd.records import record
 
-__all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "shown"]
+__all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "Written", "shown"]
 
 
 @record
@@ -27,7 +28,7 @@ class Range:
     def __len__(self) -> int:
         return self.size
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Mem]:
         return (Mem(self.start + index) for index in range(self.size))
 
     @property
@@ -78,11 +79,13 @@ class Modified:
     words: tuple[str, ...]
 
 
-Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified
-"""An enumeration is a register; an instruction set may have registers of other types, which its operands take."""
+Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified | RegisterOperand
+"""Registers are the members of an enumeration, or operands of their own that an instruction set has."""
+Written = Value | Reference
+"""What may be given for an operand."""
 
 
-def shown(value: Value) -> str:
+def shown(value: object) -> str:
     """Return what a value is, in words, for messages."""
     match value:
         case bool() | int() | float():

@@ -6,17 +6,20 @@ import linecache
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from microcode.language.data import DataKind
+from microcode.language.scope import Scope
 from microcode.language.source import Line
-from microcode.language.values import Imm, Mem, Range, Reference, Value
+from microcode.language.values import Range, Reference, Value, Written
 from microcode.linking.layout import Layout
 from microcode.linking.operands import OperandError, converted
 from microcode.linking.sections import Label, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
+from pixelflow.simd.isa.operands import Imm, Mem
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
@@ -25,7 +28,7 @@ __all__ = ["Draft"]
 class Draft:
     """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
 
-    def __init__(self, name: str, target: ProgramTarget) -> None:
+    def __init__(self, name: str, target: ProgramTarget[Program]) -> None:
         self.name = name
         self.target = target
         self.layout = Layout(target)
@@ -35,7 +38,7 @@ class Draft:
         self.routines: list[Section] = []
         self.names: dict[str, int] = {}
         self.lines: dict[Line, int] = {}
-        self.included: dict[tuple, object] = {}
+        self.included: dict[tuple[object, ...], Scope] = {}
         """Names of the files that were included already, by path and parameters."""
         self._section = self.streams[target.streams[0]]
         self._scope = self.globals
@@ -44,15 +47,15 @@ class Draft:
         self._numbers: dict[int, tuple[Line, int]] = {}
         """For each object that is a line: it, which keeps it, and its number in ``lines``."""
         self._callers: dict[tuple[str, int], int] = {}
-        self._known: dict[tuple, Instruction] = {}
+        self._known: dict[tuple[str, bool, tuple[Written, ...]], Instruction] = {}
 
     # --- instructions --------------------------------------------------------------------------------------------
 
-    def emit(self, mnemonic: str, *operands: Value, gated: bool = False) -> None:
+    def emit(self, mnemonic: str, *operands: Written, gated: bool = False) -> None:
         """Add an instruction; raises InputError where the mnemonic or an operand is wrong."""
         self._emit(mnemonic, operands, gated, 2)
 
-    def _emit(self, mnemonic: str, operands: tuple[Value, ...], gated: bool, depth: int) -> None:
+    def _emit(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, depth: int) -> None:
         line = self._line_number if self._line is not None else self._caller_line(depth)
         key = (mnemonic, gated, operands)
         instruction = self._known.get(key)
@@ -64,17 +67,17 @@ class Draft:
         section.instructions.append(instruction)
         section.lines.append(line)
 
-    def _make(self, mnemonic: str, operands: tuple[Value, ...], gated: bool, section: Section) -> Instruction:
+    def _make(self, mnemonic: str, operands: tuple[Written, ...], gated: bool, section: Section) -> Instruction:
         if mnemonic not in self.target.instructions:
             near = nearest(mnemonic, self.target.instructions)
             raise InputError(Fault(f"unknown instruction {mnemonic}", hint=f"did you mean {near}?" if near else None))
         declaration = self.target.instructions[mnemonic]
         if gated and not declaration.gateable:
-            raise OperandError(f"{mnemonic} has no .E form", None, f"usage: {declaration.synopsis}")
+            raise OperandError(f"{mnemonic} has no .{self.target.gate} form", None, f"usage: {declaration.synopsis}")
         values = converted(declaration, operands, self._name_index, self.target)
         for position, value in enumerate(values):
             if isinstance(value, Reference):
-                scope = value.scope if value.scope is not None else self._scope
+                scope = value.scope if isinstance(value.scope, LabelScope) else self._scope
                 place = value.place or self.place
                 section.pending.append(Pending(len(section.instructions), position, value, scope, place))
                 values[position] = 0
@@ -131,7 +134,7 @@ class Draft:
             raise InputError(f"routine {name} stands inside routine {self._section.name}")
         if len(parameters) > self.target.parameters:
             raise InputError(f"{name} has {len(parameters)} parameters, at most {self.target.parameters} are passed")
-        scratch = tuple((use.start, use.size) if isinstance(use, Range) else tuple(use) for use in uses)
+        scratch = tuple((use.start, use.size) if isinstance(use, Range) else (use[0], use[1]) for use in uses)
         section = Section(name, tuple(parameters), scratch, started, self.place)
         self._define(self.globals, name, Label(section, 0, self.place))
         for start, size in scratch:
@@ -148,7 +151,9 @@ class Draft:
         finally:
             self._section, self._scope = outer_section, outer_scope
 
-    def proc(self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()):
+    def proc(
+        self, name: str, parameters: Sequence[str] = (), uses: Sequence[tuple[int, int] | Range] = ()
+    ) -> AbstractContextManager[tuple[Mem, ...]]:
         """As `routine`, without START: a procedure of the sequencer, which costs nothing itself."""
         return self.routine(name, parameters, uses, started=False)
 
@@ -194,7 +199,7 @@ class Draft:
         """Declare a range that may overlap others on purpose."""
         return self.layout.overlay(_spelled(name), size, at, place=self.place)
 
-    def data(self, where: Range | Mem, *values: int | float, kind: DataKind = DataKind.BYTE) -> None:
+    def data(self, where: Range | Mem, *values: Value, kind: DataKind = DataKind.BYTE) -> None:
         """Give memory its initial contents: bytes, 32-bit words, floats, or each PE's lane number (no values)."""
         if isinstance(where, Range):
             start, room = where.start, where.size

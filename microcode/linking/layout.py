@@ -5,7 +5,7 @@ from __future__ import annotations
 from microcode.language.data import LANE_BYTES, DataKind, data_bytes
 from microcode.language.values import Range, Value
 from pixelflow.simd.errors import InputError, Place
-from pixelflow.simd.isa.program import DataBlock, MemoryRange
+from pixelflow.simd.isa.program import DataBlock, MemoryRange, Program
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
@@ -37,7 +37,7 @@ def _where(place: Place | None) -> str:
 class Layout:
     """The ranges, scratch areas and initial contents of a program under construction."""
 
-    def __init__(self, target: ProgramTarget) -> None:
+    def __init__(self, target: ProgramTarget[Program]) -> None:
         self._target = target
         self._ranges: dict[str, Range] = {}
         self._places: dict[str, str] = {}

@@ -31,7 +31,7 @@ def link(draft: Draft) -> Program:
     for section in sections:
         instructions = code[id(section)]
         for pending in section.pending:
-            label = pending.scope.find(pending.reference.name)
+            label = pending.scope[pending.reference.name]
             target = addresses[id(label.section)][label.index]
             instructions[pending.index] = _retargeted(instructions[pending.index], pending.operand, target)
     names = _numbered([code[id(section)] for section in sections], tuple(draft.names))

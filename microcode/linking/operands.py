@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from microcode.language.values import Range, Reference, Value, shown
+from microcode.language.values import Range, Reference, Written, shown
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.isa.declare import Declaration
-from pixelflow.simd.isa.operands import Mem, Name, NotAllowed, NotThisKind, Operand, OperandSpec, Target, is_whole
+from pixelflow.simd.isa.operands import (
+    Mem,
+    Name,
+    NotAllowed,
+    NotThisKind,
+    Number,
+    Operand,
+    OperandSpec,
+    Target,
+    is_whole,
+)
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
@@ -25,10 +36,10 @@ class OperandError(InputError):
 
 def converted(
     declaration: Declaration,
-    given: tuple[Value, ...],
+    given: tuple[Written, ...],
     name_index: Callable[[str], int],
-    target: ProgramTarget,
-) -> list:
+    target: ProgramTarget[Program],
+) -> list[Operand]:
     """Return the operands of an instruction; raises OperandError.
 
     A trailing optional source is filled in, the arguments of a call are gathered. Absolute addresses must lie in the
@@ -40,9 +51,9 @@ def converted(
     touched = 1
     if shape.size is not None and shape.size < len(given):
         value, kind = given[shape.size], declaration.operands[shape.size].kind
-        if is_whole(value) and kind.holds(value):
+        if is_whole(value) and isinstance(kind, Number) and kind.holds(value):
             touched = value
-    found: list = []
+    found: list[Operand] = []
     for position, spec in enumerate(declaration.operands):
         values = given[position:] if spec.kind.most is not None else given[position : position + 1]
         taken = []
@@ -92,7 +103,7 @@ def _miscounted(declaration: Declaration, shape: _Shape, given: int) -> OperandE
 
 
 def _taken(
-    spec: OperandSpec, value: Value, touched: int, name_index: Callable[[str], int], target: ProgramTarget
+    spec: OperandSpec, value: Written, touched: int, name_index: Callable[[str], int], target: ProgramTarget[Program]
 ) -> Operand | Reference:
     """Return the operand that a value stands for, or a reference to a label; raises ValueError(message, hint)."""
     kind = spec.kind
@@ -115,7 +126,7 @@ def _taken(
         raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}") from None
 
 
-def _check_memory(place: Mem, count: int, target: ProgramTarget) -> None:
+def _check_memory(place: Mem, count: int, target: ProgramTarget[Program]) -> None:
     if not 0 <= place.offset <= target.memory_bytes - count:
         end = place.offset + count - 1
         what = f"byte {end} leaves" if count == 1 else f"bytes {place.offset}..{end} leave"

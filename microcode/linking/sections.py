@@ -39,8 +39,15 @@ class LabelScope:
             scope = scope.parent
 
     def find(self, name: str) -> Label | None:
-        """Return a label by name, from here outwards."""
+        """Return a label by name, from here outwards; None where there is none."""
         return next((scope.labels[name] for scope in self.outwards() if name in scope.labels), None)
+
+    def __getitem__(self, name: str) -> Label:
+        """Return a label by name, from here outwards; raises KeyError where there is none."""
+        found = self.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def visible(self) -> list[str]:
         """Return every label name that can be seen from here."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 
 from microcode.language import statements as s
+from microcode.language.expressions import Name, Template
 from microcode.language.source import Complaint, Line, Source
 from microcode.read.lines import read_line
 from pixelflow.simd.errors import Fault
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
@@ -56,7 +58,7 @@ class _Blocks:
         inner = self.open[-1]
         return inner.branches[-1].body if inner.branches else inner.body
 
-    def add(self, line: Line, label, statement: s.Statement | None) -> None:
+    def add(self, line: Line, label: Name | Template | None, statement: s.Statement | None) -> None:
         if isinstance(statement, s.End | s.Otherwise):
             if label is not None:
                 self.body.append(s.Item(line, label, None))
@@ -88,7 +90,7 @@ class _Blocks:
         branches.append(s.Branch(line, statement.test))
 
 
-def _usage(line: Line, target: ProgramTarget) -> str | None:
+def _usage(line: Line, target: ProgramTarget[Program]) -> str | None:
     """Return how the instruction of a line is written, where the line begins with one."""
     words = line.text.split(":")[-1].split()
     mnemonic = words[0].partition(".")[0] if words else ""
@@ -97,7 +99,7 @@ def _usage(line: Line, target: ProgramTarget) -> str | None:
     return f"usage: {target.instructions[mnemonic].synopsis}     see: {target.manual} {mnemonic}"
 
 
-def parse(source: Source, target: ProgramTarget) -> Parsed:
+def parse(source: Source, target: ProgramTarget[Program]) -> Parsed:
     """Return the tree of a source. Nothing is raised; every fault is in the result."""
     blocks = _Blocks()
     for line in source.lines:

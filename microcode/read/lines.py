@@ -86,7 +86,7 @@ class _Reader(Tokens):
             self.must("]")
             return e.Index(token.column, index.stop + 1, self.spelled(token), index)
         if token.kind == "NAME" and self.has("("):
-            arguments = ()
+            arguments: tuple[e.Node, ...] = ()
             if not self.has(")"):
                 arguments = self.expressions()
                 self.must(")")
@@ -123,19 +123,23 @@ class _Reader(Tokens):
 
     def spelled(self, token: Token) -> e.Name | e.Template:
         """Return the node of a name, which may have parts to be computed."""
-        text, column = token.text, token.column
-        if len(text) > NAME_LENGTH:
-            self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", column, len(text)))
-        elif token.kind == "TEMPLATE":
-            parts: list[str | e.Node] = []
-            for part in re.split(r"(\{[^}]*\})", text):
-                if part.startswith("{"):
-                    parts.append(self.computed(part[1:-1], column))
-                elif part:
-                    parts.append(part)
-                column += len(part)
-            return e.Template(token.column, token.stop, tuple(parts))
-        return e.Name(token.column, token.stop, text)
+        if token.kind != "TEMPLATE" or len(token.text) > NAME_LENGTH:
+            return self.plain(token)
+        column = token.column
+        parts: list[str | e.Node] = []
+        for part in re.split(r"(\{[^}]*\})", token.text):
+            if part.startswith("{"):
+                parts.append(self.computed(part[1:-1], column))
+            elif part:
+                parts.append(part)
+            column += len(part)
+        return e.Template(token.column, token.stop, tuple(parts))
+
+    def plain(self, token: Token) -> e.Name:
+        """Return the node of a name as it stands."""
+        if len(token.text) > NAME_LENGTH:
+            self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", token.column, len(token.text)))
+        return e.Name(token.column, token.stop, token.text)
 
     def computed(self, inner: str, offset: int) -> e.Node:
         """Read what stands in the braces of a name."""
@@ -227,7 +231,7 @@ class _Reader(Tokens):
         name = self.take("NAME")
         self.must("=")
         value = self.expression()
-        return self.spelled(name), value
+        return self.plain(name), value
 
     def const(self) -> s.Const:
         name = self.name()
@@ -259,7 +263,7 @@ class _Reader(Tokens):
         low = self.expression()
         self.must("..")
         high = self.expression()
-        return s.Repeat(self.spelled(variable), low, high)
+        return s.Repeat(self.plain(variable), low, high)
 
     def routine(self, *, started: bool = True) -> s.RoutineDef:
         name, parameters = self.name(), self.parameters()
@@ -289,7 +293,7 @@ _STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
     "routine": _Reader.routine,
     "proc": lambda line: line.routine(started=False),
     "loop": lambda line: s.Loop(line.expression()),
-    "stream": lambda line: s.Stream(line.spelled(line.take("NAME"))),
+    "stream": lambda line: s.Stream(line.plain(line.take("NAME"))),
     "assert": _Reader.assertion,
     "error": lambda line: s.Message(line.expressions()),
 }

@@ -33,7 +33,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _BLANK = re.compile(_SKIPPED)
-_NAME = re.compile(_WORD)
 
 AFTER_EXPRESSION = frozenset((END, "BRACED", ":", ",", ")", "]", ".."))
 """Tokens that follow an expression in some statement."""
@@ -73,9 +72,10 @@ class Tokens:
         match = _TOKEN.match(self.line, at)
         self.expected.clear()
         if match is None:
-            self._start, self.kind, self.text = _BLANK.match(self.line, at).end(), "", ""
+            blank = _BLANK.match(self.line, at)
+            self._start, self.kind, self.text = blank.end() if blank else at, "", ""
             return
-        kind = match.lastgroup
+        kind = match.lastgroup or END
         self._start, self.text = match.start(kind), match[kind]
         self.kind = self.text if kind == "MARK" else END if kind == "END" else kind
 
@@ -96,7 +96,7 @@ class Tokens:
     def _shorten(self, kinds: tuple[str, ...]) -> None:
         """See a shorter token where a longer one means nothing: a name before braces or a dot, ``!`` before ``=``."""
         if "NAME" in kinds and self.kind in ("TEMPLATE", "GATED"):
-            self.kind, self.text = "NAME", _NAME.match(self.text)[0]
+            self.kind, self.text = "NAME", self.text.partition("{")[0].partition(".")[0]
         elif "NOT" in kinds and self.text == "!=":
             self.kind, self.text = "NOT", "!"
 

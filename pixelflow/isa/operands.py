@@ -269,6 +269,9 @@ class _ParameterKind(Number):
     def text(self, operand: Operand) -> str:
         return f"P{operand}"
 
+    def text_within(self, operand: Operand, parameters: Sequence[str]) -> str:
+        return parameters[operand] if operand < len(parameters) else self.text(operand)
+
 
 REGISTER, SOURCE, MEMORY, BYTE = _RegisterKind(), _SourceKind(), _MemoryKind(), _ByteKind()
 COEFFICIENT, ARGUMENTS, PARAMETER = _CoefficientKind(), _ArgumentsKind(), _ParameterKind()

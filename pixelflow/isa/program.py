@@ -8,7 +8,7 @@ from pixelflow.isa.control import BEFORE, END
 from pixelflow.isa.declaration import NodeDeclaration, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
-from pixelflow.isa.registers import MAIN_BYTES, MEMORY_BYTES
+from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK, MAIN_BYTES, MEMORY_BYTES
 from pixelflow.simd.isa import program as core
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.isa.operands import Mem
@@ -25,6 +25,8 @@ class Program(core.Program):
     instruction_set: ClassVar[InstructionSet[NodeDeclaration]] = INSTRUCTIONS
     schema: ClassVar[str] = SCHEMA
     stream: ClassVar[str] = "eigc"
+    saved_enables: ClassVar[int | None] = len(ENABLE_STACK)
+    started_routines: ClassVar[int | None] = len(LATCH_STACK)
 
 
 PIXELFLOW = ProgramTarget(

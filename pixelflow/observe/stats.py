@@ -7,10 +7,10 @@ not know, is None (``null`` in JSON, an empty field in CSV), never 0.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed, Signalled, Taken
-from pixelflow.observe.views import AccountView
+from pixelflow.observe.views import AccountView, RunView
 from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
@@ -26,6 +26,9 @@ Value = int | None
 Values = Mapping[tuple[str, ...], Value]
 """By what stands for the parts of the name in angle brackets; () for a name without any."""
 
+Count = Callable[["_Heard"], Values]
+"""How the values of a statistic are found."""
+
 
 @record
 class Statistic:
@@ -38,7 +41,7 @@ class Statistic:
     unit: str
     doc: str
     events: tuple[type[Event], ...]
-    values: Callable[[_Heard], Values]
+    values: Count
 
     def named(self, parts: tuple[str, ...]) -> str:
         """Return the name with its parts put in."""
@@ -83,8 +86,8 @@ STATISTICS: list[Statistic] = []
 """Every statistic, in the order in which they are listed."""
 
 
-def _statistic(name: str, unit: str, *events: type[Event]) -> Callable:
-    def declare(values: Callable[[_Heard], Values]) -> Callable[[_Heard], Values]:
+def _statistic(name: str, unit: str, *events: type[Event]) -> Callable[[Count], Count]:
+    def declare(values: Count) -> Count:
         STATISTICS.append(Statistic(name, unit, values.__doc__ or "", events, values))
         return values
 
@@ -94,7 +97,10 @@ def _statistic(name: str, unit: str, *events: type[Event]) -> Callable:
 class _Heard:
     """What the collector has heard of one run."""
 
-    def __init__(self, began: RunBegan) -> None:
+    account: AccountView
+    """Known as soon as the run has ended."""
+
+    def __init__(self, began: RunBegan[RunView]) -> None:
         self.function = began.function
         self.two_streams = len(began.entries) > 1
         self.whole = not began.resumed
@@ -104,7 +110,6 @@ class _Heard:
         self.sent: Counter[int] = Counter()
         self.taken: Counter[int] = Counter()
         self.enabled: _EnabledCycles | None = None
-        self.account: AccountView | None = None
 
     @property
     def ended(self) -> bool:
@@ -233,14 +238,19 @@ def _routines(heard: _Heard) -> Values:
 def _enabled(heard: _Heard) -> Values:
     """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed, and for a run that
     goes on from a checkpoint."""
-    return {(): sum(heard.enabled.until_end(heard.account.busy)) if heard.enabled is not None and heard.whole else None}
+    known = heard.enabled is not None and heard.whole
+    return {(): sum(_enabled_counts(heard)) if known else None}
 
 
 @_statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", EnablesChanged, Waited)
 def _enabled_modules(heard: _Heard) -> Values:
     """The same by module."""
-    counts = heard.enabled.until_end(heard.account.busy) if heard.enabled is not None and heard.whole else ()
-    return {(str(module),): count for module, count in enumerate(counts)}
+    return {(str(module),): count for module, count in enumerate(_enabled_counts(heard))}
+
+
+def _enabled_counts(heard: _Heard) -> Sequence[int]:
+    """Return the sums of all modules; none where they are not known."""
+    return heard.enabled.until_end(heard.account.busy) if heard.enabled is not None and heard.whole else ()
 
 
 # --- texture memory and GNI -----------------------------------------------------------------------------------------
@@ -315,17 +325,19 @@ class Collector:
 
     def __init__(self) -> None:
         self.runs: list[RunStatistics] = []
-        self._heard: _Heard | None = None
+        self._heard: _Heard
+        """The run that goes on."""
 
     def attach(self, bus: Bus) -> None:
         """Listen from the next run on."""
         bus.subscribe(self._hear, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, Signalled, Taken, RunEnded)
 
     def _hear(self, event: Event) -> None:
+        if isinstance(event, RunBegan):
+            self._heard = _Heard(event)
+            return
         heard = self._heard
         match event:
-            case RunBegan():
-                self._heard = _Heard(event)
             case Accessed():
                 heard.accesses[event.module] += event.accesses
             case PathUsed():
@@ -342,7 +354,7 @@ class Collector:
                 heard.enabled.skip(event.end - event.cycle)
             case RunEnded():
                 heard.account = event.account
-                self._heard = None
+                del self._heard
                 self.runs.append(_statistics(heard))
 
 
@@ -357,7 +369,7 @@ def _statistics(heard: _Heard) -> RunStatistics:
     account = heard.account
     if account.reason not in _ANYWHERE:
         for each in account.streams:
-            busy, waiting, idle = (values[f"{each.stream}.{kind}_cycles"] for kind in ("busy", "wait", "idle"))
+            busy, waiting, idle = (values[f"{each.stream}.{kind}_cycles"] or 0 for kind in ("busy", "wait", "idle"))
             if busy + waiting + idle != account.total_cycles:
                 raise InternalError(
                     f"{each.stream}: busy {busy} + wait {waiting} + idle {idle} are not {account.total_cycles} cycles"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pixelflow.observe.events import Accessed, Blocked, EnablesChanged, PathUsed, Signalled, Taken
-from pixelflow.observe.views import AccountView
+from pixelflow.observe.views import AccountView, RunView
 from pixelflow.simd.observe import (
     Bus,
     Carried,
@@ -45,7 +45,8 @@ class Tracer:
         """Where the last span ends: the TASICs and the GNI may be busy for longer than the streams."""
         self._programs: dict[str, str] = {}
         """Names by hash."""
-        self._run: _Heard | None = None
+        self._run: _Heard
+        """The run that goes on."""
         trace.begin = trace.end = selection.begin
 
     def attach(self, bus: Bus, known: Iterable[Track]) -> None:
@@ -66,22 +67,22 @@ class Tracer:
         if TrackKind.ROUTINES in wanted:
             bus.subscribe(self._routine_entered, RoutineEntered)
             bus.subscribe(self._routine_left, RoutineLeft)
-        single = {
-            TrackKind.STAGES: (self._stage_began, StageBegan),
-            TrackKind.TASIC: (self._accessed, Accessed),
-            TrackKind.PATH: (self._path_used, PathUsed),
-            TrackKind.ENABLED: (self._enables_changed, EnablesChanged),
-            TrackKind.WIRE: (self._carried, Carried),
-        }
-        for kind, (listener, event) in single.items():
-            if kind in wanted:
-                bus.subscribe(listener, event)
+        if TrackKind.STAGES in wanted:
+            bus.subscribe(self._stage_began, StageBegan)
+        if TrackKind.TASIC in wanted:
+            bus.subscribe(self._accessed, Accessed)
+        if TrackKind.PATH in wanted:
+            bus.subscribe(self._path_used, PathUsed)
+        if TrackKind.ENABLED in wanted:
+            bus.subscribe(self._enables_changed, EnablesChanged)
+        if TrackKind.WIRE in wanted:
+            bus.subscribe(self._carried, Carried)
         bus.subscribe(self._began, RunBegan)
         bus.subscribe(self._ended, RunEnded)
 
     # --- runs --------------------------------------------------------------------------------------------------
 
-    def _began(self, event: RunBegan) -> None:
+    def _began(self, event: RunBegan[RunView]) -> None:
         self._programs[event.program.sha256] = event.program.name or "program"
         self.trace.header["program"] = ", ".join(self._programs.values())
         self.trace.header["program_sha256"] = ", ".join(self._programs)
@@ -90,7 +91,7 @@ class Tracer:
             if stream.waiting is not None:  # a run that goes on from a checkpoint may stand at a WAIT
                 run.blocked[name] = Blocked(stream.cycle, name, stream.index, stream.waiting)
 
-    def _ended(self, event: RunEnded) -> None:
+    def _ended(self, event: RunEnded[AccountView]) -> None:
         run = self._run
         for stream, cycle in event.cycles.items():
             while run.routines.get(stream):
@@ -104,12 +105,13 @@ class Tracer:
             self._end_semaphore(semaphore, heard, event.account)
         self.runs += 1
         args = (("run", self.runs), ("sha256", run.program.sha256), ("reason", event.reason))
-        label = Label(run.program.name or "program", Category.RUN, (*args, ("engine", event.account.engine)))
-        self._add(Track(TrackKind.RUNS), run.since, event.cycle, self.trace.label(label))
+        name = run.program.name or "program"
+        whole = self.trace.label(Label(name, Category.RUN, (*args, ("engine", event.account.engine))))
+        self._add(Track(TrackKind.RUNS), run.since, event.cycle, whole)
         self._offset = max(self._offset + event.cycle, self._last_end)
         last = self._offset if self.selection.end is None else min(self._offset, self.selection.end)
         self.trace.end = max(self.trace.begin, last)
-        self._run = None
+        del self._run
 
     # --- streams -----------------------------------------------------------------------------------------------
 

@@ -3,12 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
 
 from pixelflow.simd.observe import views as core
 from pixelflow.simd.observe.views import ProgramView
 
-__all__ = ["AccountView", "RunView", "StreamView"]
+if TYPE_CHECKING:
+    from _typeshed import SupportsItems
+
+__all__ = ["AccountView", "FrameView", "LedgerView", "RoutineUseView", "RunView", "SemaphoresView", "StreamView"]
+
+
+class SemaphoresView(Protocol):
+    """The semaphores of a stream."""
+
+    @property
+    def counts(self) -> Sequence[int]:
+        """The count of each semaphore whose signals the stream gets."""
+
+
+class FrameView(Protocol):
+    """A call that runs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parameters(self) -> Sequence[int]: ...
+
+    @property
+    def loops(self) -> Sequence[Sequence[int]]:
+        """The open loops, innermost last: where the body begins, and rounds left."""
+
+
+class SignalFlowView(Protocol):
+    """The signals of one semaphore."""
+
+    @property
+    def sent(self) -> int: ...
+
+    @property
+    def taken(self) -> int: ...
+
+
+class LedgerView(Protocol):
+    """What went in against what came out of a run."""
+
+    @property
+    def signals(self) -> Mapping[int, SignalFlowView]: ...
+
+    def as_object(self) -> Mapping[str, Mapping[str, Mapping[str, int]]]:
+        """Return ``signals`` by semaphore and kind, and ``bytes`` by way and kind."""
+
+
+class RoutineUseView(Protocol):
+    """How often a routine was called, and its cycles."""
+
+    @property
+    def calls(self) -> int: ...
+
+    @property
+    def own_cycles(self) -> int: ...
+
+    @property
+    def total_cycles(self) -> int: ...
 
 
 class StreamView(Protocol):
@@ -23,11 +82,10 @@ class StreamView(Protocol):
     waits: Mapping[str, int]
     waiting: int | None
     """The semaphore for which it waits."""
-    semaphores: Any
-    """``counts`` holds the count of each semaphore whose signals this stream gets."""
+    semaphores: SemaphoresView
     stages: Sequence[tuple[str, int]]
-    frames: Sequence[Any]
-    """The running calls, innermost last: ``name``, ``parameters``, ``loops``."""
+    frames: Sequence[FrameView]
+    """The running calls, innermost last."""
 
     @property
     def busy(self) -> int:
@@ -59,7 +117,8 @@ class AccountView(core.AccountView, Protocol):
     waits: Mapping[str, int]
     tasic_cycles: tuple[int, ...]
     gni_cycles: Mapping[str, int]
-    ledger: Any
+    ledger: LedgerView | None
+    """None where something stopped the run before it was closed."""
 
     @property
     def streams(self) -> Sequence[AccountView]:
@@ -82,12 +141,12 @@ class AccountView(core.AccountView, Protocol):
         """Instructions executed that took at least one cycle."""
 
     @property
-    def by_family(self) -> Mapping[Any, int]:
+    def by_family(self) -> SupportsItems[Enum, int]:
         """Cycles by instruction family."""
 
     @property
-    def by_routine(self) -> Mapping[str, Any]:
-        """Use of each routine: ``calls``, ``own_cycles``, ``total_cycles``."""
+    def by_routine(self) -> Mapping[str, RoutineUseView]:
+        """Use of each routine that ran."""
 
     @property
     def by_stage(self) -> Mapping[str, int]:

@@ -76,8 +76,8 @@ def _streams_beside(state: State, width: int, lines: int) -> list[Text]:
     if len(state.streams) == 1:
         return [text for each in state.streams for text in stream(each, width, lines, stages_now.get(each.name, ""))]
     half = (width - len(_BETWEEN)) // 2
-    blocks = [stream(each, half, lines, stages_now.get(each.name, "")) for each in state.streams[:2]]
-    return beside(*blocks, half, max(map(len, blocks)), _BETWEEN)
+    left, right = (stream(each, half, lines, stages_now.get(each.name, "")) for each in state.streams[:2])
+    return beside(left, right, half, max(len(left), len(right)), _BETWEEN)
 
 
 def _bottom(state: State, width: int, lines: int) -> tuple[list[Text], list[str]]:
@@ -183,12 +183,12 @@ def _text_fields(state: State) -> list[tuple[str, list[str]]]:
         parts += [f"{reason}: {count(cycles)}" for reason, cycles in each.waits]
         parts += [f"idle {count(each.idle)}"] + [f"unknown {count(each.open)}"] * bool(each.open)
         found += [(each.name, parts), (f"{each.name} at", [each.place, clean(each.instruction)])]
-    for each in state.modules:
-        parts = [f"{count(each.enabled)} PEs enabled"]
+    for module in state.modules:
+        parts = [f"{count(module.enabled)} PEs enabled"]
         if state.texture_missing is None:
-            parts += [f"TASICs busy {count(each.busy)}", f"{count(each.accesses)} accesses"]
-            parts += [f"{count(each.from_emcs)} bytes from EMCs", f"{count(each.to_emcs)} bytes to EMCs"]
-        found.append((f"module {each.module}", parts))
+            parts += [f"TASICs busy {count(module.busy)}", f"{count(module.accesses)} accesses"]
+            parts += [f"{count(module.from_emcs)} bytes from EMCs", f"{count(module.to_emcs)} bytes to EMCs"]
+        found.append((f"module {module.module}", parts))
     found += [("GNI", [f"{path} {count(cycles)}" for path, cycles in state.gni])] if state.gni else []
     found += [(f"sem {each.number}", [f"count {count(each.count)}"]) for each in state.semaphores]
     found += [(f"stage {each.name}", [f"{count(each.cycles)} cycles"]) for each in state.stages]

@@ -115,11 +115,10 @@ def _tasics(state: State) -> list[Field]:
 
 
 def _banks(state: State) -> list[Field]:
-    if state.banks_missing is not None or any(each.open_rows is None for each in state.modules):
+    known = [each.open_rows for each in state.modules if each.open_rows is not None]
+    if state.banks_missing is not None or len(known) < len(state.modules):
         return [Field(f"banks – {state.banks_missing or 'nobody looked'}", "dim")]
-    texts = [
-        ", ".join("closed" if row is None else f"row {count(row)}" for row in each.open_rows) for each in state.modules
-    ]
+    texts = [", ".join("closed" if row is None else f"row {count(row)}" for row in rows) for rows in known]
     return [Field("open in its banks", "dim"), *_by_module(state.modules, texts)]
 
 
@@ -133,8 +132,8 @@ def _gni(state: State) -> list[Field]:
 
 
 def _enabled(state: State) -> list[Field]:
-    enabled = [each.enabled for each in state.modules]
-    if any(each is None for each in enabled):
+    enabled = [each.enabled for each in state.modules if each.enabled is not None]
+    if len(enabled) < len(state.modules):
         return [Field("– a run without PE data", "dim")]
     total = Field(f"{count(sum(enabled))} of {count(state.pes)} enabled")
     return [total, *_by_module(state.modules, [count(each) for each in enabled])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from typing import TypeVar
 
 from pixelflow.observe.dashboard.state import (
     MapState,
@@ -22,6 +23,8 @@ from pixelflow.simd.observe import ProgramView
 from pixelflow.simd.records import record
 
 __all__ = ["Facts", "Look", "SemaphoreUse", "snapshot"]
+
+Shown = TypeVar("Shown")
 
 _AROUND = 12
 """Source lines kept before and after the instruction of a stream."""
@@ -254,7 +257,7 @@ def _modules(watch: Watch, facts: Facts, look: Look, cycle: int) -> tuple[Module
     texture = facts.texture_missing is None
     counted = texture and not watch.history.begin  # nobody has counted those before a loaded state
 
-    def of(values: Sequence | None, module: int) -> object:
+    def of(values: Sequence[Shown] | None, module: int) -> Shown | None:
         return None if values is None else values[module]
 
     return tuple(

@@ -26,13 +26,15 @@ def module_track(module: int) -> str:
 class Watch:
     """Follows a run from its beginning on; a node's next run starts it anew."""
 
+    view: RunView
+    program: ProgramView
+    """Both are known as soon as a run has begun."""
+
     def __init__(self, *, enables: bool = False, instructions: bool = False) -> None:
-        self._kinds = [RunBegan, Waited, Accessed, PathUsed, Progressed, RunEnded]
+        self._kinds: list[type[Event]] = [RunBegan, Waited, Accessed, PathUsed, Progressed, RunEnded]
         self._kinds += [EnablesChanged] * enables + [Executed] * instructions
         self.until: int | None = None
         """Instructions that begin in this cycle or later are not looked at: a run may be a little ahead."""
-        self.view: RunView | None = None
-        self.program: ProgramView | None = None
         self._start(0)
 
     def _start(self, cycle: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pixelflow.simd.boxes.box import Box
 from pixelflow.simd.boxes.wire import Wire
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Netlist", "NetlistError"]
 
 AnyBox: TypeAlias = "Box[object, DataclassInstance]"
+Part = TypeVar("Part", bound=AnyBox)
 
 
 class NetlistError(InternalError):
@@ -49,7 +50,7 @@ class Netlist:
         """The wires, in the order in which they were connected."""
         return tuple(connection.wire for connection in self._connections.values())
 
-    def add(self, box: AnyBox) -> AnyBox:
+    def add(self, box: Part) -> Part:
         """Add a box and return it; a second box of the same name is a fault."""
         if box.name in self._boxes:
             self._faults.append(f"two boxes have the name {box.name}")

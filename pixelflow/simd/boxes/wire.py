@@ -7,13 +7,16 @@ are ticked within a cycle cannot matter. (The idea is ATTILA's; so is the rule t
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Transfer", "Wire", "WireError"]
+__all__ = ["Item", "Transfer", "Wire", "WireError"]
+
+Item: TypeAlias = Any
+"""What a wire carries: whatever the boxes at its ends agree on."""
 
 
 class WireError(InternalError):
@@ -29,7 +32,7 @@ class Transfer:
     arrives: Cycle
     amount: int
     """In the wire's unit."""
-    item: Any
+    item: Item
 
 
 class WireState(TypedDict):
@@ -73,7 +76,7 @@ class Wire:
         """The first cycle in which nothing has been sent yet."""
         return Cycle(self._busy_to + 1)
 
-    def send(self, cycle: Cycle, item: object, amount: int = 1) -> Cycle:
+    def send(self, cycle: Cycle, item: Item, amount: int = 1) -> Cycle:
         """Send an item that fits what is left of ``cycle``; returns the cycle in which it can first be read.
 
         Raises WireError where the sends of one cycle exceed the bandwidth.
@@ -92,7 +95,7 @@ class Wire:
         self._used = used
         return self._put(transfer)
 
-    def send_bulk(self, cycle: Cycle, item: object, amount: int) -> Cycle:
+    def send_bulk(self, cycle: Cycle, item: Item, amount: int) -> Cycle:
         """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles from ``cycle`` on.
 
         Returns the cycle in which all of it can be read: the last occupied cycle plus the latency. It is one event,
@@ -109,7 +112,7 @@ class Wire:
         self._used = self.bandwidth
         return self._put(transfer)
 
-    def _check(self, cycle: Cycle, item: object, amount: int) -> None:
+    def _check(self, cycle: Cycle, item: Item, amount: int) -> None:
         if amount < 1:
             raise WireError(f"cycle {cycle}, wire {self.name}: {amount} {self.unit} are not a transfer: {item}")
         if cycle < self._busy_from:
@@ -120,7 +123,7 @@ class Wire:
         if self._busy_from < cycle <= self._busy_to:
             raise self._overlap(cycle, item)
 
-    def _overlap(self, cycle: Cycle, item: object) -> WireError:
+    def _overlap(self, cycle: Cycle, item: Item) -> WireError:
         until = f"busy from cycle {self._busy_from} to {self._busy_to}"
         return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1].item}; {item})")
 
@@ -135,19 +138,19 @@ class Wire:
         """Whether an item has arrived by ``cycle`` and is still unread."""
         return bool(self._items) and self._items[0].arrives <= cycle
 
-    def peek(self, cycle: Cycle) -> Any:
+    def peek(self, cycle: Cycle) -> Item:
         """Return the oldest unread item without reading it; raises WireError where none has arrived."""
         if not self.ready(cycle):
             raise WireError(f"cycle {cycle}, wire {self.name}: nothing has arrived to be read")
         return self._items[0].item
 
-    def take(self, cycle: Cycle) -> Any:
+    def take(self, cycle: Cycle) -> Item:
         """Read the oldest unread item; raises WireError where none has arrived."""
         item = self.peek(cycle)
         self._items.popleft()
         return item
 
-    def take_all(self, cycle: Cycle) -> list[Any]:
+    def take_all(self, cycle: Cycle) -> list[Item]:
         """Read every item that has arrived by ``cycle``, oldest first."""
         taken = []
         while self.ready(cycle):

@@ -247,7 +247,8 @@ class InstructionSet(Generic[Kind]):
         """
         self._home = home
         self._unit = unit
-        self._gate = gate
+        self.gate = gate
+        """The flag of instructions that can be gated, and the suffix that asks for it; None without."""
         self._kind = kind
         self._by_mnemonic: dict[str, Kind] = {}
         self._by_opcode: dict[int, Kind] = {}
@@ -291,7 +292,7 @@ class InstructionSet(Generic[Kind]):
                 source=source,
                 meaning=meaning,
                 home=self._home,
-                gate=self._gate if gateable else None,
+                gate=self.gate if gateable else None,
                 flow=flow,
                 pushes=pushes,
                 **traits,
@@ -343,7 +344,7 @@ class InstructionSet(Generic[Kind]):
             wanted = len(declaration.operands)
             raise EncodingError(f"{mnemonic} takes {wanted} operands, not {len(operands)}: {declaration.synopsis}")
         if gated and not declaration.gateable:
-            raise EncodingError(f"{mnemonic} has no .{self._gate} form")
+            raise EncodingError(f"{mnemonic} has no .{self.gate} form")
         instruction = Instruction(declaration, operands, gated)
         instruction.encode()
         return instruction

@@ -20,6 +20,7 @@ __all__ = [
     "Operand",
     "OperandKind",
     "OperandSpec",
+    "RegisterOperand",
     "Target",
     "is_whole",
 ]
@@ -56,6 +57,11 @@ class Imm:
         if self.base is None:
             return f"#{self.value}"
         return f"#P{self.base}{self.value:+d}" if self.value else f"#P{self.base}"
+
+
+@record
+class RegisterOperand:
+    """A register by its name in the language, where registers are more than the members of an enumeration."""
 
 
 Operand = Any
@@ -102,6 +108,10 @@ class OperandKind(ABC):
     def text(self, operand: Operand) -> str:
         """Return the operand as it is written."""
         return str(operand)
+
+    def text_within(self, operand: Operand, parameters: Sequence[str]) -> str:
+        """Return the operand as it is written in a routine with these parameters."""
+        return self.text(operand)
 
 
 def is_whole(value: object) -> TypeGuard[int]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import Fault, InputError, Place
@@ -80,6 +79,10 @@ class Program(Shown):
     """The first entry of its object file."""
     stream: ClassVar[str]
     """The stream that a program has that names none."""
+    saved_enables: ClassVar[int | None] = None
+    """How many enables can be saved inside each other; None where no instruction saves any."""
+    started_routines: ClassVar[int | None] = None
+    """How many started routines can run inside each other; None without a limit."""
 
     words: tuple[int, ...]
     name: str = ""
@@ -251,6 +254,17 @@ class Program(Shown):
         return cls.from_json(text, str(path))
 
 
-def _routine(item: Mapping[str, Any]) -> Routine:
+class _RoutineObject(TypedDict):
+    """A routine as it stands in an object file."""
+
+    name: str
+    entry: int
+    end: int
+    parameters: list[str]
+    scratch: list[tuple[int, int]]
+    started: bool
+
+
+def _routine(item: _RoutineObject) -> Routine:
     scratch = tuple((int(start), int(size)) for start, size in item["scratch"])
     return Routine(item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"]))

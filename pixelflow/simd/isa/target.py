@@ -6,20 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import Generic, TypeVar
 
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
-from pixelflow.simd.isa.operands import Target
+from pixelflow.simd.isa.operands import Mem, RegisterOperand, Target
 from pixelflow.simd.isa.program import Program
 
 __all__ = ["ProgramTarget"]
 
+Code = TypeVar("Code", bound=Program, covariant=True)
+"""The class of the programs that are made."""
+
 
 @dataclass(frozen=True, eq=False)
-class ProgramTarget:
+class ProgramTarget(Generic[Code]):
     """What the assembler asks about the machine that a program is for."""
 
     instructions: InstructionSet[Declaration]
-    names: Mapping[str, object]
+    names: Mapping[str, Enum | Mem | RegisterOperand]
     """Names that cannot be defined: registers, and parameters of the running routine."""
     streams: tuple[str, ...]
     """Names of the instruction streams; main code goes to the first unless a text says otherwise."""
@@ -32,7 +36,7 @@ class ProgramTarget:
     """The first bytes of memory, where ranges are placed that name no address."""
     alignment: int
     """Ranges are placed at multiples of it, in bytes."""
-    program: type[Program]
+    program: type[Code]
     manual: str
     """The command that shows the instructions."""
     braces: frozenset[str] = frozenset()
@@ -43,6 +47,11 @@ class ProgramTarget:
     """For each stream the units whose instructions do not belong there."""
     reserved: frozenset[str] = frozenset()
     """Names that reports use for what has none: no stage can have them."""
+
+    @property
+    def gate(self) -> str | None:
+        """The suffix that asks for the gated form of an instruction; None where there are no gated forms."""
+        return self.instructions.gate
 
     @cached_property
     def label_positions(self) -> dict[str, frozenset[int]]:

@@ -7,6 +7,8 @@ different tracks do not.
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 from pixelflow.simd.observe.views import AccountView, ProgramView, RunView
 from pixelflow.simd.records import record
 
@@ -24,6 +26,12 @@ __all__ = [
 ]
 
 
+View = TypeVar("View", bound=RunView)
+"""What a machine shows of its runs."""
+Account = TypeVar("Account", bound=AccountView)
+"""What a machine tells of a run that has ended."""
+
+
 @record
 class Event:
     """Something that happened; ``cycle`` counts from the beginning of the run."""
@@ -32,7 +40,7 @@ class Event:
 
 
 @record
-class RunBegan(Event):
+class RunBegan(Event, Generic[View]):
     """A run begins; the first event of every run. A run that goes on from a checkpoint begins at its cycle."""
 
     program: ProgramView
@@ -40,7 +48,7 @@ class RunBegan(Event):
     """The streams that run."""
     function: bool
     """False where only time passes."""
-    view: RunView
+    view: View
     """The run itself, to be looked at while it goes on."""
     resumed: bool = False
     """Whether it goes on from a checkpoint: what was told before is not told again."""
@@ -108,7 +116,7 @@ class Progressed(Event):
 
 
 @record
-class RunEnded(Event):
+class RunEnded(Event, Generic[Account]):
     """A run has ended, for whatever reason; the last event of every run."""
 
     reason: str
@@ -116,5 +124,5 @@ class RunEnded(Event):
     ``internal error``."""
     cycles: dict[str, int]
     """The last cycle of each stream."""
-    account: AccountView
+    account: Account
     """The account of the run, or of what there was of it."""

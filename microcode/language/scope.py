@@ -10,6 +10,7 @@ from microcode.language.functions import NUMBERS
 from microcode.language.statements import Item, Macro
 from microcode.language.values import Value
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.isa.program import Program
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.records import record
 
@@ -21,6 +22,7 @@ class MacroValue:
     """A macro: its lines, and the scope it was defined in, where its body looks names up."""
 
     name: str
+    definition: Macro
     item: Item
     scope: Scope
 
@@ -32,6 +34,8 @@ class Scope:
     A file sees its own names and those of the files it includes, and nothing of the files that include it.
     """
 
+    target: ProgramTarget[Program]
+    """What the text is for."""
     parent: Scope | None = None
     names: dict[str, Value] = field(default_factory=dict)
     imported: dict[str, Value] = field(default_factory=dict)
@@ -41,17 +45,15 @@ class Scope:
     """The ``param`` names of a file."""
     damaged: bool = False
     """A line of this file could not be read, so that a name may be missing through no fault of its user."""
-    target: ProgramTarget | None = None
-    """What the text is for; inner scopes have that of the scope around them."""
-
     fixed: Mapping[str, Value] = field(init=False, default_factory=dict)
     """Names that cannot be defined: those of the target, and numbers."""
 
     def __post_init__(self) -> None:
-        if self.parent is not None:
-            self.target, self.fixed = self.parent.target, self.parent.fixed
-        elif self.target is not None:
-            self.fixed = {**self.target.names, **NUMBERS}
+        self.fixed = {**self.target.names, **NUMBERS} if self.parent is None else self.parent.fixed
+
+    def inside(self, names: Mapping[str, Value]) -> Scope:
+        """Return a scope inside this one, with names of its own."""
+        return Scope(self.target, self, dict(names))
 
     def _outwards(self) -> Iterator[Scope]:
         """Yield this scope and those around it."""
@@ -119,15 +121,14 @@ class Scope:
                 raise parameter.complain(f"parameter {parameter.name} stands here twice")
             seen.add(parameter.name)
 
-    def define_macro(self, item: Item) -> None:
-        """Define the macro of an item; raises Complaint."""
-        statement: Macro = item.statement
+    def define_macro(self, statement: Macro, item: Item) -> None:
+        """Define a macro, whose body is that of the item; raises Complaint."""
         name = self.checked(name_text(statement.name, self), statement.name)
         if name in self.macros:
             first = self.macros[name].item.line.number
             raise statement.name.complain(f"macro {name} is defined twice, first in line {first}")
         self.check_parameters(statement.parameters)
-        self.macros[name] = MacroValue(name, item, self)
+        self.macros[name] = MacroValue(name, statement, item, self)
 
     def unknown_parameter(self, name: str) -> tuple[str, str | None]:
         """Return message and hint for a ``param`` that this file does not have."""
