@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from larrabee_bridge.core import Core, CoreConfig, ThreadTrace, take_turns
-from larrabee_bridge.unit import TARGET, VectorProgram, VectorUnit
-from larrabee_bridge.vector_run import VectorRun
+from larrabee_bridge.vpu.core import Core, CoreConfig, ThreadTrace, take_turns
+from larrabee_bridge.vpu.core.vector_run import VectorRun
+from larrabee_bridge.vpu.unit import TARGET, VectorProgram, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import Machine
@@ -44,7 +44,7 @@ def _draw(
     tile: int = 64,
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
-    from larrabee_bridge.frame import draw_on_larrabee
+    from larrabee_bridge.pipeline.frame import draw_on_larrabee
 
     return draw_on_larrabee(frame, parts=parts, config=config, progress=progress, tile=tile)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from larrabee_bridge.claims.published.claim import Kind
 from larrabee_bridge.claims.report import Row, by_class, closing
-from pixelflow.report import Column, Fact, Json, Part, Report, Table, counted
+from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, counted
 
 __all__ = ["claims_report"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.records import record

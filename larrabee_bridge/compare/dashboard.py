@@ -8,8 +8,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from pixelflow.report import Fact, Part, drawn, number, percent
 from pixelflow.simd.drawing import Comparison, DrawnFrame
+from pixelflow.simd.report import Fact, Part, drawn, number, percent
 
 __all__ = ["dashboard_parts"]
 

@@ -9,8 +9,8 @@ from larrabee_bridge.compare.report import side_object
 from larrabee_bridge.compare.vertices import FromVertices
 from larrabee_bridge.kernels.bezier import Tessellated
 from pixelflow.config import Effective, NodeConfig
-from pixelflow.report import Json, Report, counted, facts, number, shares
 from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.report import Json, Report, counted, facts, number, shares
 from tessellation.scenes import Scene
 
 __all__ = ["Drawn", "picture_report"]

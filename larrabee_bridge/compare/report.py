@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from larrabee_bridge.compare.bezier import BezierComparison
-from pixelflow.report import Column, Json, Part, Table, counted, number, percent, plural, shares, verbatim
 from pixelflow.simd.drawing import Comparison, DrawnFrame
+from pixelflow.simd.report import Column, Json, Part, Table, counted, number, percent, plural, shares, verbatim
 
 __all__ = ["bezier_object", "bezier_parts", "comparison_object", "comparison_parts", "side_object", "side_tables"]
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.frame.renderer import PRIMSET
-from larrabee_bridge.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
+from larrabee_bridge.pipeline.frame.renderer import PRIMSET
+from larrabee_bridge.pipeline.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
 from pixelflow.simd.records import record
 from tessellation.picture import Standpoint, View, lit_corners

@@ -7,11 +7,11 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.isa import LANES
 from larrabee_bridge.kernels.timing import THREADS, Timed, shared_out, timed
-from larrabee_bridge.unit.program import LINE_BYTES, shipped
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.isa import LANES
+from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.records import record

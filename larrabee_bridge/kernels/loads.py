@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.isa.operands import Conversion, Replication
 from larrabee_bridge.kernels.timing import timed
-from larrabee_bridge.unit.program import LINE_BYTES, assemble_vector
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.isa.operands import Conversion, Replication
+from larrabee_bridge.vpu.unit.program import LINE_BYTES, assemble_vector
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.isa import LANES
+from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from larrabee_bridge.core import CoreConfig
 from larrabee_bridge.kernels.timing import THREADS, Timed, timed
-from larrabee_bridge.unit.program import shipped
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.unit.program import shipped
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.core.threads import ThreadTrace, take_turns
-from larrabee_bridge.isa import VectorFamily
-from larrabee_bridge.unit.program import VectorProgram
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import Core, CoreConfig
+from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.program import VectorProgram
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
 

@@ -13,7 +13,7 @@ from pixelflow import __version__
 from pixelflow.cli.shell.arguments import Parser, add_common_options
 from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.simd.errors import ExpectationError, PixelflowError, format_error, nearest
+from pixelflow.simd.errors import ExpectationError, SimulatorError, format_error, nearest
 
 __all__ = ["main", "process"]
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except SystemExit as stop:  # argparse: help, version and usage errors
         return stop.code if isinstance(stop.code, int) else 2
-    except PixelflowError as error:
+    except SimulatorError as error:
         _complain(format_error(error))
         return error.exit_code
     except KeyboardInterrupt:

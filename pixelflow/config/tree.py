@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.config.param import Value, check_values, leaves, param, section
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.units import Standing
 
 __all__ = [
@@ -41,16 +41,16 @@ COORDINATE_BITS = 16
 _FIXED = "the instruction set fixes it"
 _VALUE = "the instruction set fixes it: EMC_SetLEE carries values of 8 bits"
 
-_ARRAY = "pixelflow/node/array/pe_array.py"
-_LEE = "pixelflow/node/array/lee.py"
-_IGC = "pixelflow/node/streams/stream.py"
+_ARRAY = "pixelflow/node/parts/array/pe_array.py"
+_LEE = "pixelflow/node/parts/array/lee.py"
+_IGC = "pixelflow/node/run/streams/stream.py"
 _NODE = "pixelflow/node/node.py"
-_SDRAM_USE = "pixelflow/node/sdram/use.py"
-_GNI = "pixelflow/node/order/gni_box.py"
-_GNI_PORT = "pixelflow/node/order/gni_port_box.py"
-_SDRAM = "pixelflow/node/sdram/rules.py"
-_TASIC = "pixelflow/node/order/tasic_box.py"
-_TEXTURE = "pixelflow/node/texture/memory.py"
+_SDRAM_USE = "pixelflow/node/parts/sdram/use.py"
+_GNI = "pixelflow/node/run/order/gni_box.py"
+_GNI_PORT = "pixelflow/node/run/order/gni_port_box.py"
+_SDRAM = "pixelflow/node/parts/sdram/rules.py"
+_TASIC = "pixelflow/node/run/order/tasic_box.py"
+_TEXTURE = "pixelflow/node/parts/texture/memory.py"
 _COMPOSITION = "tessellation/rendering/composition_time.py"
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pixelflow.debugger.divergence import Difference, Divergence
 from pixelflow.debugger.places import place, source_text
 from pixelflow.node import Replay
-from pixelflow.node.account.pe_report import json_value
-from pixelflow.report import Column, Fact, Json, Part, Table, cut, number, verbatim
+from pixelflow.node.pe_report import json_value
+from pixelflow.simd.report import Column, Fact, Json, Part, Table, cut, number, verbatim
 
 __all__ = ["differences_object", "differences_parts", "divergence_object", "divergence_parts", "values_table"]
 

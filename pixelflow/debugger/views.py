@@ -11,9 +11,9 @@ from pixelflow.debugger.places import Code, instruction_text, place, source_text
 from pixelflow.debugger.session import Session
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.isa import Program
-from pixelflow.node.account.pe_report import pe_columns
+from pixelflow.node.pe_report import pe_columns
 from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
-from pixelflow.report import Column, Fact, Json, Part, Table, counted, cut, number
+from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number
 
 __all__ = [
     "changes",

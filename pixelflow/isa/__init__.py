@@ -8,7 +8,7 @@ from pixelflow.isa.control import BEFORE, END, SEMAPHORES
 from pixelflow.isa.declaration import Family, NodeDeclaration, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
-from pixelflow.isa.program import Program
+from pixelflow.isa.program import PIXELFLOW, Program
 from pixelflow.isa.registers import INPUT_PORT, MAIN_BYTES, MEMORY_BYTES, OUTPUT_PORT, PANEL_PES, PORT_BYTES
 from pixelflow.isa.tas import Addressing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet, Step
@@ -26,6 +26,7 @@ __all__ = [
     "OUTPUT_PORT",
     "PANEL_PES",
     "PARAMETERS",
+    "PIXELFLOW",
     "PORT_BYTES",
     "SEMAPHORES",
     "Addressing",

@@ -1,7 +1,7 @@
 """Sequencer control, the same for both instruction streams: loops, calls, semaphores, halt.
 
 The sequencer runs ahead of the units that it feeds, so control takes no EMC cycle (invented; tables 3 and 4 leave no
-room for any). A meaning acts on the stream that executes it (:class:`pixelflow.node.streams.stream.Stream`).
+room for any). A meaning acts on the stream that executes it (:class:`pixelflow.node.run.streams.stream.Stream`).
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pixelflow.node.account.run import RoutineUse, Run
-from pixelflow.node.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
 from pixelflow.node.node import Node
-from pixelflow.node.texture.addresses import AddressMap, Cell, Form
-from pixelflow.node.texture.gp_memory import GpMemory
+from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
+from pixelflow.node.parts.texture.addresses import AddressMap, Cell, Form
+from pixelflow.node.parts.texture.gp_memory import GpMemory
 
 if TYPE_CHECKING:
     from pixelflow.node.account.run_report import guesses, set_in_vain
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.replay.replay import Replay
     from pixelflow.node.replay.saved_run import Recorder, RunEnd, SavedRun
+    from pixelflow.node.run.streams.upcoming import Upcoming
     from pixelflow.node.saved.checkpoint import Checkpoint
-    from pixelflow.node.streams.upcoming import Upcoming
 
 __all__ = [
     "EMC_HEIGHT",
@@ -55,7 +55,7 @@ _LATER = {
     "RunEnd": "replay.saved_run",
     "SavedRun": "replay.saved_run",
     "UntimedRun": "account.untimed_run",
-    "Upcoming": "streams.upcoming",
+    "Upcoming": "run.streams.upcoming",
     "guesses": "account.run_report",
     "set_in_vain": "account.run_report",
 }

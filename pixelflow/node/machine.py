@@ -13,10 +13,10 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node.account.run import Run
 from pixelflow.node.node import Node
-from pixelflow.node.order.clocked import Clocked
-from pixelflow.node.order.netlist import NodeBoxes, connect_network
-from pixelflow.node.streams.deadlock import deadlock
-from pixelflow.node.texture.gp_memory import GpMemory
+from pixelflow.node.parts.texture.gp_memory import GpMemory
+from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.order.netlist import NodeBoxes, connect_network
+from pixelflow.node.run.streams.deadlock import deadlock
 from pixelflow.simd.boxes import Clock, Netlist
 from pixelflow.simd.errors import DeadlockError, InputError, InternalError
 from pixelflow.simd.lanes import AUTO

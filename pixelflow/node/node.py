@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Literal, overload
 from pixelflow.isa import Program
 from pixelflow.node.account.accounts import account, unfinished_account, untimed_account, with_program
 from pixelflow.node.account.run import Run
-from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
-from pixelflow.node.order.clocked import Clocked
-from pixelflow.node.perform.effects import AtOnce, Direct, Effects
-from pixelflow.node.perform.on_lanes import OnLanes
-from pixelflow.node.perform.on_marks import OnMarks
-from pixelflow.node.perform.performance import OnNothing, Performance
-from pixelflow.node.perform.prepared import prepared
-from pixelflow.node.perform.repeated import Repeated
-from pixelflow.node.perform.score import From, Noting, Score, play
+from pixelflow.node.run.order.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.perform.effects import AtOnce, Direct, Effects
+from pixelflow.node.run.perform.on_lanes import OnLanes
+from pixelflow.node.run.perform.on_marks import OnMarks
+from pixelflow.node.run.perform.performance import OnNothing, Performance
+from pixelflow.node.run.perform.prepared import prepared
+from pixelflow.node.run.perform.repeated import Repeated
+from pixelflow.node.run.perform.score import From, Noting, Score, play
+from pixelflow.node.run.streams.analysis import analysis_of
+from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.state import NodeState
-from pixelflow.node.streams.analysis import analysis_of
-from pixelflow.node.streams.stream import Stream
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.simd.records import record

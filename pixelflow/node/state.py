@@ -10,16 +10,21 @@ from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
-from pixelflow.node.array.pe_array import PeArray
-from pixelflow.node.texture.gp_memory import GpMemory
-from pixelflow.node.texture.memory import TextureMemory
-from pixelflow.node.texture.unit import TextureUnit
+from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
+from pixelflow.node.parts.array.pe_array import PeArray
+from pixelflow.node.parts.texture.gp_memory import GpMemory
+from pixelflow.node.parts.texture.memory import TextureMemory
+from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.observe import Bus
-from pixelflow.report import Report, Shown
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.lanes.engine import Engine
+from pixelflow.simd.report import Report, Shown
 
 __all__ = ["NodeState"]
+
+_COLUMNS, _LINES = 64, 16
+"""128 x 64 PEs with a Braille dot each."""
 
 
 class NodeState(Shown):
@@ -40,7 +45,9 @@ class NodeState(Shown):
     def report(self) -> Report:
         """Return what the array shows, and of which machine it is."""
         title = f"node of {self.lanes:,} PEs at {self.config.clock_mhz} MHz, config {self.config.sha256[:12]}"
-        return replace(self.array.report(), title=title)
+        shown = self.array.report()
+        drawing = _map(self.array.engine, self.array.lee)
+        return replace(shown, title=title, parts=[*shown.parts, *(["", "\n".join(drawing)] if drawing else [])])
 
     @property
     def engine(self) -> str:
@@ -157,3 +164,19 @@ class NodeState(Shown):
     def digest(self) -> str:
         """Return a hash of all PE state, equal on every engine that holds the same bits."""
         return self.array.engine.digest()
+
+
+def _map(engine: Engine, lee: LinearExpressionEvaluator) -> tuple[str, ...]:
+    """Return a map of the enabled PEs; none where PEs share a place, or lie too far apart."""
+    from pixelflow.observe.dashboard.pe_plane import draw
+    from pixelflow.observe.dashboard.state import MapState
+
+    x, y = lee.coordinates()
+    width, height = int(x.max()) + 1, int(y.max()) + 1
+    places = y * width + x
+    if width * height > 4 * len(x) or len(np.unique(places)) < len(x):
+        return ()
+    plane = np.zeros(width * height, np.uint8)
+    plane[places] = engine.get_bit("E")
+    drawing = draw(MapState("enabled PEs", width, height, plane.tobytes(), True), _COLUMNS, _LINES)
+    return () if drawing is None else tuple(line.plain for line in drawing.lines)

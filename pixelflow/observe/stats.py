@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed, Signalled, Taken
 from pixelflow.observe.views import AccountView, RunView
-from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
 

@@ -61,7 +61,7 @@ class Tracer:
             bus.subscribe(self._executed, Executed)
             bus.subscribe(self._waited, Waited)
             bus.subscribe(self._blocked, Blocked)
-        if wanted & {TrackKind.STREAM, TrackKind.SEMAPHORE}:
+        if wanted & {TrackKind.STREAM, TrackKind.COUNTER}:
             bus.subscribe(self._signalled, Signalled)
             bus.subscribe(self._taken, Taken)
         if TrackKind.ROUTINES in wanted:
@@ -69,7 +69,7 @@ class Tracer:
             bus.subscribe(self._routine_left, RoutineLeft)
         if TrackKind.STAGES in wanted:
             bus.subscribe(self._stage_began, StageBegan)
-        if TrackKind.TASIC in wanted:
+        if TrackKind.UNIT in wanted:
             bus.subscribe(self._accessed, Accessed)
         if TrackKind.PATH in wanted:
             bus.subscribe(self._path_used, PathUsed)
@@ -161,7 +161,7 @@ class Tracer:
         for giver, taker in zip(heard.givers, heard.takers[before:], strict=False):
             if giver is not None and taker is not None:
                 self.trace.flows.append(Flow(*giver, *taker))
-        track, count = Track(TrackKind.SEMAPHORE, str(number)), before
+        track, count = Track(TrackKind.COUNTER, str(number)), before
         self._count(track, "signals", self._run.since, count)
         for cycle, change in sorted(heard.changes, key=lambda each: each[0]):
             count += change
@@ -212,7 +212,7 @@ class Tracer:
 
     def _accessed(self, event: Accessed) -> None:
         label = Label(event.what, Category.ACCESS, (("rounds", event.rounds), ("accesses", event.accesses)))
-        self._add(Track(TrackKind.TASIC, str(event.module)), event.cycle, event.end, self.trace.label(label))
+        self._add(Track(TrackKind.UNIT, str(event.module)), event.cycle, event.end, self.trace.label(label))
 
     def _path_used(self, event: PathUsed) -> None:
         label = Label(f"{event.amount} bytes", Category.PATH, (("bytes", event.amount),))

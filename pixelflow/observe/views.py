@@ -71,7 +71,7 @@ class RoutineUseView(Protocol):
 
 
 class StreamView(Protocol):
-    """An instruction stream while it runs (`pixelflow.node.streams.stream.Stream`)."""
+    """An instruction stream while it runs (`pixelflow.node.run.streams.stream.Stream`)."""
 
     name: str
     cycle: int

@@ -32,8 +32,8 @@ __all__ = [
     "InputError",
     "InternalError",
     "MachineFault",
-    "PixelflowError",
     "Place",
+    "SimulatorError",
     "format_error",
     "nearest",
 ]
@@ -84,13 +84,13 @@ class Fault:
         return "\n".join(lines)
 
 
-class PixelflowError(Exception):
+class SimulatorError(Exception):
     """Anything that the simulator refuses or reports; ``exit_code`` is what the command line returns."""
 
     exit_code = 70
 
 
-class InputError(PixelflowError):
+class InputError(SimulatorError):
     """A source, configuration or data file that cannot be used: holds every fault that was found."""
 
     exit_code = 3
@@ -104,31 +104,31 @@ class InputError(PixelflowError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
-class ExpectationError(PixelflowError):
+class ExpectationError(SimulatorError):
     """The simulation finished, but not with what the user said it must give."""
 
     exit_code = 1
 
 
-class DeadlockError(PixelflowError):
+class DeadlockError(SimulatorError):
     """No instruction stream can advance, and nothing in flight could change that."""
 
     exit_code = 4
 
 
-class CycleLimitError(PixelflowError):
+class CycleLimitError(SimulatorError):
     """The program was still running when the cycle limit was reached."""
 
     exit_code = 5
 
 
-class MachineFault(PixelflowError):
+class MachineFault(SimulatorError):
     """The program did what the machine cannot do: an address outside the PE, a stack overflow."""
 
     exit_code = 6
 
 
-class InternalError(PixelflowError):
+class InternalError(SimulatorError):
     """An invariant of the simulator itself is broken; never the user's fault."""
 
     exit_code = 70
@@ -143,7 +143,7 @@ def nearest(word: str, allowed: Iterable[str]) -> str | None:
     return by_folded[found[0]] if found else None
 
 
-def format_error(error: PixelflowError) -> str:
+def format_error(error: SimulatorError) -> str:
     """Return the text that a user reads: one block per fault, without a traceback."""
     if isinstance(error, InputError):
         text = "\n".join(str(fault) for fault in error.faults)

@@ -13,11 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from pixelflow.report import Report
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import Program
+from pixelflow.simd.report import Report
 
 __all__ = [
     "GROUP",

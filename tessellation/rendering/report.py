@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from pixelflow.config import leaves
 from pixelflow.node import guesses
-from pixelflow.report import Json, Report, counted, facts, shares
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Json, Report, counted, facts, shares
 from tessellation.rendering.instructions import COPY_STAGE
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pixelflow.node import Run, guesses, set_in_vain
-from pixelflow.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.ledger import PatchLedger
 from tessellation.plan.stages import Stage
 from tessellation.surface.reference import LIMIT

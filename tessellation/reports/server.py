@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pixelflow.report import Column, Json, Report, Table, counted, facts, number, plural
+from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural
 from tessellation.reports.outcome import errors_text
 from tessellation.surface.reference import LIMIT
 

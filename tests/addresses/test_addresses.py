@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.texture.addresses import AddressMap, Form, Physical, Texel
+from pixelflow.node.parts.texture.addresses import AddressMap, Form, Physical, Texel
 from pixelflow.simd.errors import InputError, MachineFault
 
 THESIS = SdramConfig()

@@ -70,10 +70,10 @@ BROKEN: dict[str, tuple[Mapping[str, str], str]] = {
         {
             "pixelflow/node/README.md": "| `array/` | meaning |\n| `order/` | time |\n| `account/` | watching |\n",
             "pixelflow/node/account/ledger.py": "import numpy\n",
-            "pixelflow/node/array/lee.py": "import numpy\n",
-            "pixelflow/node/order/igc.py": "def f():\n    import numpy.linalg\n",
+            "pixelflow/node/parts/array/lee.py": "import numpy\n",
+            "pixelflow/node/run/order/igc.py": "def f():\n    import numpy.linalg\n",
         },
-        "pixelflow/node/order/igc.py:2: time imports numpy",
+        "pixelflow/node/run/order/igc.py:2: time imports numpy",
     ),
     "lanes_do_not_ask_for_the_machine": (
         {"pixelflow/simd/lanes/a.py": "def f(machine):\n    if machine.name: ...\n"},
@@ -115,10 +115,10 @@ BROKEN: dict[str, tuple[Mapping[str, str], str]] = {
     "rooms_are_used_through_their_face": (
         {
             "pixelflow/node/__init__.py": "",
-            "pixelflow/node/streams/stream.py": "",
+            "pixelflow/node/run/streams/stream.py": "",
             "tessellation/a.py": "from pixelflow import node\nfrom pixelflow.node import igc\n",
         },
-        "tessellation/a.py:2: pixelflow.node.streams.stream is a private room",
+        "tessellation/a.py:2: pixelflow.node.run.streams.stream is a private room",
     ),
     "the_core_imports_no_machine": (
         {"pixelflow/simd/a.py": "import numpy\nfrom pixelflow.simd import b\nimport pixelflow.node\n"},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixelflow.report import Column, Table, as_text, number, verbatim
+from pixelflow.simd.report import Column, Table, as_text, number, verbatim
 
 HOSTILE = ["mem[p]", "[red]x[/red]", "[/x]", "sem[0]", "a\tb", "\x1b[2J", ":smile:", "漢字漢字", "[link=x]y"]
 

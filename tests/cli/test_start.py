@@ -160,7 +160,7 @@ gc.unfreeze()
 import microcode
 from pixelflow.config import TINY
 from pixelflow.node import Node
-from pixelflow.node.array.pe_array import PeArray
+from pixelflow.node.parts.array.pe_array import PeArray
 program = microcode.assemble("SIGNAL 0\\nWAIT 1\\nstream tigc\\nWAIT 0\\nSIGNAL 1\\n")
 for _ in range(200):
     Node(TINY, "rows").run(program)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pixelflow import kernels
 from pixelflow.cli.main import main
+from pixelflow.node.parts import kernels
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO, ENGINES, Shape, available, choice, choose, make_engine
 

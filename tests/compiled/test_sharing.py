@@ -9,7 +9,7 @@ import weakref
 import numpy as np
 import pytest
 
-from pixelflow.kernels.engine import MacroEngine
+from pixelflow.node.parts.kernels.engine import MacroEngine
 from pixelflow.simd.lanes import Shape
 from pixelflow.simd.lanes.compiled.threads import sharing
 from pixelflow.simd.lanes.engine import Engine

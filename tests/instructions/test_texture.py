@@ -10,9 +10,9 @@ import pytest
 import microcode
 from pixelflow.config import TINY, SdramConfig
 from pixelflow.isa import INPUT_PORT, INSTRUCTIONS, OUTPUT_PORT, Unit
-from pixelflow.kernels import ENGINES
 from pixelflow.node import Node
-from pixelflow.node.texture.addresses import Physical
+from pixelflow.node.parts.kernels import ENGINES
+from pixelflow.node.parts.texture.addresses import Physical
 from pixelflow.simd.errors import MachineFault
 from tests.instructions.texture_rows import ROWS, TextureRow, block, words
 

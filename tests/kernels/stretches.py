@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.isa.registers import CARRIES, WORDS
-from pixelflow.kernels.engine import MacroEngine
-from pixelflow.kernels.kernel import Call, Kernel, Operation
+from pixelflow.node.parts.kernels.engine import MacroEngine
+from pixelflow.node.parts.kernels.floats.kernel import Call, Kernel, Operation
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.engine import Meaning
 from tests.compiled.test_fused import shape

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pixelflow.kernels.folding import Folded, folded
+from pixelflow.node.parts.kernels.folding import Folded, folded
 from pixelflow.simd.lanes.compiled.blocks import parts_of as record
 from pixelflow.simd.lanes.form import COORDINATES, Part
 from pixelflow.simd.lanes.form.interpreter import Interpreter

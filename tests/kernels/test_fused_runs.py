@@ -12,11 +12,11 @@ import pytest
 
 from microcode import assemble
 from pixelflow.isa import Program
-from pixelflow.kernels import repeats
 from pixelflow.node import Node
-from pixelflow.node.perform import score
-from pixelflow.node.perform.prepared import prepared
-from pixelflow.node.perform.repeated import Again
+from pixelflow.node.parts.kernels import repeats
+from pixelflow.node.run.perform import score
+from pixelflow.node.run.perform.prepared import prepared
+from pixelflow.node.run.perform.repeated import Again
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
 from tests.kernels.repeated_programs import CHANGES, LINEAR, Pair, change, counted, random_program

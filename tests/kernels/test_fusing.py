@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.kernels import fusing
-from pixelflow.kernels.engine import MacroEngine
-from pixelflow.kernels.kernel import Kernel, Operation
+from pixelflow.node.parts.kernels import fusing
+from pixelflow.node.parts.kernels.engine import MacroEngine
+from pixelflow.node.parts.kernels.floats.kernel import Kernel, Operation
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.compiled.llvm.cache import Cache
 from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain

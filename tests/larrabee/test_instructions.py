@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from larrabee_bridge.isa import FLAGS, INSTRUCTIONS, LANES, NEXT
-from larrabee_bridge.unit.program import assemble_vector
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.isa import FLAGS, INSTRUCTIONS, LANES, NEXT
+from larrabee_bridge.vpu.unit.program import assemble_vector
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from microcode import assemble
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import Instruction

@@ -9,8 +9,8 @@ from itertools import permutations
 
 import pytest
 
-from larrabee_bridge.isa import INSTRUCTIONS
-from larrabee_bridge.isa.declarations import DST, VectorFamily, declare
+from larrabee_bridge.vpu.isa import INSTRUCTIONS
+from larrabee_bridge.vpu.isa.declarations import DST, VectorFamily, declare
 from pixelflow.simd.errors import InternalError
 
 FILES = ("floats", "integers", "masks", "memory", "scalar")
@@ -38,14 +38,14 @@ def test_the_order_of_imports_changes_nothing(order: tuple[str, ...]) -> None:
 import sys, types
 from importlib import import_module
 import larrabee_bridge
-home = types.ModuleType("larrabee_bridge.isa")
-for name in [name for name in sys.modules if name.startswith("larrabee_bridge.isa")]:
+home = types.ModuleType("larrabee_bridge.vpu.isa")
+for name in [name for name in sys.modules if name.startswith("larrabee_bridge.vpu.isa")]:
     del sys.modules[name]
 home.__path__ = [larrabee_bridge.__path__[0] + "/isa"]
-sys.modules["larrabee_bridge.isa"] = home
+sys.modules["larrabee_bridge.vpu.isa"] = home
 for name in {order}:
-    import_module("larrabee_bridge.isa." + name)
-declarations = import_module("larrabee_bridge.isa.declarations")
+    import_module("larrabee_bridge.vpu.isa." + name)
+declarations = import_module("larrabee_bridge.vpu.isa.declarations")
 for each in declarations.INSTRUCTIONS.values():
     fields = [(field.operand, field.part, field.start, field.width, field.signed) for field in each.layout.fields]
     print(each.opcode, each.mnemonic, each.words, fields)

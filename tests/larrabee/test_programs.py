@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from larrabee_bridge.core import Core
-from larrabee_bridge.core.threads import ThreadTrace, take_turns
-from larrabee_bridge.unit.program import assemble_vector
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import Core
+from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.unit.program import assemble_vector
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.cli.main import main
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.core.threads import ThreadTrace, take_turns
-from larrabee_bridge.memory.caches import SetAssociativeCache
-from larrabee_bridge.unit.program import assemble_vector
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import Core, CoreConfig
+from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
+from larrabee_bridge.vpu.unit.program import assemble_vector
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 CHAIN = "vaddps v1, v2, v3\n" + "vaddps v1, v1, v3\n" * 7

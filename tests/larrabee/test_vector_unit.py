@@ -5,11 +5,11 @@ import pickle
 import numpy as np
 import pytest
 
-from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.core.dependences import dependences
-from larrabee_bridge.isa import INSTRUCTIONS, VectorFamily
-from larrabee_bridge.unit.program import VectorProgram, assemble_vector
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import Core, CoreConfig
+from larrabee_bridge.vpu.core.dependences import dependences
+from larrabee_bridge.vpu.isa import INSTRUCTIONS, VectorFamily
+from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 

@@ -5,15 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import BackEnd, TileStage, TileTextureUnit, render_back_end
-from larrabee_bridge.backend.accounts import Accounts
-from larrabee_bridge.backend.programs import program_of, stages_of, work_parameters
-from larrabee_bridge.backend.tiles import TileMemory, draw_bytes
-from larrabee_bridge.core import Core, CoreConfig
-from larrabee_bridge.core.threads import ThreadTrace, take_turns
-from larrabee_bridge.coverage.quads import quads_of
-from larrabee_bridge.isa import VectorFamily
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.pipeline.backend import BackEnd, TileStage, TileTextureUnit, render_back_end
+from larrabee_bridge.pipeline.backend.accounts import Accounts
+from larrabee_bridge.pipeline.backend.programs import program_of, stages_of, work_parameters
+from larrabee_bridge.pipeline.backend.tiles import TileMemory, draw_bytes
+from larrabee_bridge.pipeline.coverage.quads import quads_of
+from larrabee_bridge.vpu.core import Core, CoreConfig
+from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture
 

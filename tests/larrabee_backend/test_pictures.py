@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import render_back_end
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.coverage.quads import quads_of
+from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.coverage.quads import quads_of
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import (
     Blend,
     DepthTest,

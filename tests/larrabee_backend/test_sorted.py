@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import TileStage, render_back_end
+from larrabee_bridge.pipeline.backend import TileStage, render_back_end
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame
 from pixelflow.simd.errors import InputError
 from tests.larrabee_backend.soups import square

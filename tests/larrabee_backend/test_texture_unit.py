@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import TextureConfig, TileStage, TileTextureUnit, render_back_end
-from larrabee_bridge.memory.fibers import run_fibers
+from larrabee_bridge.pipeline.backend import TextureConfig, TileStage, TileTextureUnit, render_back_end
+from larrabee_bridge.vpu.memory.fibers import run_fibers
 from pixelflow.simd.drawing import Draw, Frame, State, Texture, snap
 from pixelflow.simd.drawing.frame_reference import filtered
 from pixelflow.simd.errors import InputError

@@ -10,7 +10,7 @@ import pytest
 from larrabee_bridge.claims import CLAIMS, Bench, Claim, Kind, Measured, Row, by_class, measured_rows
 from larrabee_bridge.claims.measures.bench import MEASURES
 from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
-from larrabee_bridge.memory.ring import RingDelivery, RingNetwork
+from larrabee_bridge.vpu.memory.ring import RingDelivery, RingNetwork
 from pixelflow.simd.drawing import Frame, covered
 from pixelflow.simd.errors import InputError
 

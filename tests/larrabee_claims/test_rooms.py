@@ -6,15 +6,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import render_back_end
 from larrabee_bridge.claims import CLAIMS, Bench, measured_rows
 from larrabee_bridge.claims.measures.bench import MEASURES
 from larrabee_bridge.claims.measures.cores import FILLING, scenes_of, work_of
 from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
 from larrabee_bridge.claims.measures.rasterizer import SMALL, VOLUMES
 from larrabee_bridge.claims.measures.scene_costs import _fitted, _sample, costs_of
-from larrabee_bridge.raster.rasterizer import rasterize
-from larrabee_bridge.scheduling import CORES
+from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.scheduling import CORES
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
 
 WIDTH, HEIGHT = 128, 128

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.compare import FromVertices, mesh_on_larrabee, project_on_larrabee
-from larrabee_bridge.coverage.binning import bin_triangles
-from larrabee_bridge.frame import draw_on_larrabee, side_of, work_of
-from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
-from larrabee_bridge.front_end import DropReason
-from larrabee_bridge.raster.rasterizer import sampled_bins
+from larrabee_bridge.pipeline.coverage.binning import bin_triangles
+from larrabee_bridge.pipeline.frame import draw_on_larrabee, side_of, work_of
+from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.front_end import DropReason
+from larrabee_bridge.pipeline.raster.rasterizer import sampled_bins
 from pixelflow.simd.drawing import SUBPIXELS, Blend, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
 from tessellation import Patch, check, evaluate, load

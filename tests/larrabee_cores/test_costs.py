@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.coverage.binning import Bins, bin_triangles
-from larrabee_bridge.coverage.quads import Quads, quads_of
-from larrabee_bridge.frame.renderer import LarrabeeRun, render_on_larrabee
-from larrabee_bridge.raster.rasterizer import rasterize
-from larrabee_bridge.scheduling import (
+from larrabee_bridge.pipeline.coverage.binning import Bins, bin_triangles
+from larrabee_bridge.pipeline.coverage.quads import Quads, quads_of
+from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.scheduling import (
     FormulaCosts,
     FrameWork,
     PairCosts,

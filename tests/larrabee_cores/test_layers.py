@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from larrabee_bridge.traffic import (
+from larrabee_bridge.pipeline.traffic import (
     BinContents,
     TileSizes,
     TrafficConfig,
@@ -21,7 +21,7 @@ from larrabee_bridge.traffic import (
     layer_accesses,
     random_layers,
 )
-from larrabee_bridge.traffic.settings import SAMPLE_BYTES
+from larrabee_bridge.pipeline.traffic.settings import SAMPLE_BYTES
 from pixelflow.simd.drawing import Draw, Frame, snap
 
 SCREEN = (320, 240)

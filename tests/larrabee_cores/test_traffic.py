@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from larrabee_bridge.backend import render_back_end
-from larrabee_bridge.coverage.quads import Quads, quads_of
-from larrabee_bridge.memory.caches import LineCache
-from larrabee_bridge.traffic import (
+from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.coverage.quads import Quads, quads_of
+from larrabee_bridge.pipeline.traffic import (
     RenderTarget,
     TileSizes,
     TrafficConfig,
@@ -21,6 +20,7 @@ from larrabee_bridge.traffic import (
     default_targets,
     immediate_traffic,
 )
+from larrabee_bridge.vpu.memory.caches import LineCache
 from pixelflow.simd.drawing import (
     Blend,
     DepthTest,

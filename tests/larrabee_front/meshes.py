@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from larrabee_bridge.coverage.binning import BinRule, bin_triangles
-from larrabee_bridge.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
+from larrabee_bridge.pipeline.coverage.binning import BinRule, bin_triangles
+from larrabee_bridge.pipeline.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
 from tessellation.picture import Camera, View, frame
 
 

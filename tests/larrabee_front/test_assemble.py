@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.coverage.binning import TILES, BinRule, bin_triangles
-from larrabee_bridge.front_end import Cull, DropReason
+from larrabee_bridge.pipeline.coverage.binning import TILES, BinRule, bin_triangles
+from larrabee_bridge.pipeline.front_end import Cull, DropReason
 from pixelflow.simd.drawing import covered, snap
 from tests.larrabee_front.meshes import camera, colours, front_end, has_the_bins_of_boxes, in_pixels, soup, sphere
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import FrontEndResult, HierarchicalDepth
+from larrabee_bridge.pipeline.front_end import FrontEndResult, HierarchicalDepth
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, Picture, State, draw
 from tests.larrabee_front.meshes import colours, front_end, in_pixels, soup
 

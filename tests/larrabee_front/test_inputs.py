@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end import HierarchicalDepth, perspective
+from larrabee_bridge.pipeline.front_end import HierarchicalDepth, perspective
 from pixelflow.simd.drawing import DepthTest, State, Stencil
 from pixelflow.simd.errors import InputError
 from tests.larrabee_front.meshes import colours, front_end, sphere

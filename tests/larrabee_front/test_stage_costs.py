@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from larrabee_bridge.front_end.stages import Stages
-from larrabee_bridge.isa import VectorFamily
-from larrabee_bridge.unit.program import assemble_vector
+from larrabee_bridge.pipeline.front_end.stages import Stages
+from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.program import assemble_vector
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 PROGRAM = assemble_vector("""

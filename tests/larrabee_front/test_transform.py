@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from larrabee_bridge.core import Core
-from larrabee_bridge.front_end.stages import program_of
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.pipeline.front_end.stages import program_of
+from larrabee_bridge.vpu.core import Core
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, snap
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from tessellation import evaluate, load

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.coverage.quads import Quads, quads_of, quads_of_spans
+from larrabee_bridge.pipeline.coverage.quads import Quads, quads_of, quads_of_spans
 from pixelflow.simd.drawing import snap
 
 

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.coverage.binning import Bins
-from larrabee_bridge.isa import VectorFamily
-from larrabee_bridge.raster.rasterizer import rasterize
-from larrabee_bridge.raster.timing import ablation, together
+from larrabee_bridge.pipeline.coverage.binning import Bins
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.raster.timing import ablation, together
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.cli.bench import rasterizer
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of

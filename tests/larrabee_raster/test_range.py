@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.raster.rasterizer import rasterize
-from larrabee_bridge.raster.timing import together
-from larrabee_bridge.unit.program import assemble_vector, shipped
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.raster.timing import together
+from larrabee_bridge.vpu.unit.program import assemble_vector, shipped
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import edges_of
 from pixelflow.simd.errors import InputError
 from tests.larrabee_raster.scenes import equilateral, family, triangles_of

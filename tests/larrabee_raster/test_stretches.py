@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from larrabee_bridge.core import Core, CoreConfig, Costs
-from larrabee_bridge.unit.program import VectorProgram, assemble_vector, shipped
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.core import Core, CoreConfig, Costs
+from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector, shipped
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import MachineFault
 
 LOOP = """

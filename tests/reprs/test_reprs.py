@@ -19,7 +19,7 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.observe.tracer import Tracer
-from pixelflow.report import Report, Shown, overview, plain_table
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.trace import Clock, Selection, Trace, known_tracks
 
 HOSTILE = "<script>alert(1)</script> [bold]x[/bold] mem[p] &amp; \x1b[2J"

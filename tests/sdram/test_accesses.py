@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.sdram.checker import SdramChecker
-from pixelflow.node.sdram.commands import Access
-from pixelflow.node.sdram.scheduler import EqualSlots, Greedy, Scheduler
-from pixelflow.node.sdram.slots import Pattern
+from pixelflow.node.parts.sdram.checker import SdramChecker
+from pixelflow.node.parts.sdram.commands import Access
+from pixelflow.node.parts.sdram.scheduler import EqualSlots, Greedy, Scheduler
+from pixelflow.node.parts.sdram.slots import Pattern
 
 THESIS = SdramConfig()
 REFRESHED = replace(THESIS, refresh=True)

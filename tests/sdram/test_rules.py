@@ -5,9 +5,9 @@ import random
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.sdram.checker import SdramChecker
-from pixelflow.node.sdram.commands import Command, CommandKind
-from pixelflow.node.sdram.rules import BURSTS, Sdram
+from pixelflow.node.parts.sdram.checker import SdramChecker
+from pixelflow.node.parts.sdram.commands import Command, CommandKind
+from pixelflow.node.parts.sdram.rules import BURSTS, Sdram
 from pixelflow.simd.errors import MachineFault
 from tests.sdram.timeline import commands
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.texture.addresses import AddressMap, Form, Physical
-from pixelflow.node.texture.memory import TextureMemory
+from pixelflow.node.parts.texture.addresses import AddressMap, Form, Physical
+from pixelflow.node.parts.texture.memory import TextureMemory
 from pixelflow.simd.errors import MachineFault
 
 THESIS = SdramConfig()

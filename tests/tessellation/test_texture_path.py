@@ -11,7 +11,7 @@ import pytest
 from microcode import Builder, check
 from pixelflow.config import THESIS, TINY, ArrayConfig, NodeConfig
 from pixelflow.node import Node
-from pixelflow.node.texture.addresses import AddressMap
+from pixelflow.node.parts.texture.addresses import AddressMap
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import Method, Patch, Tessellation, load, tessellate

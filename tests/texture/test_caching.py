@@ -10,7 +10,7 @@ import pytest
 import microcode
 from pixelflow.config import THESIS, SdramConfig
 from pixelflow.node import Node
-from pixelflow.node.texture.addresses import Physical
+from pixelflow.node.parts.texture.addresses import Physical
 
 WAYS = {"explicit": 33_792, "base": 16_896, "alternate": 9_216}
 FILL = {"explicit": 2 * 32, "base": 36, "alternate": 2 * 36}

@@ -10,8 +10,8 @@ import pytest
 import microcode
 from pixelflow.config import THESIS, TINY, NodeConfig, SdramConfig, TasicConfig
 from pixelflow.node import Node
-from pixelflow.node.sdram.slots import Pattern
-from pixelflow.node.sdram.use import SdramUse, settle_cycles
+from pixelflow.node.parts.sdram.slots import Pattern
+from pixelflow.node.parts.sdram.use import SdramUse, settle_cycles
 from pixelflow.simd.errors import InternalError, MachineFault
 from tests.texture.bench import BANK, EMC, IN_EMC, LANES, boxes_of, prepare, run, sdram
 

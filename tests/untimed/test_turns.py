@@ -14,14 +14,14 @@ import pytest
 import microcode
 from pixelflow.config import TINY
 from pixelflow.node import Node, UntimedRun
-from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
-from pixelflow.node.perform.effects import AtOnce
-from pixelflow.node.perform.on_lanes import OnLanes
-from pixelflow.node.perform.score import Noting, Score
-from pixelflow.node.streams.analysis import analysis_of
+from pixelflow.node.run.order.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.run.perform.effects import AtOnce
+from pixelflow.node.run.perform.on_lanes import OnLanes
+from pixelflow.node.run.perform.score import Noting, Score
+from pixelflow.node.run.streams.analysis import analysis_of
 from pixelflow.observe import Executed
-from pixelflow.report import Fact, Table
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.simd.report import Fact, Table
 from tests.streams import graphs
 from tests.untimed.states import SMALL, run_both
 

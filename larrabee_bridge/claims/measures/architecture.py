@@ -9,16 +9,16 @@ import numpy as np
 from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.measures.meshes import equilateral
 from larrabee_bridge.claims.published.claim import Measured
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.coverage.quads import QUAD, quads_of
-from larrabee_bridge.isa import LANES, VectorFamily
-from larrabee_bridge.isa.operands import Conversion
 from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, multiply, products, time_rays
 from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
 from larrabee_bridge.kernels.matrices import Matrix, banded, five_point, lines_of_uniform, uniform
 from larrabee_bridge.kernels.timing import Timed, timed
-from larrabee_bridge.unit.program import LINE_BYTES, assemble_vector
-from larrabee_bridge.unit.vector_unit import VectorUnit
+from larrabee_bridge.pipeline.coverage.quads import QUAD, quads_of
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.isa import LANES, VectorFamily
+from larrabee_bridge.vpu.isa.operands import Conversion
+from larrabee_bridge.vpu.unit.program import LINE_BYTES, assemble_vector
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 
 __all__ = ["crossing"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.measures.scene_costs import costs_of
 from larrabee_bridge.claims.published.claim import Measured
-from larrabee_bridge.memory.fibers import fewest_fibers, run_fibers
-from larrabee_bridge.memory.ring import RingConfig, RingMessage, RingNetwork
-from larrabee_bridge.scheduling import CORES, FrameWork, ScheduleConfig, balance_of, scaling_of
+from larrabee_bridge.pipeline.scheduling import CORES, FrameWork, ScheduleConfig, balance_of, scaling_of
+from larrabee_bridge.vpu.memory.fibers import fewest_fibers, run_fibers
+from larrabee_bridge.vpu.memory.ring import RingConfig, RingMessage, RingNetwork
 
 __all__ = ["FILLING", "SCENES", "scenes_of", "work_of"]
 

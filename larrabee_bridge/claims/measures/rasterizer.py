@@ -8,10 +8,10 @@ import numpy as np
 
 from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.published.claim import Measured
-from larrabee_bridge.coverage.quads import quads_of
-from larrabee_bridge.frame.breakdown import Breakdown, breakdown_of
-from larrabee_bridge.raster.rasterizer import rasterize
-from larrabee_bridge.raster.timing import Ablation, ablation
+from larrabee_bridge.pipeline.coverage.quads import quads_of
+from larrabee_bridge.pipeline.frame.breakdown import Breakdown, breakdown_of
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.raster.timing import Ablation, ablation
 
 __all__ = ["COMPARED", "MESHES", "SMALL", "VOLUMES"]
 

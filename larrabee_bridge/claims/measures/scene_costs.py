@@ -7,13 +7,13 @@ from itertools import groupby
 
 import numpy as np
 
-from larrabee_bridge.backend import render_back_end
 from larrabee_bridge.claims.measures.bench import Bench
-from larrabee_bridge.coverage.quads import Quads
-from larrabee_bridge.isa import LANES
-from larrabee_bridge.raster.rasterizer import Rasterized, rasterize
-from larrabee_bridge.raster.timing import together
-from larrabee_bridge.scheduling import FrameWork, PairCosts, frame_work
+from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.coverage.quads import Quads
+from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
+from larrabee_bridge.pipeline.raster.timing import together
+from larrabee_bridge.pipeline.scheduling import FrameWork, PairCosts, frame_work
+from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles
 from pixelflow.simd.records import record
 

@@ -10,8 +10,8 @@ from larrabee_bridge.claims.measures.architecture import crossing
 from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.measures.meshes import even_mesh
 from larrabee_bridge.claims.published.claim import Measured
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.coverage.binning import TILES, bin_triangles, in_order, sub_bins
+from larrabee_bridge.pipeline.coverage.binning import TILES, bin_triangles, in_order, sub_bins
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import spans_of
 
 _COLOUR_AND_DEPTH = 4 + 4

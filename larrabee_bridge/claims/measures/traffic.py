@@ -11,9 +11,9 @@ import numpy as np
 from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.measures.meshes import even_mesh
 from larrabee_bridge.claims.published.claim import Measured
-from larrabee_bridge.coverage.quads import quads_of, quads_of_spans
-from larrabee_bridge.raster.rasterizer import rasterize
-from larrabee_bridge.traffic import (
+from larrabee_bridge.pipeline.coverage.quads import quads_of, quads_of_spans
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.traffic import (
     BinContents,
     RenderTarget,
     TileSizes,
@@ -29,7 +29,7 @@ from larrabee_bridge.traffic import (
     layer_accesses,
     random_layers,
 )
-from larrabee_bridge.traffic.settings import BLOCK
+from larrabee_bridge.pipeline.traffic.settings import BLOCK
 from pixelflow.simd.drawing import Draw, Frame
 
 _KB = 1024

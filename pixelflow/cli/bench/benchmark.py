@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeAlias
 
-from pixelflow.report import Json, Part, Report, number
+from pixelflow.simd.report import Json, Part, Report, number
 
 __all__ = ["Benchmark", "Case", "Note", "median_ratio", "peak_megabytes", "ratios", "rounds_text", "timed"]
 

@@ -24,7 +24,7 @@ from pixelflow.cli.bench.engines import engines
 from pixelflow.cli.bench.nodes import nodes
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.report import Report
+from pixelflow.simd.report import Report
 
 __all__ = ["add_arguments", "run"]
 

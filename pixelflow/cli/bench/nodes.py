@@ -15,11 +15,11 @@ from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, ratios, rounds_
 from pixelflow.cli.bench.engines import memory_line, prepared_chain, settle
 from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
-from pixelflow.node.array.pe_array import PeArray
-from pixelflow.report import Column, Fact, Part, Table, fixed, number, spread
+from pixelflow.node.parts.array.pe_array import PeArray
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
+from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
 
 __all__ = ["nodes"]
 

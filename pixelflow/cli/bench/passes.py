@@ -24,13 +24,13 @@ from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, r
 from pixelflow.cli.bench.streams import MILLISECONDS
 from pixelflow.config import THESIS
 from pixelflow.isa import Program
-from pixelflow.kernels import choose
 from pixelflow.node import Node
-from pixelflow.node.texture.addresses import Physical
+from pixelflow.node.parts.kernels import choose
+from pixelflow.node.parts.texture.addresses import Physical
 from pixelflow.observe import RunBegan
-from pixelflow.report import Column, Fact, Json, Part, Table, fixed, number
 from pixelflow.simd import lanes
 from pixelflow.simd.errors import InternalError
+from pixelflow.simd.report import Column, Fact, Json, Part, Table, fixed, number
 from tessellation import Method, Patch
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named

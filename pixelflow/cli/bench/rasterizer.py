@@ -7,11 +7,11 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from larrabee_bridge.coverage.binning import bin_triangles
-from larrabee_bridge.raster.rasterizer import rasterize
+from larrabee_bridge.pipeline.coverage.binning import bin_triangles
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note
-from pixelflow.report import Column, Fact, Part, Table, fixed, number, spread
 from pixelflow.simd.drawing import ScreenTriangles, snap
+from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
 
 __all__ = ["RASTERIZING"]
 

@@ -18,9 +18,9 @@ import pixelflow
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, rounds_text
 from pixelflow.cli.bench.passes import NAME, PATCHES, nets
 from pixelflow.cli.bench.streams import MILLISECONDS
-from pixelflow.report import Column, Fact, Part, Table
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
+from pixelflow.simd.report import Column, Fact, Part, Table
 from tessellation import Patch
 from tessellation.surface.bpt import format_bpt
 
@@ -33,7 +33,7 @@ from pixelflow.cli.bench.engines import settle
 from pixelflow.cli.bench.mix import instructions
 from pixelflow.config import THESIS
 from pixelflow.simd.lanes import make_engine
-from pixelflow.node.array.pe_array import PeArray
+from pixelflow.node.parts.array.pe_array import PeArray
 mix, rows = instructions(), PeArray(THESIS, "rows").engine
 """
 

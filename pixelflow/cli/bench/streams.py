@@ -13,8 +13,8 @@ from microcode import assemble
 from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, timed
 from pixelflow.config import THESIS
 from pixelflow.node import Node
-from pixelflow.report import Column, Fact, Part, Table, fixed, number, spread
 from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
 
 __all__ = ["MILLISECONDS", "PASS", "PASS_NAME", "TIMING", "TRANSFERS"]
 

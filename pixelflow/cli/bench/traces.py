@@ -15,7 +15,7 @@ from pixelflow.cli.watch.trace_files import known_of
 from pixelflow.config import THESIS
 from pixelflow.node import Node
 from pixelflow.observe.tracer import Tracer
-from pixelflow.report import Column, Fact, Part, Table, fixed, number
+from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number
 from pixelflow.simd.trace import Clock, Trace
 from pixelflow.simd.trace.formats import FORMATS, Format
 

@@ -24,8 +24,8 @@ from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import Session, views
 from pixelflow.node import Node, Replay, SavedRun
-from pixelflow.report import Fact
-from pixelflow.simd.errors import Fault, InputError, PixelflowError, Place, format_error
+from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
+from pixelflow.simd.report import Fact
 
 EXAMPLES = (
     "pixelflow run microcode/examples/mandelbrot.mc --record mandelbrot.npz",
@@ -140,7 +140,7 @@ def _attempt(debugger: Debugger, text: str) -> None:
     with _interruptible(debugger):
         try:
             debugger.carry_out(text)
-        except PixelflowError as error:
+        except SimulatorError as error:
             debugger.screen.print(Fact(format_error(error), wrap=False))
 
 

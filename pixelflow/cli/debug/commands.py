@@ -11,7 +11,7 @@ from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Sessio
 from pixelflow.debugger import views as views
 from pixelflow.isa import MemoryRange
 from pixelflow.node import SavedRun
-from pixelflow.node.account.pe_report import (
+from pixelflow.node.pe_report import (
     Form,
     RangeView,
     enables_table,
@@ -21,9 +21,9 @@ from pixelflow.node.account.pe_report import (
     ranges_table,
     registers_table,
 )
-from pixelflow.report import Fact, Part
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Fact, Part
 
 __all__ = ["COMMANDS", "Debugger"]
 

@@ -25,8 +25,8 @@ from pixelflow.debugger.difference_report import (
     values_table,
 )
 from pixelflow.node import SavedRun
-from pixelflow.report import Json, Part, Report, counted, number
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.report import Json, Part, Report, counted, number
 
 EXAMPLES = (
     "pixelflow run microcode/examples/triangle.mc --stats a.json --record a.npz",

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.node import SavedRun
-from pixelflow.node.account.pe_report import FLAGS, REGISTERS
+from pixelflow.node.pe_report import FLAGS, REGISTERS
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
-from pixelflow.report import Json, number
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Json, number
 
 __all__ = ["SavedState", "Values", "read"]
 

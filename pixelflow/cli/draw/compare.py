@@ -14,8 +14,8 @@ from larrabee_bridge.compare import BezierComparison, tessellate_on_both
 from larrabee_bridge.compare.dashboard import dashboard_parts
 from larrabee_bridge.compare.figure import save_figure
 from larrabee_bridge.compare.report import bezier_object, bezier_parts, comparison_object, comparison_parts
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.frame import draw_on_larrabee
+from larrabee_bridge.pipeline.frame import draw_on_larrabee
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.cli.draw.pictures import check_picture, nodes_of, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, is_patches, scene_source
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
@@ -26,11 +26,11 @@ from pixelflow.cli.shell.output import check_drawing, check_writable, output_fil
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
-from pixelflow.machine import draw_on_pixelflow
-from pixelflow.report import Report
 from pixelflow.simd.drawing import Comparison, draw_frame
+from pixelflow.simd.report import Report
 from tessellation import load
 from tessellation.rendering import require_plain, require_region
+from tessellation.rendering.machine import draw_on_pixelflow
 from tessellation.scenes import load_scene
 
 EXAMPLES = (

@@ -21,8 +21,8 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
-from pixelflow.report import Report
 from pixelflow.simd.drawing import ScreenTriangles, draw
+from pixelflow.simd.report import Report
 from tessellation import Tessellation, load
 from tessellation.picture import View, lit_triangles
 from tessellation.rendering import (

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from larrabee_bridge.compare import mesh_on_larrabee, project_on_larrabee
 from larrabee_bridge.compare.picture_report import Drawn, picture_report
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.frame import draw_on_larrabee
 from larrabee_bridge.kernels.bezier import Tessellated
+from larrabee_bridge.pipeline.frame import draw_on_larrabee
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.cli.draw.pictures import write_picture
 from pixelflow.cli.draw.scene_options import scene_source
 from pixelflow.cli.shell.arguments import UsageError
@@ -19,8 +19,8 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching
 from pixelflow.config import Effective
-from pixelflow.report import Report
 from pixelflow.simd.drawing import draw_frame
+from pixelflow.simd.report import Report
 from tessellation import Mesh, Patch
 from tessellation.scenes import load_scene
 

@@ -15,9 +15,9 @@ from larrabee_bridge.claims.claims_report import claims_report
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.report import Report
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.report import Report
 from tessellation.scenes import MESHES, SCENES, SceneSource, load_scene, volumes
 
 _LETTERS = "RMPN"

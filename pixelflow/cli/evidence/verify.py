@@ -22,8 +22,8 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import load_effective
-from pixelflow.report import Column, Report, Table
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.report import Column, Report, Table
 from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, Reproduction
 from tessellation.reproduction.report import documents
 from tessellation.reproduction.report.figure import CURVES, save_figure

@@ -12,7 +12,7 @@ from pixelflow.cli.shell.machine import unread_keys
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.report import Column, Report, Table, number, table_object
+from pixelflow.simd.report import Column, Report, Table, number, table_object
 from pixelflow.simd.units import Standing
 
 _MEANINGS = {

@@ -15,7 +15,7 @@ from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import PRESETS, THESIS, leaves
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.report import Fact
+from pixelflow.simd.report import Fact
 
 EXAMPLES = ("pixelflow completion bash",)
 

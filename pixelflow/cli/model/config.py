@@ -12,8 +12,8 @@ from pixelflow.cli.shell.arguments import add_common_options, add_config_options
 from pixelflow.cli.shell.machine import unread_keys
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective, Value, json_schema, leaves, load_effective
-from pixelflow.report import Column, Fact, Json, Report, Table, counted, number
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import Column, Fact, Json, Report, Table, counted, number
 
 CHECK_SCHEMA = "pixelflow.config-check/1"
 

@@ -10,10 +10,10 @@ from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option
 from pixelflow.cli.shell.output import STANDARD_STREAM, output_file
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.isa import INSTRUCTIONS, Declaration
-from pixelflow.report import Column, Fact, Json, Part, Report, Table, counted, number, verbatim
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.machine import machine_named
+from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, counted, number, verbatim
 
 EXAMPLES = (
     "pixelflow isa",

@@ -11,8 +11,8 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_f
 from pixelflow.cli.shell.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.isa import Program
-from pixelflow.report import Fact, Json, Report, counted
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.report import Fact, Json, Report, counted
 
 EXAMPLES = (
     "pixelflow asm microcode/examples/vector_add.mc --listing",

@@ -20,17 +20,6 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun
-from pixelflow.node.account.pe_report import (
-    FLAGS,
-    REGISTERS,
-    MapView,
-    RangeView,
-    dump_parts,
-    json_value,
-    map_parts,
-    no_map,
-    ranges_table,
-)
 from pixelflow.node.account.run_report import (
     guesses,
     guesses_without_time,
@@ -41,8 +30,19 @@ from pixelflow.node.account.run_report import (
     untimed_object,
     untimed_parts,
 )
-from pixelflow.report import Json, Part, Report, number
+from pixelflow.node.pe_report import (
+    FLAGS,
+    REGISTERS,
+    MapView,
+    RangeView,
+    dump_parts,
+    json_value,
+    map_parts,
+    no_map,
+    ranges_table,
+)
 from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.report import Json, Part, Report, number
 
 _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8

@@ -9,8 +9,8 @@ from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.report import Report
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.report import Report
 
 EXAMPLES = (
     "pixelflow asm microcode/examples/vector_add.mc -o vector_add.mco",

@@ -7,8 +7,8 @@ import argparse
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.programs import read_program
-from pixelflow.report import Report
 from pixelflow.simd.machine import machine_named
+from pixelflow.simd.report import Report
 
 __all__ = ["run_elsewhere"]
 

@@ -14,7 +14,7 @@ from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import output_file
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
-from pixelflow.node.account.pe_report import FLAGS, REGISTERS
+from pixelflow.node.pe_report import FLAGS, REGISTERS
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
 __all__ = ["check_state_name", "read_memory_file", "write_state"]

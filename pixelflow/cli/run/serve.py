@@ -17,7 +17,7 @@ from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.report import Report
+from pixelflow.simd.report import Report
 from tessellation import PatchServer, build_mesh
 from tessellation.microprogram.libraries import library_for
 from tessellation.reports.server import Served, served_report

@@ -15,7 +15,7 @@ from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
-from pixelflow.report import Report
+from pixelflow.simd.report import Report
 from tessellation import BUILT_IN, PatchFile, check, load, tessellate
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import LIBRARIES

@@ -7,16 +7,16 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from larrabee_bridge.core import CoreConfig
-from larrabee_bridge.isa import NAMES
 from larrabee_bridge.machine import run_program
-from larrabee_bridge.unit import MEMORY_BYTES, TARGET, VectorProgram
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.isa import NAMES
+from larrabee_bridge.vpu.unit import MEMORY_BYTES, TARGET, VectorProgram
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.report import Report
+from pixelflow.simd.report import Report
 
 LARGEST = 4096
 """Most bytes of memory that are shown."""

@@ -148,7 +148,7 @@ def add_config_options(parser: argparse.ArgumentParser) -> None:
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that chooses the lane engine."""
-    from pixelflow.kernels import ENGINES
+    from pixelflow.node.parts.kernels import ENGINES
     from pixelflow.simd.lanes import AUTO
 
     text = "lane engine (default: auto, which is compiled where the extra `fast` is installed, else rows)"

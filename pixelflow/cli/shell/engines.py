@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.kernels import choose
+from pixelflow.node.parts.kernels import choose
 
 __all__ = ["engine_of"]
 

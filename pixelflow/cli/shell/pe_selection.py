@@ -7,7 +7,7 @@ from itertools import product
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import Program
-from pixelflow.node.account.pe_report import MAP_FLAGS, REGISTERS, Form, MapView, RangeView
+from pixelflow.node.pe_report import MAP_FLAGS, REGISTERS, Form, MapView, RangeView
 from pixelflow.simd.errors import nearest
 
 __all__ = ["map_view", "range_view", "select_lanes"]

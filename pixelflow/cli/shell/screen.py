@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pixelflow.cli.shell.output import write_stdout
 
 if TYPE_CHECKING:
-    from pixelflow.report import Part, Report
+    from pixelflow.simd.report import Part, Report
 
 __all__ = ["FORMATS", "Screen"]
 
@@ -53,7 +53,7 @@ class Screen:
 
     def print(self, *parts: Part) -> None:
         """Print parts of a report as text, for commands that say more than one thing."""
-        from pixelflow.report import as_text
+        from pixelflow.simd.report import as_text
 
         self.sink(as_text(parts, self.width, color=self.color))
 
@@ -64,11 +64,11 @@ class Screen:
             if shown:
                 self.print(*shown)
         elif self.format == "json":
-            from pixelflow.report import json_text
+            from pixelflow.simd.report import json_text
 
             self.sink(json_text(report))
         else:
-            from pixelflow.report import html
+            from pixelflow.simd.report import html
 
             self.sink(getattr(html, self.format)(report) + "\n")
         for note in report.notes:

@@ -22,7 +22,7 @@ from pixelflow.cli.sweep.subject import SWEPT, Subject
 from pixelflow.cli.sweep.table import SweepTable, check_table_name
 from pixelflow.cli.sweep.workers import WorkerLost, measured
 from pixelflow.config import Value
-from pixelflow.report import counted, number
+from pixelflow.simd.report import counted, number
 
 EXAMPLES = (
     "pixelflow sweep run microcode/examples/texture_copy.mc --set gni.gp_count=1,2",

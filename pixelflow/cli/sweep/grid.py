@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.config import THESIS, Value, leaves
-from pixelflow.report import number
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.records import record
+from pixelflow.simd.report import number
 
 __all__ = ["Axis", "Grid", "axis_of", "option_name"]
 

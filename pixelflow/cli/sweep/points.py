@@ -17,9 +17,9 @@ from pixelflow import __version__
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.report import six_digits
-from pixelflow.simd.errors import PixelflowError, format_error
+from pixelflow.simd.errors import SimulatorError, format_error
 from pixelflow.simd.records import record
+from pixelflow.simd.report import six_digits
 from tessellation import Method, Patch, tessellate
 
 __all__ = ["COLUMNS", "Cell", "Point", "Refused", "Row", "RunPoint", "TessellatePoint", "library_sha256", "measure"]
@@ -59,7 +59,7 @@ class Point(Protocol):
         """
 
     def measure(self) -> Row:
-        """Return what came out; raises PixelflowError where the point failed."""
+        """Return what came out; raises SimulatorError where the point failed."""
 
 
 @record
@@ -71,7 +71,7 @@ class Refused:
     identity: Row
 
     @classmethod
-    def by(cls, error: PixelflowError, kind: str) -> Refused:
+    def by(cls, error: SimulatorError, kind: str) -> Refused:
         """Return the point of a kind of sweep that an error stands for."""
         unknown = {name: None for name in COLUMNS[kind] if name in _HASHES}
         return cls(_one_line(error), error.exit_code, {**unknown, "version": __version__})
@@ -172,7 +172,7 @@ def measure(point: Point) -> tuple[Row, float]:
     started = perf_counter()
     try:
         row = {"exit_code": 0, **point.measure()}
-    except PixelflowError as error:
+    except SimulatorError as error:
         row = {"exit_code": error.exit_code, "error": _one_line(error)}
     return {**point.identity, **row}, perf_counter() - started
 
@@ -196,6 +196,6 @@ def _rounded(error: float) -> float:
     return float(six_digits(error))
 
 
-def _one_line(error: PixelflowError) -> str:
+def _one_line(error: SimulatorError) -> str:
     """Return the message of an error as one field of a table."""
     return "; ".join(line.strip() for line in format_error(error).splitlines() if line.strip())

@@ -12,7 +12,7 @@ from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.sweep.grid import Axis, Grid, axis_of, option_name
 from pixelflow.cli.sweep.points import Point, Refused, RunPoint, TessellatePoint
 from pixelflow.config import NodeConfig, load_config, override_faults
-from pixelflow.simd.errors import PixelflowError
+from pixelflow.simd.errors import SimulatorError
 from tessellation import load
 
 __all__ = ["SWEPT", "Subject"]
@@ -73,7 +73,7 @@ class Subject:
             if self._args.subject == "run":
                 return self._run_point(chosen, config)
             return self._tessellate_point(chosen, config)
-        except PixelflowError as error:
+        except SimulatorError as error:
             return Refused.by(error, self._args.subject)
 
     def _run_point(self, chosen: argparse.Namespace, config: NodeConfig) -> RunPoint:

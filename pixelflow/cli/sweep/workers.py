@@ -15,7 +15,7 @@ from itertools import islice
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.sweep.points import Point, Row, library_sha256, measure
-from pixelflow.simd.errors import PixelflowError
+from pixelflow.simd.errors import SimulatorError
 
 __all__ = ["WorkerLost", "measured"]
 
@@ -28,7 +28,7 @@ Measured = Iterator[tuple[int, Row, float]]
 """Number of the point, its row, and the seconds it took; in the order in which points are finished."""
 
 
-class WorkerLost(PixelflowError):
+class WorkerLost(SimulatorError):
     """A process that measured points is gone: killed from outside, most often for want of memory."""
 
     exit_code = 130

@@ -22,12 +22,12 @@ from pixelflow.cli.watch.dash_state import Looker, facts_of
 from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, takes_live
 from pixelflow.config import PRESETS
 from pixelflow.isa import Program
-from pixelflow.kernels import ENGINES
-from pixelflow.node.account.pe_report import MapView
 from pixelflow.node import Replay
+from pixelflow.node.parts.kernels import ENGINES
+from pixelflow.node.pe_report import MapView
 from pixelflow.node.replay.saved_run import SavedRun
 from pixelflow.observe.dashboard import State, Watch, frame, snapshot
-from pixelflow.report import Json, Report, number
+from pixelflow.simd.report import Json, Report, number
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

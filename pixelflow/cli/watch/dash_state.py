@@ -10,9 +10,9 @@ import numpy as np
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.account.pe_report import grid
-from pixelflow.node.order.clocked import Clocked
-from pixelflow.node.streams.semaphore_use import use_of
+from pixelflow.node.pe_report import grid
+from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.streams.semaphore_use import use_of
 from pixelflow.observe.dashboard import Facts, Look, SemaphoreUse, Watch
 from pixelflow.observe.dashboard.state import MapState
 

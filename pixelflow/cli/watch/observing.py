@@ -18,7 +18,7 @@ from pixelflow.cli.watch.stats_files import check_stats_name, write_stats
 from pixelflow.config import Effective
 from pixelflow.node import Node
 from pixelflow.observe.stats import Collector
-from pixelflow.simd.errors import PixelflowError, format_error
+from pixelflow.simd.errors import SimulatorError, format_error
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -128,11 +128,11 @@ class Watching:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open.close()  # the terminal first: what follows may have something to say
-        failed: list[PixelflowError] = []
+        failed: list[SimulatorError] = []
         for write in self._writers(ok=kind is None):
             try:
                 write()
-            except PixelflowError as refused:  # the other files, and what stopped the run, are no worse for it
+            except SimulatorError as refused:  # the other files, and what stopped the run, are no worse for it
                 failed.append(refused)
         first = failed.pop(0) if failed and kind is None else None
         for refused in failed:

@@ -6,7 +6,7 @@ import argparse
 
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.observe.stats import SCHEMA, STATISTICS
-from pixelflow.report import Part, Report
+from pixelflow.simd.report import Part, Report
 
 EXAMPLES = ("pixelflow stats list",)
 

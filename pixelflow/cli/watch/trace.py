@@ -13,8 +13,8 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, output_file, refuse_over
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.trace_files import reading, require_package, write_trace
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.report import Column, Report, Table, counted, number, share, verbatim
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.report import Column, Report, Table, counted, number, share, verbatim
 from pixelflow.simd.trace import Checked
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.read.perfetto import read_perfetto

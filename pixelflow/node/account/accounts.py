@@ -12,9 +12,9 @@ from pixelflow.isa import Program
 from pixelflow.node.account.ledger import Ledger, ledger_of, signal_flows
 from pixelflow.node.account.run import Run
 from pixelflow.node.account.untimed_run import UntimedRun
-from pixelflow.node.order.as_soon_as_possible import AsSoonAsPossible
-from pixelflow.node.order.clocked import Clocked
-from pixelflow.node.streams.deadlock import OpenWait
+from pixelflow.node.run.order.as_soon_as_possible import AsSoonAsPossible
+from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.streams.deadlock import OpenWait
 
 __all__ = ["account", "unfinished_account", "untimed_account", "with_program"]
 

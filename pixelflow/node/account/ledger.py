@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from pixelflow.isa.control import SIGNAL
-from pixelflow.node.order.clocked import Clocked
-from pixelflow.node.streams.stream import Stream
+from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.streams.stream import Stream
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.records import record
 

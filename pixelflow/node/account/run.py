@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
-from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["RoutineUse", "Run"]
 

@@ -10,8 +10,8 @@ from pixelflow.isa import Declaration, Transfers, Unit
 from pixelflow.isa.control import HALT, MARK
 from pixelflow.node.account.run import RoutineUse, Run
 from pixelflow.node.account.untimed_run import UntimedRun
-from pixelflow.report import Column, Json, Part, Table, counted, machine_time, number, share, shares
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Column, Json, Part, Table, counted, machine_time, number, share, shares
 from pixelflow.simd.units import Standing
 
 __all__ = [

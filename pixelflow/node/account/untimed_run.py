@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from pixelflow.isa import Program
-from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["UntimedRun"]
 

@@ -16,12 +16,12 @@ from pixelflow.isa import Program
 from pixelflow.node.account.accounts import account, unfinished_account
 from pixelflow.node.account.run import Run
 from pixelflow.node.node import RUN_REASONS, Node
-from pixelflow.node.order.clocked import Clocked
+from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.streams.stream import Stream
+from pixelflow.node.run.streams.upcoming import Upcoming, ends_at, upcoming
 from pixelflow.node.saved.values import pack
-from pixelflow.node.streams.stream import Stream
-from pixelflow.node.streams.upcoming import Upcoming, ends_at, upcoming
 from pixelflow.observe import Bus, Executed, Listener, RunBegan, RunEnded
-from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, PixelflowError
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, SimulatorError
 
 __all__ = ["Replay"]
 
@@ -69,7 +69,7 @@ class Replay:
         self._seen = 0
         """How far the run has been taken; listeners of the node have heard of everything before."""
         self._end: int | None = None
-        self._failure: PixelflowError | None = None
+        self._failure: SimulatorError | None = None
         self._states: dict[int, dict[str, Any]] = {0: node.snapshot()}  # by position
         self._runner: Clocked = node.runner(program, **self._start)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
@@ -113,7 +113,7 @@ class Replay:
         return self.position == self._end
 
     @property
-    def stopped(self) -> PixelflowError | None:
+    def stopped(self) -> SimulatorError | None:
         """What keeps the run from going on from this position: a fault, a deadlock, the cycle limit."""
         return self._failure if self.ended else None
 
@@ -297,7 +297,7 @@ class Replay:
             self._end, self.account = self.position, self._account()
             self._tell_end(self.account)
 
-    def _fail(self, error: PixelflowError, start: int, cycle: int) -> None:
+    def _fail(self, error: SimulatorError, start: int, cycle: int) -> None:
         """Find the last position that can be reached, by bisection: ``start`` can, ``cycle`` cannot."""
         low, high = start, cycle
         while high - low > 1:

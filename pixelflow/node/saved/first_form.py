@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from pixelflow.node.order.emc_ports_box import PortState
-from pixelflow.node.order.igc_box import IgcState
+from pixelflow.node.parts.texture.state import TextureState
+from pixelflow.node.run.order.emc_ports_box import PortState
+from pixelflow.node.run.order.igc_box import IgcState
+from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
+from pixelflow.node.run.streams.semaphore_use import STREAMS
 from pixelflow.node.saved.stable_names import CLASS_OF
-from pixelflow.node.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
-from pixelflow.node.streams.semaphore_use import STREAMS
-from pixelflow.node.texture.state import TextureState
 
 __all__ = ["CLASS_OF_FIRST", "first_form", "renewed"]
 

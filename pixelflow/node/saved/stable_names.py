@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pixelflow.isa.tas import Addressing
-from pixelflow.node.order.emc_ports_box import Collect, Fetch
-from pixelflow.node.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
-from pixelflow.node.streams.issue import Issue, IssueKind
-from pixelflow.node.texture.state import AddressGenerator, Moving, TextureState
-from pixelflow.node.texture.transfer import Command, Destination, Direction, Load, Return, Transfer
+from pixelflow.node.parts.texture.state import AddressGenerator, Moving, TextureState
+from pixelflow.node.parts.texture.transfer import Command, Destination, Direction, Load, Return, Transfer
+from pixelflow.node.run.order.emc_ports_box import Collect, Fetch
+from pixelflow.node.run.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
+from pixelflow.node.run.streams.issue import Issue, IssueKind
 from pixelflow.simd.boxes import Transfer as Sent
 
 __all__ = ["CLASS_OF", "NAME_OF"]

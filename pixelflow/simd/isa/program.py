@@ -14,10 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
-from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
 

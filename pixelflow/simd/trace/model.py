@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from pixelflow.report import Report, Shown, overview, plain_table
 from pixelflow.simd.records import record
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = [
     "STREAMS",
@@ -38,9 +38,9 @@ class TrackKind(Enum):
     STREAM = "{}"
     STAGES = "{} stages"
     ROUTINES = "{} routines"
-    TASIC = "tasic[{}]"
+    UNIT = "tasic[{}]"
     PATH = "gni {}"
-    SEMAPHORE = "sem {}"
+    COUNTER = "sem {}"
     ENABLED = "enabled[{}]"
     WIRE = "wire {}"
 
@@ -278,7 +278,7 @@ class Trace(Shown):
         """Return the cycles of each track that an account has too, by heading: busy, or the reason of a wait."""
         found: dict[str, dict[str, int]] = {}
         for track in self.tracks:
-            if track.kind in (TrackKind.STREAM, TrackKind.TASIC, TrackKind.PATH) and track in self.spans:
+            if track.kind in (TrackKind.STREAM, TrackKind.UNIT, TrackKind.PATH) and track in self.spans:
                 sums = found.setdefault(track.name, {})
                 for span in self.spans[track]:
                     if span.end > span.start:

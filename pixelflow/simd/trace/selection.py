@@ -85,9 +85,9 @@ def known_tracks(streams: Iterable[str], modules: int, paths: Iterable[str], sem
     return [
         Track(TrackKind.RUNS),
         *(Track(kind, stream) for stream in streams for kind in of_streams),
-        *(Track(kind, number) for kind in (TrackKind.TASIC, TrackKind.ENABLED) for number in numbers),
+        *(Track(kind, number) for kind in (TrackKind.UNIT, TrackKind.ENABLED) for number in numbers),
         *(Track(TrackKind.PATH, path) for path in paths),
-        *(Track(TrackKind.SEMAPHORE, str(number)) for number in range(semaphores)),
+        *(Track(TrackKind.COUNTER, str(number)) for number in range(semaphores)),
     ]
 
 

@@ -80,7 +80,7 @@ def time_unit(clock: Clock) -> tuple[int, str]:
 
 def _changes(variables: _Variables, trace: Trace, track: Track) -> Iterator[Change] | None:
     """Register what a track shows and return its changes in order; None for what a dump does not hold."""
-    if track.kind in (TrackKind.SEMAPHORE, TrackKind.ENABLED):
+    if track.kind in (TrackKind.COUNTER, TrackKind.ENABLED):
         return variables.counter(track, trace.counters[track])
     spans = trace.spans[track]
     match track.kind:
@@ -90,8 +90,8 @@ def _changes(variables: _Variables, trace: Trace, track: Track) -> Iterator[Chan
             return variables.named(track.of, "stage", spans)
         case TrackKind.ROUTINES:
             return variables.named(track.of, "routine", spans)
-        case TrackKind.TASIC:
-            return variables.tasic(track, spans)
+        case TrackKind.UNIT:
+            return variables.unit(track, spans)
         case TrackKind.PATH:
             return variables.path(track, spans)
     return None
@@ -143,7 +143,7 @@ class _Variables:
 
         return _following(spans, values, off)
 
-    def tasic(self, track: Track, spans: Spans) -> Iterator[Change]:
+    def unit(self, track: Track, spans: Spans) -> Iterator[Change]:
         """The TASICs of a module: whether they are busy, and with what."""
         scope = f"tasic{track.of}"
         busy, transfer = self._bit(scope, "busy"), self._text(scope, "transfer")
@@ -157,9 +157,7 @@ class _Variables:
 
     def counter(self, track: Track, counter: Counter) -> Iterator[Change]:
         """A counter."""
-        scope, name = (
-            ("sem", f"sem{track.of}") if track.kind is TrackKind.SEMAPHORE else ("enabled", f"module{track.of}")
-        )
+        scope, name = ("sem", f"sem{track.of}") if track.kind is TrackKind.COUNTER else ("enabled", f"module{track.of}")
         variable = self._number(scope, name)
         return ((cycle, ((variable, value),)) for cycle, value in zip(counter.cycles, counter.values, strict=True))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pixelflow import __version__
 from pixelflow.config import THESIS
-from pixelflow.report import as_text
+from pixelflow.simd.report import as_text
 from tessellation.published.notes import NOTES
 from tessellation.published.thesis import TITLE
 from tessellation.reproduction import WITHOUT_FIGURES

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from pixelflow import __version__
 from pixelflow.config import THESIS
-from pixelflow.report import Column, Json, Part, Report, Table, counted, table_object
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, table_object
 from tessellation.published.rows import Outcome, Row
 from tessellation.published.thesis import TITLE
 from tessellation.reproduction import WITHOUT_FIGURES, Reproduction

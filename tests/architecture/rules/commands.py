@@ -9,8 +9,14 @@ from pathlib import Path
 from tests.architecture.source_tree import imports, nodes, packages, place, sources, within
 
 COMMANDS = "pixelflow.cli"
-SHARED = ("pixelflow.simd", "pixelflow.report", COMMANDS)
-COMMON = {"pixelflow", "pixelflow.simd.units", "pixelflow.simd.errors", "pixelflow.simd.records", "pixelflow.report"}
+SHARED = ("pixelflow.simd", "pixelflow.simd.report", COMMANDS)
+COMMON = {
+    "pixelflow",
+    "pixelflow.simd.units",
+    "pixelflow.simd.errors",
+    "pixelflow.simd.records",
+    "pixelflow.simd.report",
+}
 FIGURE = re.compile(r"[,_]|[eEfFgGn%]$|(?<!\d)\.\d|\d*d$|^\+")
 FORMATTED_BY_PERCENT = re.compile(r"%[-+ 0#]*[\d*]*(\.[\d*]+)?[dfgei]")
 

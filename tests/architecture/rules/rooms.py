@@ -6,17 +6,17 @@ from pathlib import Path
 
 from tests.architecture.source_tree import STANDARD, file_of, imports, module_name, packages, place, sources, within
 
-BASE = ("pixelflow.simd", "pixelflow.report")
-NODE = (*BASE, "pixelflow.config", "pixelflow.kernels", "pixelflow.observe", "pixelflow.isa")
+BASE = ("pixelflow.simd", "pixelflow.simd.report")
+NODE = (*BASE, "pixelflow.config", "pixelflow.node.parts.kernels", "pixelflow.observe", "pixelflow.isa")
 
 # A room may import the standard library, itself, and what stands here; the longest matching name counts.
 TABLE = {
     "pixelflow": (),
-    "pixelflow.report": ("rich",),
+    "pixelflow.simd.report": ("rich",),
     "pixelflow.config": BASE,
-    "pixelflow.simd": ("pixelflow.report", "bitarray"),
+    "pixelflow.simd": ("pixelflow.simd.report", "bitarray"),
     "pixelflow.simd.lanes": (*BASE, "numpy", "bitarray", "llvmlite"),
-    "pixelflow.kernels": (*BASE, "pixelflow.isa", "numpy", "llvmlite"),
+    "pixelflow.node.parts.kernels": (*BASE, "pixelflow.isa", "numpy", "llvmlite"),
     "pixelflow.observe": BASE,
     "pixelflow.observe.dashboard": (*BASE, "pixelflow.observe", "rich"),
     # Trace formats are an extra.
@@ -64,11 +64,11 @@ TABLE = {
         "numpy",
     ),
 }
-ANYTHING = ("pixelflow.cli", "pixelflow.machine", "larrabee_bridge.machine")
+ANYTHING = ("pixelflow.cli", "tessellation.rendering.machine", "larrabee_bridge.machine")
 """Commands, and the records of machines that commands find."""
 FACES_ONLY = ("tessellation",)
-"""These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.streams.stream`."""
-HALLS = {"pixelflow", "pixelflow.simd", "microcode", "larrabee_bridge"}
+"""These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.run.streams.stream`."""
+HALLS = {"pixelflow", "pixelflow.observe", "pixelflow.simd", "pixelflow.simd.isa", "microcode", "larrabee_bridge"}
 """Packages whose own files are public, besides the faces below them."""
 
 

@@ -1,0 +1,124 @@
+"""The programs of the back end: which of them a state of drawing needs, and what stage each instruction belongs to."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector, shipped
+from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, StencilStep, StencilTest
+
+__all__ = ["TileStage", "constants_of", "program_of", "stages_of", "work_parameters"]
+
+_FOLDER = Path(__file__).resolve().parents[2] / "programs" / "backend"
+
+
+class TileStage(Enum):
+    """What the cycles of the four threads of a tile are spent on."""
+
+    CLEAR = "clear"
+    SETUP = "set-up"
+    """Reading bin entries, planes at quads, dealing: the set-up thread."""
+    QUADS = "quads and planes"
+    """Taking quads, what the planes of their triangles add in each pixel, the loop."""
+    DEPTH = "depth and stencil"
+    SHADE = "shade"
+    TEXTURE = "texture requests and answers"
+    BLEND = "blend and store"
+    SORT = "sorted layers"
+    RESOLVE = "resolve"
+
+
+_STAGES = {
+    "clear": {"": TileStage.CLEAR},
+    "setup": {"": TileStage.SETUP},
+    "work": {
+        "": TileStage.QUADS,
+        "tests": TileStage.DEPTH,
+        "late": TileStage.DEPTH,
+        "ask": TileStage.TEXTURE,
+        "answer": TileStage.TEXTURE,
+        "shade": TileStage.SHADE,
+        "blend": TileStage.BLEND,
+        "next": TileStage.QUADS,
+    },
+    "lists": {"": TileStage.SORT},
+    "resolve": {"": TileStage.RESOLVE},
+}
+"""For each program the stage that begins at a label; other labels begin none."""
+
+
+def program_of(name: str, **parameters: int) -> VectorProgram:
+    """Return a program of ``programs/backend`` for some parameters, assembled once."""
+    return shipped(f"backend/{name}.mc", **parameters)
+
+
+@cache
+def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
+    """Return the stage of each instruction of such a program."""
+    program = program_of(name, **parameters)
+    begins = {program.labels[label]: stage for label, stage in _STAGES[name].items() if label in program.labels}
+    found, stage = [], _STAGES[name][""]
+    for address in program.addresses:
+        stage = begins.get(address, stage)
+        found.append(stage)
+    return tuple(found)
+
+
+@cache
+def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
+    """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
+    # The layout is the programs' own; a program that stores each constant in its data tells them.
+    names = (
+        "BLOCK_BYTES",
+        "COLOUR",
+        "TRIANGLE_BYTES",
+        "ASKED",
+        "U",
+        "V",
+        "TEXELS",
+        "QUAD_BYTES",
+        "ENTRY_BYTES",
+        "SETS",
+    )
+    text = "\n".join(
+        (
+            f'include "{(_FOLDER / "layout.mc").as_posix()}" with '
+            f"SAMPLES = {samples}, LAYERS = {layers}, TEXTURED = {int(textured)}",
+            f"range words[{4 * len(names)}]",
+            f"data words: word {', '.join(names)}",
+            "halt\n",
+        )
+    )
+    values = bytes(assemble_vector(text).data[0].values)
+    return {name: int.from_bytes(values[4 * at : 4 * at + 4], "little") for at, name in enumerate(names)}
+
+
+def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: int = 0) -> dict[str, int]:
+    """Return the parameters of ``work.mc`` for a draw; ``part`` is 0, or 1 and 2 where it has a texture."""
+    state = draw.state
+    found = {
+        "SAMPLES": frame.samples,
+        "PART": part,
+        "TEXTURED": int(part > 0),
+        "FLAT": int(bool(draw.triangles.flat.all())),
+        "CUTOUT": state.cutout,
+        "PACKED": int(any(each.state.stencil is not None for each in frame.draws)),
+        "LESS": int(state.depth_test is DepthTest.LESS),
+        "DEPTH_WRITE": int(state.depth_write),
+        "COLOUR_WRITE": int(state.colour_write),
+        "BLEND": list(Blend).index(state.blend),
+        "OPACITY": state.alpha,
+        "LAYERS": layers,
+        "LENGTH": length,
+    }
+    if state.stencil is not None:
+        found |= {
+            "STENCIL": 1 + list(StencilTest).index(state.stencil.test),
+            "REFERENCE": state.stencil.reference,
+            "FAILED": list(StencilStep).index(state.stencil.failed),
+            "HIDDEN": list(StencilStep).index(state.stencil.hidden),
+            "PASSED": list(StencilStep).index(state.stencil.passed),
+        }
+    return found

@@ -1,0 +1,266 @@
+"""The back end of Larrabee's renderer: tiles that stay in a core's memory while their triangles are drawn (4.5).
+
+Section numbers are those of Seiler et al. 2008. For each tile a set-up thread reads the triangles and their quads and
+deals them to three work threads, which test, shade and blend; all four are programs for the vector unit. Tiles are
+worked on side by side, each by threads of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from larrabee_bridge.pipeline.backend.accounts import Accounts
+from larrabee_bridge.pipeline.backend.programs import constants_of, program_of, work_parameters
+from larrabee_bridge.pipeline.backend.result import BackEnd
+from larrabee_bridge.pipeline.backend.texture_unit import TextureConfig, TileTextureUnit
+from larrabee_bridge.pipeline.backend.tiles import DealtDraw, TileMemory, draw_bytes
+from larrabee_bridge.pipeline.coverage.binning import TILES
+from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads, quads_of
+from larrabee_bridge.vpu.core import CoreConfig
+from pixelflow.simd.config.param import check_values
+from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
+from pixelflow.simd.errors import Fault, InputError
+
+__all__ = ["render_back_end"]
+
+KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
+"""The quads of each draw of a frame, by its number."""
+
+_PLANE_LANES = 0xFF
+"""Lanes of the last line of a quad's planes that hold planes."""
+
+_MOST_LAYERS = 64
+
+_CHUNK_BYTES = 1 << 27
+_CHUNK_TILES = 512
+"""Tiles that are worked on side by side; more would only take more memory."""
+
+
+def render_back_end(
+    frame: Frame,
+    quads: KnownQuads | None = None,
+    tile: int = 64,
+    config: CoreConfig | None = None,
+    *,
+    texture: TextureConfig | None = None,
+    cleared: bool = True,
+    every_tile: bool = False,
+    layers: int = 16,
+    length: int = 0,
+) -> BackEnd:
+    """Draw a frame tile by tile.
+
+    ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
+    integers. ``cleared`` says that the first command of the frame is a clear, else the background is read from memory.
+    Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared too. Sorted draws
+    keep up to ``layers`` fragments for each sample, 1 to 64. ``length`` more vector operations stand in every shader,
+    which change nothing but its cost. Raises InputError for a tile that does not exist, for more layers than there is
+    room for, and for quads that are none of this frame: of other tiles, samples or triangles.
+    """
+    if tile not in TILES:
+        raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
+    if not 1 <= layers <= _MOST_LAYERS:
+        raise InputError(Fault(f"{layers} layers of sorted fragments", hint=f"allowed: 1 to {_MOST_LAYERS}"))
+    if length < 0:
+        raise InputError(Fault(f"shaders with {length} vector operations more", hint="0 or more"))
+    if quads is not None and not callable(quads) and len(quads) != len(frame.draws):
+        raise InputError(Fault(f"quads of {len(quads)} draws, and the frame has {len(frame.draws)}"))
+    config = config or CoreConfig()
+    check_values(config)
+    columns, rows = -(-frame.width // tile), -(-frame.height // tile)
+    found = [_by_tile(_quads(frame, number, quads, tile)) for number in range(len(frame.draws))]
+    accounts = Accounts(columns * rows, config)
+    unit = TileTextureUnit(columns * rows, texture or TextureConfig())
+    sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
+    run = _Run(frame, tile, columns, layers if sorts else 0, length, accounts, unit, cleared)
+    background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
+    colours = np.full((columns * rows, tile, tile), background, np.uint32)
+    depths = np.full_like(colours, FAR)
+    busy = np.zeros(columns * rows, np.int64)
+    for each in found:
+        busy += np.bincount(each.tile, minlength=columns * rows)
+    worked = np.arange(columns * rows) if every_tile else np.flatnonzero(busy)
+    for numbers in run.chunks(worked, found):
+        colours[numbers], depths[numbers] = run.tiles(numbers, found)
+    return BackEnd(
+        picture=_picture(colours, depths, frame, columns),
+        tile=tile,
+        columns=columns,
+        accounts=accounts,
+        texture=unit,
+        tile_bytes=run.tile_bytes,
+        quads=busy,
+        covered=sum(int(np.bitwise_count(np.bitwise_or.reduce(each.masks, axis=1)).sum()) for each in found),
+    )
+
+
+def _quads(frame: Frame, number: int, quads: KnownQuads | None, tile: int) -> Quads:
+    draw = frame.draws[number]
+    if quads is None:
+        return quads_of(draw.triangles, frame.width, frame.height, tile, frame.samples)
+    found = quads(number, draw) if callable(quads) else quads[number]
+    _check_quads(frame, draw, found, tile)
+    return found
+
+
+def _check_quads(frame: Frame, draw: Draw, quads: Quads, tile: int) -> None:
+    """Raise InputError for quads that would be drawn somewhere else, or not at all."""
+    if quads.masks.shape[1:] != (frame.samples,):
+        given = f"draw {draw.name}: quads of {quads.masks.shape[1]} samples, and the frame has {frame.samples}"
+        raise InputError(Fault(given))
+    count = len(draw.triangles)
+    if len(quads) and not 0 <= int(quads.triangle.min()) <= int(quads.triangle.max()) < count:
+        given = f"draw {draw.name}: quads of triangles {quads.triangle.min()} to {quads.triangle.max()}"
+        raise InputError(Fault(given, hint=f"there are {count}, numbered from 0"))
+    inside = (quads.x >= 0) & (quads.x < frame.width) & (quads.y >= 0) & (quads.y < frame.height)
+    place = quads.y // tile * -(-frame.width // tile) + quads.x // tile
+    wrong = ~inside | (place != quads.tile) | (quads.x % QUAD != 0) | (quads.y % QUAD != 0)
+    if wrong.any():
+        first = int(wrong.argmax())
+        given = f"draw {draw.name}: a quad at ({quads.x[first]}, {quads.y[first]}) in tile {quads.tile[first]}"
+        raise InputError(Fault(given, hint=f"tiles here are of {tile} pixels, counted row by row"))
+
+
+def _by_tile(quads: Quads) -> Quads:
+    """Return quads tile by tile, in each tile in the order in which they are given."""
+    if not (np.diff(quads.tile) < 0).any():
+        return quads
+    order = np.argsort(quads.tile, kind="stable")
+    return _taken(quads, order)
+
+
+def _taken(quads: Quads, which: np.ndarray | slice) -> Quads:
+    return Quads(quads.tile[which], quads.triangle[which], quads.x[which], quads.y[which], quads.masks[which])
+
+
+@dataclass(eq=False)
+class _Run:
+    """A frame being drawn."""
+
+    frame: Frame
+    tile: int
+    columns: int
+    layers: int
+    length: int
+    accounts: Accounts
+    unit: TileTextureUnit
+    cleared: bool
+    background: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        red, green, blue = self.frame.background
+        self.background = red | green << 8 | blue << 16
+
+    @property
+    def tile_bytes(self) -> int:
+        """Bytes of a tile's pixels."""
+        return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.layers, False)["BLOCK_BYTES"]
+
+    def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
+        """Yield tiles that have room in memory together, in their order."""
+        count = self.accounts.tiles
+        need = np.zeros(count, np.int64)
+        for draw, each in zip(self.frame.draws, quads, strict=True):
+            size = constants_of(self.frame.samples, self.layers, _texture(draw) is not None)["QUAD_BYTES"]
+            np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
+        while len(numbers):
+            total = np.cumsum(self.tile_bytes + need[numbers[:_CHUNK_TILES]])
+            many = max(1, int(np.searchsorted(total, _CHUNK_BYTES, side="right")))
+            yield numbers[:many]
+            numbers = numbers[many:]
+
+    def tiles(self, numbers: np.ndarray, quads: Sequence[Quads]) -> tuple[np.ndarray, np.ndarray]:
+        """Draw tiles; return their colours and depths."""
+        samples = self.frame.samples
+        parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
+        textured = [_texture(draw) is not None for draw in self.frame.draws]
+        needs = [draw_bytes(part, samples, each) for part, each in zip(parts, textured, strict=True)]
+        memory = TileMemory(numbers, self.columns, self.tile, samples, self.layers, max(needs, default=0))
+        if self.cleared:
+            parameters = {"SAMPLES": samples, "LAYERS": self.layers, "COLOUR": self.background, "FAREST": FAR}
+            self._shared("clear", parameters, memory)
+        else:
+            memory.fill(self.background, FAR)
+        for draw, part in zip(self.frame.draws, parts, strict=True):
+            if len(part):
+                self._draw(draw, part, memory)
+        if self.layers:
+            self._shared("lists", {"SAMPLES": samples, "LAYERS": self.layers}, memory)
+        if samples > 1:
+            self._shared("resolve", {"LAYERS": self.layers}, memory)
+        self.unit.finish()
+        return memory.pixels()
+
+    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory) -> None:
+        """Run a program over all blocks of the tiles, a third of them on each work thread."""
+        tile, thread, start, blocks = memory.shares()
+        scalars = {0: start, 5: blocks}
+        self.accounts.run(name, parameters, memory.memory, memory.numbers[tile], thread + 1, scalars, blocks)
+
+    def _draw(self, draw: Draw, quads: Quads, memory: TileMemory) -> None:
+        texture = _texture(draw)
+        dealt = memory.put(draw, quads, texture is not None)
+        parameters = {
+            "SAMPLES": self.frame.samples,
+            "LAYERS": self.layers,
+            "TEXTURED": int(texture is not None),
+            "TILE": self.tile,
+        }
+        # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
+        ones = np.ones_like(dealt.pairs)
+        scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers}
+        whose = memory.numbers[dealt.pairs]
+        self.accounts.run("setup", parameters, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES})
+        if texture is not None:
+            self.unit.asking += self._work(draw, 1, dealt, memory)
+            self._filter(texture, dealt, memory)
+            self.unit.answered += self._work(draw, 2, dealt, memory)
+        else:
+            self._work(draw, 0, dealt, memory)
+
+    def _work(self, draw: Draw, part: int, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
+        """Run the work threads of a draw; return what that took of them: int64[tile, work thread]."""
+        before = self.accounts.cycles[:, 1:].copy()
+        parameters = work_parameters(self.frame, draw, part, self.layers, self.length)
+        full = program_of("work", **parameters).range("full").start // 4
+        memory.words[full] = 0
+        tile, thread = dealt.owner
+        scalars = {0: dealt.queues, 5: dealt.counts}
+        self.accounts.run("work", parameters, memory.memory, memory.numbers[tile], thread + 1, scalars, dealt.counts)
+        if memory.words[full]:
+            hint = f"draw fewer sorted triangles over each other; layers may be 1 to {_MOST_LAYERS}"
+            raise InputError(
+                Fault(f"draw {draw.name}: more than {self.layers} sorted fragments at a sample", hint=hint)
+            )
+        return self.accounts.cycles[:, 1:] - before
+
+    def _filter(self, texture: Texture, dealt: DealtDraw, memory: TileMemory) -> None:
+        layout = constants_of(self.frame.samples, self.layers, True)
+        records = memory.records(dealt, True)
+        asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))
+        order = dealt.order
+        wanted = (records[order, asked, None] >> np.arange(16, dtype=np.uint32) & 1).astype(bool)
+        coordinates = [records[order, start : start + 16] for start in (u, v)]
+        tile = memory.numbers[dealt.tile]
+        found = self.unit.answer(texture, tile, dealt.thread, wanted, *coordinates)
+        records[order, texels : texels + 16] = found.reshape(len(found), 64).view(np.uint32)
+
+
+def _texture(draw: Draw) -> Texture | None:
+    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
+    return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
+
+
+def _picture(colours: np.ndarray, depths: np.ndarray, frame: Frame, columns: int) -> Picture:
+    def whole(tiles: np.ndarray) -> np.ndarray:
+        side = tiles.shape[1]
+        rows = tiles.reshape(-1, columns, side, side).transpose(0, 2, 1, 3).reshape(-1, columns * side)
+        return rows[: frame.height, : frame.width]
+
+    packed = whole(colours)
+    rgb = np.stack([packed >> np.uint32(8 * channel) & np.uint32(255) for channel in range(3)], axis=-1)
+    return Picture(rgb.astype(np.uint8), (whole(depths) & np.uint32(FAR)).astype(np.int64))

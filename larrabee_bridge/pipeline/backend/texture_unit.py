@@ -1,0 +1,129 @@
+"""The texture unit of a core: fixed logic that filters, with its own cache (3.5); no program.
+
+Section numbers are those of Seiler et al. 2008. Texels lie in memory in blocks of four by four, one cache line each;
+every tile begins with an empty cache, since which tiles a core takes one after the other is not known here. These are
+the texture bytes of a run. `pipeline/traffic` counts texture lines as well, through caches without sets: only for the
+ratio of immediate mode to tiles, where both need the same model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
+from larrabee_bridge.vpu.unit.program import LINE_BYTES
+from pixelflow.simd.config.param import check_values, param
+from pixelflow.simd.drawing import Texture
+from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.units import Standing
+
+__all__ = ["TextureConfig", "TileTextureUnit"]
+
+_SIDE = 4
+"""Texels of a block's side."""
+
+
+@dataclass(frozen=True)
+class TextureConfig:
+    """What the model of a texture unit is given; raises InputError for values out of their ranges."""
+
+    # fmt: off
+    cache_bytes: int = param(32768, "texture cache of a core", unit="bytes", source="Seiler et al. 2008, 3.5",
+        standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536))
+    ways: int = param(8, "lines in each set of it", unit="lines", source="no source gives it",
+        standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16))
+    pixels_per_cycle: int = param(4, "pixels that are filtered bilinearly in a cycle", unit="pixels",
+        source="no source gives it", standing=Standing.INVENTED, low=1, high=16)
+    latency: int = param(200, "from a request to its answer, which other fibers of a work thread fill", unit="cycles",
+        source='Seiler et al. 2008, 4.5: "hundreds of clocks"', standing=Standing.INVENTED, low=1, high=10000)
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        check_values(self)
+
+
+@dataclass(eq=False)
+class TileTextureUnit:
+    """Filters for the quads of all tiles and counts what that takes, tile by tile."""
+
+    tiles: int
+    config: TextureConfig = field(default_factory=TextureConfig)
+
+    def __post_init__(self) -> None:
+        self.requests = np.zeros((self.tiles, 3), np.int64)
+        """Quads that asked for texels, by work thread: int64[tile, 3]."""
+        self.asking, self.answered = (np.zeros((self.tiles, 3), np.int64) for _ in range(2))
+        """Cycles of the work threads, each alone on a core, up to where they ask, and from the answers on."""
+        self.pixels, self.cycles, self.hits, self.misses = (np.zeros(self.tiles, np.int64) for _ in range(4))
+        """int64[tile] each: pixels filtered, cycles at the unit's rate, accesses to lines that were there or not."""
+        self._caches: dict[int, SetAssociativeCache] = {}
+        self._bases: dict[int, int] = {}
+        self._next = 0
+
+    @property
+    def bytes(self) -> np.ndarray:
+        """Bytes of texels that came from memory: int64[tile]."""
+        return LINE_BYTES * self.misses
+
+    @property
+    def between(self) -> float | None:
+        """Cycles of a work thread from a request to its next one, on the mean; None without requests.
+
+        That is what fibers have to fill a latency with (4.5). Quads that ask for nothing are in it.
+        """
+        requests = int(self.requests.sum())
+        return int(self.asking.sum() + self.answered.sum()) / requests if requests else None
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of the accesses to lines that found them in the cache; None without accesses."""
+        accesses = int(self.hits.sum() + self.misses.sum())
+        return int(self.hits.sum()) / accesses if accesses else None
+
+    def finish(self) -> None:
+        """Forget what the caches hold: the tiles are done."""
+        self._caches.clear()
+
+    def answer(
+        self, texture: Texture, tile: np.ndarray, thread: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray
+    ) -> np.ndarray:
+        """Return texels for quads in the order of asking: uint8[quad, rgba, pixel].
+
+        ``wanted`` is bool[quad, pixel], u and v are uint32[quad, pixel] in 1/65536 texel.
+        """
+        asking = wanted.any(axis=1)
+        np.add.at(self.requests, (tile[asking], thread[asking]), 1)
+        many = wanted.sum(axis=1)
+        np.add.at(self.pixels, tile, many)
+        np.add.at(self.cycles, tile, -(-many // self.config.pixels_per_cycle))
+        u, v = u.astype(np.int64), v.astype(np.int64)
+        self._touch(texture, tile, wanted, u, v)
+        return filtered(texture, u, v).transpose(0, 2, 1).astype(np.uint8)
+
+    def _touch(self, texture: Texture, tile: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray) -> None:
+        height, width = texture.texels.shape[:2]
+        across, down = -(-width // _SIDE), -(-height // _SIDE)
+        base = self._bases.get(id(texture))
+        if base is None:
+            base = self._bases[id(texture)] = self._next
+            self._next += across * down
+        x, y = (at - TEXEL // 2 >> 16 for at in (u, v))
+        blocks = [
+            ((y + down & height - 1) // _SIDE) * across + (x + right & width - 1) // _SIDE
+            for down, right in ((0, 0), (0, 1), (1, 0), (1, 1))
+        ]
+        lines = np.where(wanted[:, None], np.stack(blocks, axis=1), -1).reshape(len(wanted), -1)
+        lines.sort(axis=1)
+        lines[:, 1:][lines[:, 1:] == lines[:, :-1]] = -1
+        row, column = np.nonzero(lines >= 0)
+        for where, line in zip(tile[row].tolist(), (base + lines[row, column]).tolist(), strict=True):
+            cache = self._caches.get(where)
+            if cache is None:
+                cache = self._caches[where] = SetAssociativeCache(self.config.cache_bytes, self.config.ways)
+            if cache.touch(line):
+                self.hits[where] += 1
+            else:
+                self.misses[where] += 1

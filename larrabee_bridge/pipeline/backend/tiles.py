@@ -1,0 +1,221 @@
+"""The memory of a run of tiles: their pixels, which stay for the whole frame, and what one draw puts beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from larrabee_bridge.pipeline.backend.programs import constants_of
+from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
+from larrabee_bridge.vpu.isa import LANES
+from larrabee_bridge.vpu.unit.program import LINE_BYTES, MEMORY_BYTES
+from pixelflow.simd.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.records import record
+
+__all__ = ["WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
+
+WORKERS = 3
+"""Work threads of a core (Seiler et al. 2008, 4.5)."""
+
+_HEADER_WORDS = 16
+_QUEUES = 4
+"""Of a tile's header: x, y, two words of nothing, then where each queue goes on."""
+
+
+def draw_bytes(quads: Quads, samples: int, textured: bool) -> int:
+    """Return how many bytes the data of a draw need beside the pixels, at most."""
+    layout = constants_of(samples, 0, textured)
+    triangles, pairs = len(np.unique(quads.triangle)), int(_begins(quads).sum())
+    lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads)
+    return layout["TRIANGLE_BYTES"] * triangles + layout["QUAD_BYTES"] * len(quads) + lists + 4 * LINE_BYTES
+
+
+def _begins(quads: Quads) -> np.ndarray:
+    """Return which quads are the first of their triangle in their tile."""
+    new = np.ones(len(quads), bool)
+    new[1:] = (np.diff(quads.tile) != 0) | (np.diff(quads.triangle) != 0)
+    return new
+
+
+@record(eq=False)
+class DealtDraw:
+    """Where the quads of one draw lie in memory, once they are put there."""
+
+    pairs: np.ndarray
+    """Tile of each pair of tile and triangle, by its place in the run: int64[pair]."""
+    lists: np.ndarray
+    """Where the quads of the pairs begin in the list of their tile: int64[pair]."""
+    headers: np.ndarray
+    """Where their headers begin: int64[pair]."""
+    sizes: np.ndarray
+    """Quads of the pairs: int64[pair]."""
+    owner: np.ndarray
+    """Tile and work thread of each queue with quads: int64[2, m]."""
+    queues: np.ndarray
+    """Where the queues begin: int64[m]."""
+    counts: np.ndarray
+    """Quads in them: int64[m]."""
+    order: np.ndarray
+    """Which record, from the first queue on, each quad is in: int64[quad]."""
+    tile: np.ndarray
+    """The tile of each quad, by its place in the run: int64[quad]."""
+    thread: np.ndarray
+    """And its work thread: int64[quad]."""
+
+
+@dataclass(eq=False)
+class TileMemory:
+    """One memory for the tiles of a run; ``numbers`` are those on the screen, ascending, ``columns`` in a row of it."""
+
+    numbers: np.ndarray
+    columns: int
+    tile: int
+    samples: int
+    layers: int
+    beside: int
+    """Bytes for the data of a draw."""
+    memory: ByteMemory = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.block_bytes = constants_of(self.samples, self.layers, False)["BLOCK_BYTES"]
+        self.blocks = (self.tile // QUAD) ** 2
+        self.count = len(self.numbers)
+        self._pixels = MEMORY_BYTES
+        self._free = self._pixels + self.count * self.blocks * self.block_bytes
+        self.memory = ByteMemory(self._free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
+        self.words = self.memory.data[0].view(np.uint32)
+
+    def _part(self, start: int, count: int, size: int) -> np.ndarray:
+        """Return ``count`` records of ``size`` bytes as words: uint32[record, word], not copied."""
+        return self.words[start // 4 : start // 4 + count * size // 4].reshape(count, size // 4)
+
+    def pixels_of(self, tiles: np.ndarray) -> np.ndarray:
+        """Return where the pixels of tiles begin: int64[tile]."""
+        return self._pixels + tiles * self.blocks * self.block_bytes
+
+    def shares(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return every tile's blocks in three shares: tile, work thread, first block's address, blocks."""
+        tile, thread = (each.reshape(-1) for each in np.mgrid[: self.count, :WORKERS])
+        begin = self.blocks * np.arange(WORKERS + 1) // WORKERS
+        return tile, thread, self.pixels_of(tile) + begin[thread] * self.block_bytes, np.diff(begin)[thread]
+
+    # --- a draw ---------------------------------------------------------------------------------------------
+
+    def put(self, draw: Draw, quads: Quads, textured: bool) -> DealtDraw:
+        """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order."""
+        layout = constants_of(self.samples, self.layers, textured)
+        which, local = np.unique(quads.triangle, return_inverse=True)
+        triangles = triangle_words(draw, which, self.samples, textured)
+        self._part(self._free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
+        tile = np.searchsorted(self.numbers, quads.tile)
+        column, row = (at % self.tile // QUAD for at in (quads.x, quads.y))
+        thread = (column + row) % WORKERS
+        queue = tile * WORKERS + thread
+        counts = np.bincount(queue, minlength=self.count * WORKERS)
+        sorting = np.argsort(queue, kind="stable")
+        order = np.empty(len(quads), np.int64)
+        order[sorting] = np.arange(len(quads))
+        new = _begins(quads)
+        begins = np.flatnonzero(new)
+        headers = self._free + len(which) * layout["TRIANGLE_BYTES"]
+        lists = headers + 4 * _HEADER_WORDS * len(begins)
+        address = self._free + local[begins] * layout["TRIANGLE_BYTES"]
+        starts, end = self._put_lists(lists, new, address, quads, layout)
+        queues = -(-end // LINE_BYTES) * LINE_BYTES
+        # Where the queues of its tile go on when the set-up thread comes to a triangle.
+        which_one = thread[:, None] == np.arange(WORKERS)
+        before = (np.cumsum(which_one, axis=0) - which_one)[begins]
+        first = np.cumsum(counts).reshape(-1, WORKERS) - counts.reshape(-1, WORKERS)
+        earlier = before - before[np.searchsorted(tile[begins], tile[begins])]
+        header = self._part(headers, len(begins), 4 * _HEADER_WORDS)
+        at = quads.tile[begins]
+        header[:, 0], header[:, 1] = at % self.columns * self.tile, at // self.columns * self.tile
+        header[:, _QUEUES : _QUEUES + WORKERS] = queues + layout["QUAD_BYTES"] * (first[tile[begins]] + earlier)
+        busy = np.flatnonzero(counts)
+        return DealtDraw(
+            pairs=tile[begins],
+            lists=starts,
+            headers=headers + 4 * _HEADER_WORDS * np.arange(len(begins)),
+            sizes=np.diff(np.append(begins, len(quads))),
+            owner=np.stack([busy // WORKERS, busy % WORKERS]),
+            queues=queues + layout["QUAD_BYTES"] * (np.cumsum(counts) - counts)[busy],
+            counts=counts[busy],
+            order=order,
+            tile=tile,
+            thread=thread,
+        )
+
+    def _put_lists(
+        self, start: int, new: np.ndarray, address: np.ndarray, quads: Quads, layout: dict[str, int]
+    ) -> tuple[np.ndarray, int]:
+        """Write triangle, count, quads, and so on, tile after tile; return where triangles begin, and the end."""
+        words = layout["ENTRY_BYTES"] // 4
+        at = np.arange(len(new)) * words + 2 * np.cumsum(new)
+        begins = np.flatnonzero(new)
+        found = np.zeros(len(new) * words + 2 * len(begins), np.uint32)
+        found[at[begins] - 2] = address
+        found[at[begins] - 1] = np.diff(np.append(begins, len(new)))
+        column, row = (each % self.tile // QUAD for each in (quads.x, quads.y))
+        block = row * (self.tile // QUAD) + column
+        masks = quads.masks.astype(np.uint32)
+        found[at] = masks[:, 0] | (block << 20).astype(np.uint32)
+        if words > 1:
+            found[at + 1] = masks[:, 1] | masks[:, 2] << np.uint32(16)
+            found[at + 2] = masks[:, 3]
+        self.words[start // 4 : start // 4 + len(found)] = found
+        return start + 4 * (at[begins] - 2), start + 4 * len(found)
+
+    def records(self, dealt: DealtDraw, textured: bool) -> np.ndarray:
+        """Return the quads of a draw as the work threads have them: uint32[record, word], not copied."""
+        size = constants_of(self.samples, self.layers, textured)["QUAD_BYTES"]
+        return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
+
+    # --- pixels ---------------------------------------------------------------------------------------------
+
+    def fill(self, colour: int, farthest: int) -> None:
+        """Put a background into all pixels, as if it had come from memory."""
+        blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
+        blocks[:] = 0
+        for sample in range(self.samples):
+            blocks[:, 32 * sample : 32 * sample + 16] = colour
+            blocks[:, 32 * sample + 16 : 32 * sample + 32] = farthest
+
+    def pixels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return colours and depths of sample 0: uint32[tile, row, column] each."""
+        side = self.tile // QUAD
+        blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
+        lines = blocks[:, :32].reshape(self.count, side, side, 2, QUAD, QUAD).transpose(3, 0, 1, 4, 2, 5)
+        colours, depths = lines.reshape(2, self.count, self.tile, self.tile)
+        return colours, depths
+
+
+_COLOUR_SHIFT = 8
+"""Colours have planes of 24 bits; moved up, they wrap round as the words do."""
+
+
+def triangle_words(draw: Draw, which: np.ndarray, samples: int, textured: bool) -> np.ndarray:
+    """Return the words of some of a draw's triangles, laid out as ``layout.mc`` says: uint32[triangle, word].
+
+    They are worked out here in numpy's integers, not by a program: what they cost is counted nowhere.
+    """
+    layout = constants_of(samples, 0, textured)
+    triangles = draw.triangles.part(which)
+    places = (CENTRE,) if samples == 1 else SAMPLES
+    found = [planes_of(triangles, place) for place in places]
+    abc = np.stack([[planes.a, planes.b, planes.c] for planes in found], axis=-1)  # [abc, triangle, plane, sample]
+    abc[:, :, 1:] <<= _COLOUR_SHIFT
+    if textured:
+        texture = [texture_planes_of(triangles, place) for place in places]
+        abc = np.concatenate([abc, np.stack([[planes.a, planes.b, planes.c] for planes in texture], axis=-1)], axis=2)
+    lanes = abc.reshape(3, len(triangles), -1)
+    words = np.zeros((len(triangles), layout["TRIANGLE_BYTES"] // 4), np.uint32)
+    for line in range(layout["SETS"]):
+        part = lanes[:, :, LANES * line : LANES * (line + 1)]
+        for row in range(3):
+            start = LANES * (3 * line + row)
+            words[:, start : start + part.shape[2]] = part[row].astype(np.uint32)
+    red, green, blue = triangles.colours[:, 0].T
+    words[:, layout["COLOUR"] // 4] = red | green << 8 | blue << 16
+    return words

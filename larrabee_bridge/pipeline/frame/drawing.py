@@ -1,0 +1,149 @@
+"""Drawing on Larrabee: front end, rasterizer and back end run as programs, cores share PrimSets and tiles (4, 5).
+
+Section numbers are those of Seiler et al. 2008.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from larrabee_bridge.pipeline.frame.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
+from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
+from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
+from larrabee_bridge.vpu.core import CoreConfig, changed, invented
+from larrabee_bridge.vpu.isa import LANES
+from pixelflow.simd.drawing import DrawnFrame, Frame
+
+__all__ = ["draw_on_larrabee", "side_of", "work_of"]
+
+CORE_MHZ = 1000.0
+"""Clock of a core: the unit of 5.1 is one core at 1 GHz."""
+
+Fronts = Sequence[FrontEndResult | None]
+"""What a front end did for each draw, None where it did nothing; empty where all triangles come on the screen."""
+
+
+def draw_on_larrabee(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: CoreConfig | None = None,
+    fronts: Fronts = (),
+    tile: int = 64,
+    core_mhz: float = CORE_MHZ,
+    layers: int = 16,
+    progress: Callable[[str], None] | None = None,
+) -> DrawnFrame:
+    """Draw a frame on ``parts`` cores side by side; raises InputError for a tile that does not exist.
+
+    ``fronts`` made the frame's triangles from vertices (`project_on_larrabee`, with the same tile): what they took is
+    added, and the rasterizer reads their bins. Without them bins are those in which a triangle covers a sample.
+    Sorted draws keep up to ``layers`` fragments for each sample; nobody reads the depths afterwards.
+    """
+    if progress is not None:
+        progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
+    bins = [None if front is None else front.bins for front in fronts] or None
+    run = render_on_larrabee(frame, tile=tile, bins=bins, config=config, layers=layers)
+    return side_of(run, parts, core_mhz, fronts)
+
+
+def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:
+    """Return the account of a run whose work ``cores`` cores share."""
+    plan = schedule([work_of(run, fronts=fronts)], ScheduleConfig(cores=cores))
+    instructions = Counter(run.instructions)
+    before: Counter[str] = Counter()
+    for front in filter(None, fronts):
+        instructions.update(front.counts)
+        before.update({f"front end: {stage}": int(cost.cycles.sum()) for stage, cost in front.costs.items()})
+    stages = {
+        **before,
+        "triangle set-up": run.setup_cycles,
+        "rasterizer's descent": int(run.raster_cycles.sum()),
+        **{stage.value: int(cycles.sum()) for stage, cycles in run.back_end.stages.items()},
+    }
+    return DrawnFrame(
+        machine="Larrabee",
+        parts=cores,
+        lanes=cores * LANES,
+        clock_mhz=core_mhz,
+        cycles=plan.makespan,
+        work=int(plan.busy.sum()),
+        stages={name: cycles for name, cycles in stages.items() if cycles},
+        mix={family.value: count for family, count in instructions.items() if count},
+        covered_lanes=run.back_end.utilisation,
+        enabled_lanes=None,
+        traffic=_traffic(run),
+        picture=run.picture,
+        whose_stages="of threads alone",
+        facts=_facts(run, plan, fronts),
+    )
+
+
+def work_of(run: LarrabeeRun, primset: int = PRIMSET, fronts: Fronts = ()) -> FrameWork:
+    """Return a frame's work for the scheduler: front end and set-up by PrimSet, descent and back end by tile.
+
+    A draw that a front end has made has that front end's PrimSets; ``primset`` is for the others. Who carries out the
+    descents is `measured_work`'s choice, how four threads share a core `Accounts.together`'s.
+    """
+    return measured_work("frame", _counts(run), run.rasters, run.back_end, primset=primset, fronts=fronts)
+
+
+def _counts(run: LarrabeeRun) -> list[int]:
+    """Return the triangles of each draw."""
+    return [len(draw.triangles) for draw in run.frame.draws]
+
+
+def _traffic(run: LarrabeeRun) -> dict[str, int]:
+    """Return bytes between the cores and memory: of bins that hold what is covered, whoever filled them."""
+    frame = run.frame
+    contents = bin_contents([raster.quads() for raster in run.rasters], _counts(run))
+    sizes = TileSizes.of(frame.width, frame.height, run.tile)
+    counted = binned_traffic(sizes, contents, run.targets, corners=corners_of(frame))
+    found = {f"{name}, read": count for name, count in counted.read.items()}
+    found |= {f"{name}, written": count for name, count in counted.written.items()}
+    found["texels, read"] = int(run.back_end.texture.bytes.sum())
+    return {name: count for name, count in found.items() if count}
+
+
+def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str, str], ...]:
+    size, room = run.back_end.tile_bytes, run.back_end.accounts.config.l2_bytes
+    pairs, quads = sum(raster.pairs for raster in run.rasters), int(run.back_end.quads.sum())
+    set_here = changed(run.back_end.accounts.config)
+    rest = (
+        "light, texture coordinates; clearing of lists of tiles"
+        if fronts
+        else "vertices: camera and light; binning: each tile is given the triangles that cover something of it"
+    )
+    return (
+        *_front_facts([front for front in fronts if front is not None]),
+        ("bins", f"{pairs:,} pairs of a triangle and a tile of {run.tile}x{run.tile}, {quads:,} blocks of 4x4 pixels"),
+        (
+            "L2 cache",
+            f"{size:,} bytes of a tile's pixels, {'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
+        ),
+        ("cores", f"{100 * plan.utilisation:.0f} % busy, {plan.locks:,} locks of {plan.lock_cycles} cycles"),
+        (
+            "formula",
+            "how four threads share a core, from the cycles of each alone; set-up threads carry out the descents",
+        ),
+        ("not counted", f"{rest}; waits for memory and for texels"),
+        ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
+        *([("values set", ", ".join(set_here))] if set_here else []),
+        ("no source gives", f"{', '.join(invented(run.back_end.accounts.config))}; every access hits the L1 cache"),
+    )
+
+
+def _front_facts(fronts: list[FrontEndResult]) -> list[tuple[str, str]]:
+    if not fronts:
+        return []
+    shaded, distinct = sum(int(front.vertices.sum()) for front in fronts), sum(front.distinct for front in fronts)
+    dropped = {reason: sum(front.dropped[reason] for front in fronts) for reason in DropReason}
+    primsets = sum(len(front.vertices) for front in fronts)
+    found = [
+        ("vertices", f"{shaded:,} shaded, PrimSets: {primsets}; {shaded - distinct:,} of them again"),
+        ("not in bins", "; ".join(f"{count:,}: {reason.value}" for reason, count in dropped.items() if count)),
+        ("cut", f"{sum(front.cut for front in fronts):,} triangles"),
+    ]
+    return [(name, text) for name, text in found if text and text != "0 triangles"]

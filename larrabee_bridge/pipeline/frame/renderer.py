@@ -1,0 +1,151 @@
+"""Larrabee's renderer: a frame is binned, rasterized and drawn tile by tile, all in one call (4.1 to 4.5).
+
+Section numbers are those of Seiler et al. 2008. Triangles come here on the screen: vertices are the front end's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back_end
+from larrabee_bridge.pipeline.coverage.binning import BinRule, Bins, bin_triangles, in_order, sub_bins
+from larrabee_bridge.pipeline.coverage.quads import Quads
+from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
+from larrabee_bridge.pipeline.traffic import RenderTarget, default_targets
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.isa import VectorFamily
+from pixelflow.simd.drawing import Draw, Frame, Picture
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.records import record
+
+__all__ = ["LarrabeeRun", "merged", "render_on_larrabee"]
+
+PRIMSET = 1000
+"""Most triangles of a PrimSet (5.2)."""
+
+
+@record(eq=False)
+class LarrabeeRun:
+    """A frame as Larrabee drew it, and what that took; tiles are counted row by row."""
+
+    frame: Frame
+    tile: int
+    rasters: tuple[Rasterized, ...]
+    """Of each draw."""
+    back_end: BackEnd
+    cleared: bool = True
+    keep_depth: bool = False
+
+    @property
+    def targets(self) -> tuple[RenderTarget, ...]:
+        """Colour and depth, as the bytes of this run are counted (`binned_traffic`)."""
+        return default_targets(self.frame.samples, cleared=self.cleared, keep_depth=self.keep_depth)
+
+    @property
+    def picture(self) -> Picture:
+        """What was drawn."""
+        return self.back_end.picture
+
+    @property
+    def setup_cycles(self) -> int:
+        """Cycles of the set-up of all triangles, sixteen side by side, each thread alone on a core."""
+        return sum(int(raster.set_up.cycles.sum()) for raster in self.rasters)
+
+    @property
+    def raster_cycles(self) -> np.ndarray:
+        """Cycles of the descents of each tile's triangles, each thread alone on a core: int64[tile]."""
+        found = np.zeros(len(self.back_end.quads), np.int64)
+        for raster in self.rasters:
+            pairs = np.repeat(np.arange(len(found)), np.diff(raster.bins.starts))
+            np.add.at(found, pairs, raster.descent.cycles)
+        return found
+
+    @property
+    def instructions(self) -> dict[VectorFamily, int]:
+        """Instructions of the rasterizer and of the back end, by family."""
+        found = dict(self.back_end.instructions)
+        for raster in self.rasters:
+            for counted in (raster.set_up, raster.descent):
+                for family, count in counted.instructions.items():
+                    found[family] += count
+        return found
+
+
+def render_on_larrabee(
+    frame: Frame,
+    *,
+    tile: int = 64,
+    rule: BinRule = BinRule.COVERED,
+    bins: Sequence[Bins | None] | None = None,
+    primset: int = PRIMSET,
+    cores: int | Sequence[int] = 1,
+    config: CoreConfig | None = None,
+    texture: TextureConfig | None = None,
+    cleared: bool = True,
+    keep_depth: bool = False,
+    layers: int = 16,
+) -> LarrabeeRun:
+    """Draw a frame.
+
+    ``bins`` are those that a front end has made, one for each draw, or None for a draw that ``rule`` is for.
+    PrimSets of ``primset`` triangles are binned by cores: ``cores`` is how many take them in turn, or for each PrimSet
+    of a draw the one that took it. Neither changes the picture or what the tiles take: a tile reads its sub-bins in the
+    order of their sequence ids (4.3). ``cleared`` says that the frame begins with a clear, ``keep_depth`` that somebody
+    reads the depths afterwards, so that they are written to memory; the picture has them anyhow. The other arguments
+    are those of `render_back_end`. Raises InputError besides for a rule other than COVERED with four samples (the
+    others look at pixel centres), and for cores that are none or do not take every PrimSet.
+    """
+    if frame.samples > 1 and rule is not BinRule.COVERED:
+        raise InputError(Fault(f"bins by {rule.name} with {frame.samples} samples", hint="allowed: COVERED"))
+    if primset < 1:
+        raise InputError(Fault(f"PrimSets of {primset} triangles", hint="at least 1"))
+    if bins is not None and len(bins) != len(frame.draws):
+        raise InputError(Fault(f"bins of {len(bins)} draws, and the frame has {len(frame.draws)}"))
+    _check_cores(cores, max((-(-len(draw.triangles) // primset) for draw in frame.draws), default=0))
+    rasters: list[Rasterized] = []
+
+    def quads(number: int, draw: Draw) -> Quads:
+        triangles, size = draw.triangles, (frame.width, frame.height)
+        found = bins[number] if bins is not None else None
+        if found is None and rule is not BinRule.COVERED:
+            found = bin_triangles(triangles, *size, tile, rule)
+        rasters.append(rasterize(triangles, *size, tile=tile, samples=frame.samples, bins=found, config=config))
+        sets = -(-len(triangles) // primset)
+        taken = [sequence % cores for sequence in range(sets)] if isinstance(cores, int | np.integer) else cores
+        return merged(rasters[-1].quads(), rasters[-1].bins, len(triangles), primset, taken)
+
+    back_end = render_back_end(frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers)
+    return LarrabeeRun(frame, tile, tuple(rasters), back_end, cleared, keep_depth)
+
+
+def _check_cores(cores: int | Sequence[int], primsets: int) -> None:
+    if isinstance(cores, int | np.integer):
+        if cores < 1:
+            raise InputError(Fault(f"{cores} cores", hint="at least 1"))
+        return
+    if isinstance(cores, float):
+        raise InputError(Fault(f"{cores} cores", hint="a whole number, or one for each PrimSet"))
+    for each in cores:
+        if not isinstance(each, int | np.integer) or each < 0:
+            raise InputError(Fault(f"a PrimSet taken by core {each}", hint="cores are numbered from 0"))
+    if len(cores) < primsets:
+        raise InputError(Fault(f"{len(cores)} cores take {primsets} PrimSets", hint="one core for each PrimSet"))
+
+
+def merged(quads: Quads, bins: Bins, count: int, primset: int, cores: Sequence[int]) -> Quads:
+    """Return quads in the order in which the back end reads their triangles from the sub-bins of cores (4.3)."""
+    place = np.empty(bins.entries, np.int64)
+    for tile in range(bins.columns * bins.rows):
+        first, last = bins.starts[tile : tile + 2]
+        if last - first > 1:
+            order = np.fromiter(in_order(sub_bins(bins, tile, count, primset, cores)), np.int64, last - first)
+            # The triangles of a bin are ascending.
+            place[first + np.searchsorted(bins.triangles[first:last], order)] = first + np.arange(last - first)
+        else:
+            place[first:last] = np.arange(first, last)
+    keys = np.repeat(np.arange(len(bins.starts) - 1), np.diff(bins.starts)) * count + bins.triangles
+    pair = place[np.searchsorted(keys, quads.tile * count + quads.triangle)]
+    which = np.lexsort((quads.x, quads.y, pair, quads.tile))
+    return Quads(*(each[which] for each in (quads.tile, quads.triangle, quads.x, quads.y, quads.masks)))

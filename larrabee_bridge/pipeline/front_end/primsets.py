@@ -1,0 +1,350 @@
+"""PrimSets through the front end, some of them side by side: index, transform, assemble, cut, bin.
+
+A PrimSet belongs to one core (Seiler et al. 2008, 4.3). Its hardware threads share it, which is this model's choice:
+vertices, and triangles, are dealt out in runs of whole sixteens, and each stage waits for the one before. Which
+vertices a PrimSet names is found by one thread, since each sixteen corners depend on those before. Pieces of triangles
+that were cut are put in their places in the order on the host, uncounted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.pipeline.front_end.heap import BLOCK, Heap
+from larrabee_bridge.pipeline.front_end.inputs import Cull, FrontEndSetting, VertexMesh
+from larrabee_bridge.pipeline.front_end.stages import Place, Stages, program_of
+from larrabee_bridge.vpu.isa import LANES
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
+from pixelflow.simd.errors import InternalError
+from pixelflow.simd.records import record
+
+__all__ = ["DropReason", "Found", "carry_out"]
+
+WORD, CORNERS_BYTES = 4, 12
+PLACES = 192
+"""Bytes of the corners of sixteen triangles."""
+MASKS = 20
+"""Bytes of the five masks of sixteen triangles."""
+POLYGON = 10
+"""Corners that a triangle which is cut by seven planes can have."""
+SHARES = 256
+"""Where in a block the shares of a new corner begin (cut.mc)."""
+PLANES = 9
+"""Words of a triangle on its way into the bins (assemble.mc): first tile, further ones, corners, number, depths."""
+FURTHER, CORNERS, NUMBER = 1, slice(2, 5), 5
+ROOM = 128
+"""Triangles that a thread has room for are a multiple of this: then planes fill whole blocks."""
+
+
+class DropReason(Enum):
+    """Why a triangle, or a piece of one that was cut, does not go to the bins."""
+
+    OUTSIDE = "it lies on the outer side of the view"
+    NO_AREA = "its corners lie on a line after rounding"
+    TURNED_AWAY = "it is seen from the side that is culled"
+    NO_PIXEL = "the box around it holds no pixel centre, or sample, of the screen"
+
+
+@dataclass(slots=True, eq=False)
+class Found:
+    """What came of some PrimSets; arrays have one row for each triangle that goes to the bins, in drawing order."""
+
+    corners: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    source: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    primset: NDArray[np.int64]
+    entries: NDArray[np.int64]
+    """(tile, triangle) of every entry, int64[entry, 2]: by tile, in the order of the PrimSets' lists."""
+    vertices: NDArray[np.int64]
+    """Vertices that each PrimSet shaded."""
+    dropped: dict[DropReason, int] = field(default_factory=lambda: dict.fromkeys(DropReason, 0))
+    cut: int = 0
+    left_out: int = 0
+
+
+def shares(sixteens: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Deal each PrimSet's sixteens out to its threads; return of each thread its PrimSet, its first and how many."""
+    bounds = sixteens[:, None] * np.arange(threads + 1) // threads
+    counts = np.diff(bounds, axis=1)
+    primset, thread = np.nonzero(counts)
+    return primset, bounds[primset, thread], counts[primset, thread]
+
+
+def places_within(samples: int) -> tuple[int, int]:
+    """Return the first and the last place in a pixel, across or down, at which it is sampled, in 1/256."""
+    places = [place for each in ((CENTRE,) if samples == 1 else SAMPLES) for place in each]
+    return min(places), max(places)
+
+
+def _room(triangles: int) -> int:
+    """Return a power of two that is enough: programs are assembled for it, so that there are few."""
+    return max(ROOM, 1 << (triangles - 1).bit_length())
+
+
+@record(eq=False)
+class _Chosen:
+    """What threads, each of a PrimSet ``owner``, chose: words of the survivors, and lists of triangles to be cut."""
+
+    record: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    room: int
+    cut_at: NDArray[np.int64]
+    to_cut: NDArray[np.int64]
+
+
+class _Pass:
+    """Some PrimSets, ``sizes`` triangles each from triangle ``first`` on, on their way."""
+
+    def __init__(
+        self,
+        mesh: VertexMesh,
+        setting: FrontEndSetting,
+        stages: Stages,
+        first: int,
+        sizes: NDArray[np.int64],
+        number: int,
+    ):
+        self.mesh, self.setting, self.stages = mesh, setting, stages
+        self.first, self.sizes, self.number = first, sizes, number
+        self.starts = np.cumsum(sizes) - sizes
+        self.corners = mesh.corners[first : first + int(sizes.sum())]
+        self.heap = Heap()
+        self.dropped = dict.fromkeys(DropReason, 0)
+        self.screen = (("WIDTH", setting.width), ("HEIGHT", setting.height))
+        self.tiles = (("COLUMNS", setting.columns), ("HIERARCHICAL", int(setting.hierarchical is not None)))
+
+    def run(
+        self,
+        stage: str,
+        program: str,
+        parameters: tuple[Place, ...],
+        owner: NDArray[np.int64],
+        registers: Mapping[int, NDArray[np.int64]],
+        **floats: NDArray[np.float32],
+    ) -> VectorUnit:
+        """Carry out a program by threads of the PrimSets that ``owner`` numbers; return the unit that did."""
+        found = program_of(program, parameters)
+        unit = self.stages.run(stage, found, self.heap.memory, owner + self.number, registers, floats)
+        assert unit is not None  # every PrimSet has a triangle, and so a thread
+        return unit
+
+    # --- stages ---------------------------------------------------------------------------------------------
+
+    def index(self) -> None:
+        """Find the vertices that each PrimSet names, and write the corners as their places."""
+        sixteens = -(-self.sizes // LANES)
+        indices = self.heap.put(self.corners)
+        table = self.heap.take(np.full(len(self.sizes), WORD * len(self.mesh.positions)))
+        self.lists = self.heap.take(WORD * (3 * self.sizes + LANES))
+        self.places_at = self.heap.take(PLACES * sixteens)
+        between = self.heap.take(np.full(len(self.sizes), BLOCK))
+        owner = np.arange(len(self.sizes))
+        registers = {1: indices + CORNERS_BYTES * self.starts, 2: self.sizes, 3: table}
+        registers |= {4: self.lists, 5: self.places_at, 6: between}
+        self.vertices = self.run("index", "index", (("BLOCK", BLOCK),), owner, registers).scalar(7).astype(np.int64)
+        words = [self.heap.words(at, 48 * n) for at, n in zip(self.places_at.tolist(), sixteens.tolist(), strict=True)]
+        rows = [
+            each.reshape(-1, 3, LANES).transpose(0, 2, 1).reshape(-1, 3)[:size]
+            for each, size in zip(words, self.sizes.tolist(), strict=True)
+        ]
+        self.places = np.concatenate(rows).astype(np.int64)
+
+    def transform(self) -> None:
+        """Take the vertices to the screen."""
+        sixteens = -(-self.vertices // LANES)
+        positions = self.heap.put(self.mesh.positions)
+        self.blocks = self.heap.take(BLOCK * sixteens)
+        owner, first, count = shares(sixteens, self.setting.threads)
+        registers = {1: self.lists[owner] + 64 * first, 2: self.blocks[owner] + BLOCK * first, 3: count}
+        self._transform(owner, {**registers, 4: np.full(len(owner), positions)}, cut=0)
+
+    def _transform(self, owner: NDArray[np.int64], registers: Mapping[int, NDArray[np.int64]], *, cut: int) -> None:
+        limits = (("CUT", cut), ("REACH", REACH), ("FAR", FAR), ("GUARD", DEPTH_GUARD))
+        self.run("transform", "transform", (*self.screen, *limits), owner, registers, viewing=self.mesh.matrix)
+
+    def assemble(self) -> None:
+        """Choose the triangles that go to the bins, then cut those that must be cut and choose among the pieces."""
+        sixteens = -(-self.sizes // LANES)
+        owner, first, count = shares(sixteens, self.setting.threads)
+        triangles = np.minimum(self.sizes[owner] - LANES * first, LANES * count)
+        places = self.places_at[owner] + PLACES * first
+        begin = self.starts[owner] + LANES * first
+        chosen = self._choose(owner, places, triangles, begin)
+        self.owner, self.record = owner, chosen.record
+        self.thread_of = np.repeat(np.arange(len(owner)), triangles)
+        # The table of pieces goes on after that of the triangles.
+        self.source = np.arange(len(self.corners))
+        self.weights = np.broadcast_to(np.eye(3), (len(self.corners), 3, 3))
+        self.cut = int(chosen.to_cut.sum())
+        if self.cut:
+            self._cut(chosen)
+
+    def _choose(
+        self,
+        owner: NDArray[np.int64],
+        places: NDArray[np.int64],
+        triangles: NDArray[np.int64],
+        begin: NDArray[np.int64],
+        pieces: int = 0,
+    ) -> _Chosen:
+        """Assemble, for each thread, ``triangles`` with corners at ``places``, numbered from ``begin`` on."""
+        sixteens = -(-triangles // LANES)
+        room = _room(int(triangles.max()))
+        at = self.heap.take(np.full(len(owner), PLANES * WORD * room))
+        flags = self.heap.take(MASKS * sixteens)
+        cut_at = self.heap.take(np.full(len(owner), 4 * WORD * room))
+        registers = {1: places, 2: triangles, 3: self.blocks[owner], 4: at, 5: flags, 6: begin, 9: cut_at}
+        culled = {Cull.NONE: 0, Cull.FRONT: -1, Cull.BACK: 1}[self.setting.cull]
+        first, last = places_within(self.setting.samples)
+        sizes = (("TILE", self.setting.tile), ("CAPACITY", room), ("CULLED", culled), ("PIECES", pieces))
+        sampled = (("FIRST_PLACE", first), ("LAST_PLACE", last))
+        unit = self.run("assemble", "assemble", (*self.screen, *self.tiles, *sizes, *sampled), owner, registers)
+        kept, to_cut = unit.scalar(7).astype(np.int64), unit.scalar(10).astype(np.int64)
+        for flag, count in zip(flags.tolist(), triangles.tolist(), strict=True):
+            self._count_dropped(flag, count)
+        return _Chosen(self._table(at, PLANES, room, kept), owner, room, cut_at, to_cut)
+
+    def _table(self, at: NDArray[np.int64], planes: int, room: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the words that threads left in planes, ``counts`` of each thread: int64[plane, triangle]."""
+        words = self.heap.words(int(at[0]), len(at) * planes * room).reshape(len(at), planes, room)
+        return words.transpose(1, 0, 2)[:, np.arange(room) < counts[:, None]].astype(np.int64)
+
+    def _count_dropped(self, at: int, triangles: int) -> None:
+        """Count what sixteens of triangles were dropped for, from their masks."""
+        sixteens = -(-triangles // LANES)
+        words = self.heap.words(at, 5 * sixteens).reshape(sixteens, 5)
+        for column, reason in (
+            (0, DropReason.OUTSIDE),
+            (2, DropReason.NO_AREA),
+            (3, DropReason.TURNED_AWAY),
+            (4, DropReason.NO_PIXEL),
+        ):
+            self.dropped[reason] += int(np.bitwise_count(words[:, column]).sum())
+
+    def _cut(self, chosen: _Chosen) -> None:
+        """Cut triangles and take the pieces through the rest of the way."""
+        threads = np.flatnonzero(chosen.to_cut)
+        owner, count = chosen.owner[threads], chosen.to_cut[threads]
+        sixteens = -(-count // LANES)
+        most = POLYGON * sixteens
+        listed = self.heap.take(WORD * (most + 1))
+        blocks = self.heap.take(BLOCK * most)
+        polygons = self.heap.take(2 * BLOCK * most)
+        room = _room((POLYGON - 2) * int(count.max()))
+        pieces_at = self.heap.take(np.full(len(threads), 4 * WORD * room))
+        registers = {1: chosen.cut_at[threads], 2: count, 3: self.blocks[owner], 4: listed}
+        registers |= {5: pieces_at, 6: blocks - self.blocks[owner], 7: polygons}
+        sizes = (("REACH", REACH), ("CAPACITY", chosen.room), ("ROOM", room))
+        unit = self.run("cut", "cut", (*self.screen, *sizes), owner, registers)
+        many, pieces = unit.scalar(9).astype(np.int64), unit.scalar(0).astype(np.int64)
+        table = self._table(pieces_at, 4, room, pieces)
+        self.dropped[DropReason.OUTSIDE] += int(count.sum()) - len(np.unique(table[3]))
+        some = pieces > 0
+        if not some.any():
+            return
+        self._transform(owner[some], {1: listed[some], 2: blocks[some], 3: many[some]}, cut=1)
+        begin = len(self.source) + np.cumsum(pieces) - pieces
+        rest = self._choose(owner[some], pieces_at[some], pieces[some], begin[some], room)
+        if rest.to_cut.any():
+            raise InternalError("a triangle that was cut must be cut again")
+        thread = np.repeat(np.arange(len(threads)), pieces)
+        place = table[:3].T
+        shares = self._shares(place - (blocks - self.blocks[owner])[thread, None], listed[thread])
+        self.source = np.append(self.source, table[3])
+        self.places, self.weights = np.append(self.places, place, axis=0), np.append(self.weights, shares, axis=0)
+        record = np.append(self.record, rest.record, axis=1)
+        # Stable: the pieces of a triangle come in their order.
+        self.record = record[:, np.argsort(self.source[record[NUMBER]], kind="stable")]
+
+    def _shares(self, place: NDArray[np.int64], listed: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the shares of pieces' corners, by their places in the blocks that ``listed`` names."""
+        words = self.heap.memory.data.reshape(-1).view(np.int32)
+        block = words[listed[:, None] // WORD + place // BLOCK].astype(np.int64)
+        at = (block + place % BLOCK + SHARES)[..., None] + 64 * np.arange(3)
+        return words.view(np.float32)[at // WORD].astype(np.float64)
+
+    # --- bins -----------------------------------------------------------------------------------------------
+
+    def bin(self) -> tuple[NDArray[np.int64], int]:
+        """Put the triangles into lists of tiles; return the entries (tile, triangle), and how many were left out."""
+        setting = self.setting
+        thread = self.thread_of[self.source[self.record[NUMBER]]]
+        owner, threads = self.owner, len(self.owner)
+        count = np.bincount(thread, minlength=threads)
+        room = _room(int(count.max()))
+        planes = np.zeros((threads, PLANES, room), np.int64)
+        within = np.arange(len(thread)) - np.repeat(np.cumsum(count) - count, count)
+        planes[thread, :, within] = self.record.T
+        planes[thread, NUMBER, within] = np.arange(len(thread))
+        at = self.heap.put(planes.astype(np.int32)) + PLANES * WORD * room * np.arange(threads)
+        columns, rows = (self.record[FURTHER] & 0xFFFF) + 1, (self.record[FURTHER] >> 16) + 1
+        nodes = self.heap.take(8 * np.bincount(thread, columns * rows, threads).astype(np.int64) + 8)
+        lists = self.heap.take(np.full(threads, 8 * setting.tiles))
+        registers = {1: at, 2: count, 3: lists, 4: nodes}
+        parameters = [*self.tiles, ("CAPACITY", room)]
+        coarse = setting.coarse
+        if setting.hierarchical is not None and coarse is not None:
+            depths = self.heap.take(np.full(threads, WORD * (setting.tiles + LANES)))
+            for each in depths.tolist():
+                self.heap.words(each, setting.tiles)[:] = coarse
+            registers |= {5: self.blocks[owner], 6: depths, 7: self.heap.take(np.full(threads, BLOCK))}
+            how = (("COVERS", int(setting.hierarchical.covers)), ("TILE", setting.tile), ("GUARD", DEPTH_GUARD))
+            parameters += [*self.screen, *how]
+        for each in lists.tolist():
+            heads = self.heap.words(each, 2 * setting.tiles).reshape(-1, 2)
+            heads[:, 1] = each + 8 * np.arange(setting.tiles)
+        unit = self.run("bin", "bin", tuple(parameters), owner, registers)
+        return self._entries(lists), int(unit.scalar(0).sum())
+
+    def _entries(self, lists: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Follow all lists at once, node after node."""
+        memory = self.heap.memory.data.reshape(-1).view(np.int32)
+        tiles = self.setting.tiles
+        at = memory[(lists[:, None] + 8 * np.arange(tiles)) // WORD].reshape(-1).astype(np.int64)
+        which = np.arange(len(at))
+        found = [np.zeros((0, 3), np.int64)]
+        step = 0
+        while (live := at > 0).any():
+            at, which = at[live], which[live]
+            found.append(np.stack([which % tiles, which // tiles, memory[at // WORD + 1]], axis=1).astype(np.int64))
+            at = memory[at // WORD].astype(np.int64)
+            step += 1
+        entries = np.concatenate(found)
+        # Stable: nodes of one list stay in the order of the list.
+        return entries[np.lexsort((entries[:, 1], entries[:, 0]))][:, [0, 2]]
+
+    def found(self) -> Found:
+        """Return what came of all."""
+        entries, left_out = self.bin()
+        number = self.record[NUMBER]
+        primset = np.searchsorted(self.starts, self.source[number], "right") - 1
+        places = self.record[CORNERS].T
+        at = self.blocks[primset][:, None] + places
+        memory = self.heap.memory.data.reshape(-1).view(np.int32)
+        x, y, z = (memory[(at + 64 * axis) // WORD].astype(np.int64) for axis in range(3))
+        weights = self.weights[number].copy()
+        turned = places[:, 1] != self.places[number, 1]
+        weights[turned, 1:] = weights[turned, :0:-1]
+        source = self.source[number] + self.first
+        corners = np.stack([x, y], axis=-1)
+        result = Found(corners, z, source, weights, primset + self.number, entries, self.vertices, self.dropped)
+        result.cut, result.left_out = self.cut, left_out
+        return result
+
+
+def carry_out(
+    mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, first: int, sizes: NDArray[np.int64], number: int
+) -> Found:
+    """Take PrimSets of these sizes, from triangle ``first`` and PrimSet ``number`` on, through all stages."""
+    way = _Pass(mesh, setting, stages, first, sizes, number)
+    way.index()
+    way.transform()
+    way.assemble()
+    return way.found()

@@ -1,0 +1,138 @@
+"""Four threads that take turns on one core, cycle by cycle; each thread's instructions are known beforehand.
+
+What a thread carries out does not depend on when (threads here do not wait for each other), so a run is recorded once
+and then timed for as many threads a core, and in whatever way, as one likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.vpu.core.config import CoreConfig
+from larrabee_bridge.vpu.core.costs import Costs
+from larrabee_bridge.vpu.core.issue import Core
+from larrabee_bridge.vpu.memory.caches import CacheHierarchy, SetAssociativeCache
+from larrabee_bridge.vpu.unit.program import VectorProgram
+from pixelflow.simd.records import record
+
+__all__ = ["SharedCore", "Step", "ThreadTrace", "take_turns"]
+
+Step = tuple[int, tuple[int, ...]]
+"""Number of an instruction, and the lines that it touched."""
+
+
+@dataclass
+class ThreadTrace:
+    """What each thread of a run carried out, in order; a subscriber of `VectorUnit.run`."""
+
+    threads: int
+    core: Core | None = None
+    """A core that counts the same steps, each thread alone."""
+    steps: list[list[Step]] = field(init=False)
+    """For each thread (number of the instruction, lines that it touched)."""
+
+    def __post_init__(self) -> None:
+        self.steps = [[] for _ in range(self.threads)]
+
+    def __call__(self, number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
+        if self.core is not None:
+            self.core(number, active, lines)
+        for thread in np.flatnonzero(active).tolist():
+            self.steps[thread].append((number, tuple(line for line in lines[thread].tolist() if line >= 0)))
+
+
+@record
+class SharedCore:
+    """What a core did with its threads."""
+
+    cycles: int
+    """Until the last instruction has issued."""
+    issued: int
+    """Cycles in which at least one instruction issued."""
+    paired: int
+    """Instructions that issued beside another one."""
+    l1_misses: int | None
+    """Accesses that did not find their line in the L1 cache; None where caches are not modelled."""
+    l2_misses: int | None
+    """Those of them that did not find it in the L2 slice either."""
+
+
+@dataclass
+class _Thread:
+    """A thread under way: where it is, and when registers have their values."""
+
+    steps: Sequence[Step]
+    at: int = 0
+    available: dict[str, int] = field(default_factory=dict)
+    free: int = 0
+    """The first cycle in which it may issue again: after its access, and after the line that it waits for."""
+
+    def ready(self, costs: Costs) -> int:
+        """Return the first cycle in which its next instruction may issue."""
+        reads = costs.depends[self.steps[self.at][0]].reads
+        return max((self.available.get(name, 0) for name in reads), default=0)
+
+    def issue(self, costs: Costs, cycle: int, caches: CacheHierarchy | None) -> int:
+        """Issue its next instruction; return for how many cycles that holds the pipe."""
+        number, lines = self.steps[self.at]
+        held = max(len(lines), 1)
+        missing = caches.wait(lines) if caches is not None else 0
+        for name in costs.depends[number].writes:
+            self.available[name] = cycle + held - 1 + missing + costs.latency[number]
+        # In order: a thread that waits for a line issues nothing else.
+        self.free = max(self.free, cycle + held + missing)
+        self.at += 1
+        return held
+
+    def may_pair(self, costs: Costs, cycle: int) -> bool:
+        """Return whether its next instruction may issue beside the last one, which issued in ``cycle``."""
+        if self.at == len(self.steps) or costs.branches[self.steps[self.at - 1][0]]:
+            return False
+        number = self.steps[self.at][0]
+        settled = all(self.available.get(name, 0) <= cycle for name in costs.depends[number].writes)
+        return costs.either[number] and settled and self.ready(costs) <= cycle
+
+
+def take_turns(
+    program: VectorProgram, threads: Sequence[Sequence[Step]], config: CoreConfig | None = None
+) -> SharedCore:
+    """Time threads on one core: in each cycle the next thread, round robin, whose instruction has its operands."""
+    costs = Costs.of(program, config or CoreConfig())
+    caches = _caches(costs.config)
+    running = [_Thread(steps) for steps in threads if steps]
+    turn, cycle, end, issued, paired = 0, 0, 0, 0, 0
+    while running:
+        order = running[turn:] + running[:turn]
+        chosen = next((each for each in order if max(each.free, each.ready(costs)) <= cycle), None)
+        if chosen is None:
+            cycle = min(max(each.free, each.ready(costs)) for each in running)
+            continue
+        held = chosen.issue(costs, cycle, caches)
+        issued += 1
+        if costs.config.dual_issue and chosen.may_pair(costs, cycle):
+            held = max(held, chosen.issue(costs, cycle, caches))
+            paired += 1
+        chosen.free = max(chosen.free, cycle + (1 if costs.config.back_to_back else 2))
+        place = running.index(chosen)
+        if chosen.at == len(chosen.steps):
+            running.pop(place)
+            turn = place % len(running) if running else 0
+        else:
+            turn = (place + 1) % len(running)
+        # The pipes are the core's: while one thread's access holds them, the others wait.
+        cycle += held
+        end = max(end, cycle, chosen.free if chosen.at == len(chosen.steps) else 0)
+    missed = (None, None) if caches is None else (caches.l1.misses, caches.l2.misses)
+    return SharedCore(end, issued, paired, *missed)
+
+
+def _caches(config: CoreConfig) -> CacheHierarchy | None:
+    """Return the empty caches of a core, or None where they are not modelled."""
+    if not config.caches:
+        return None
+    l1, l2 = (SetAssociativeCache(size, config.ways) for size in (config.l1_bytes, config.l2_bytes))
+    return CacheHierarchy(l1, l2, config.l2_cycles, config.memory_cycles)

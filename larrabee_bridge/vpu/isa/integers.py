@@ -1,0 +1,232 @@
+"""Integer arithmetic, logic, shifts, fields, compares of the vector unit."""
+
+from __future__ import annotations
+
+from larrabee_bridge.vpu.isa.declarations import DST, KDST, RESULT, SRC, A, K, VectorFamily, count, declare, described
+from larrabee_bridge.vpu.isa.meanings import (
+    Comparison,
+    Type,
+    WordOperation,
+    masked,
+    plus,
+    set_mask,
+    set_signs,
+    source,
+    write,
+)
+from larrabee_bridge.vpu.isa.operands import MaskRegister, Vector, VectorSource
+from pixelflow.simd.lanes.algebra import Bit, Word
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
+from pixelflow.simd.units import Standing
+
+
+def _minus(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
+    return lanes.add(a, lanes.complement(b), lanes.bit(True))[0]
+
+
+def _smaller(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
+    return lanes.select(lanes.less(a, b, signed=True), a, b)
+
+
+def _larger(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Word:
+    return lanes.select(lanes.less(a, b, signed=True), b, a)
+
+
+def _operation(mnemonic: str, opcode: int, family: VectorFamily, operation: WordOperation, text: str) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
+        write(lanes, dst, operation(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
+
+    declare(mnemonic, opcode, DST, A, SRC, family=family)(described(meaning, text))
+
+
+_operation("vaddpi", 0x20, VectorFamily.INTEGER, plus, "Add integers: dst = a + src modulo 2^32.")
+_operation("vsubpi", 0x21, VectorFamily.INTEGER, _minus, "Subtract integers: dst = a - src modulo 2^32.")
+_operation(
+    "vsubrpi",
+    0x22,
+    VectorFamily.INTEGER,
+    lambda lanes, a, b: _minus(lanes, b, a),
+    "Subtract integers in reverse: dst = src - a modulo 2^32.",
+)
+_operation(
+    "vmullpi",
+    0x23,
+    VectorFamily.INTEGER,
+    lambda lanes, a, b: lanes.multiply(a, b, signed=True)[0],
+    "Multiply integers, low half: dst = a * src modulo 2^32.",
+)
+_operation(
+    "vmulhpi",
+    0x24,
+    VectorFamily.INTEGER,
+    lambda lanes, a, b: lanes.multiply(a, b, signed=True)[1],
+    "Multiply signed integers, high half: dst = a * src / 2^32, rounded down.",
+)
+_operation("vminpi", 0x25, VectorFamily.INTEGER, _smaller, "Smaller signed integer: dst = min(a, src).")
+_operation("vmaxpi", 0x26, VectorFamily.INTEGER, _larger, "Larger signed integer: dst = max(a, src).")
+_operation("vandpi", 0x27, VectorFamily.LOGIC, lambda lanes, a, b: lanes.both(a, b), "And: dst = a & src.")
+_operation("vorpi", 0x28, VectorFamily.LOGIC, lambda lanes, a, b: lanes.either(a, b), "Or: dst = a | src.")
+_operation("vxorpi", 0x29, VectorFamily.LOGIC, lambda lanes, a, b: lanes.differ(a, b), "Exclusive or: dst = a ^ src.")
+_operation(
+    "vandnpi",
+    0x2A,
+    VectorFamily.LOGIC,
+    lambda lanes, a, b: lanes.both(lanes.complement(a), b),
+    "And not: dst = ~a & src.",
+)
+_operation(
+    "vsllpi",
+    0x2B,
+    VectorFamily.SHIFT,
+    lambda lanes, a, b: lanes.shift_up(a, b),
+    "Shift left: dst = a << src, lane by lane.\n\nAmounts of 32 and more give 0.",
+)
+_operation(
+    "vsrlpi",
+    0x2C,
+    VectorFamily.SHIFT,
+    lambda lanes, a, b: lanes.shift_down(a, b, signed=False),
+    "Shift right, zeros coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more give 0.",
+)
+_operation(
+    "vsrapi",
+    0x2D,
+    VectorFamily.SHIFT,
+    lambda lanes, a, b: lanes.shift_down(a, b, signed=True),
+    "Shift right, the sign coming in: dst = a >> src, lane by lane.\n\nAmounts of 32 and more leave only the sign.",
+)
+
+# --- with carries in mask registers ----------------------------------------------------------------------------
+
+
+def _carrying(mnemonic: str, opcode: int, text: str, *, subtract: bool, carry_in: bool) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, k: MaskRegister, src: VectorSource) -> None:
+        value, carry = source(lanes, src, Type.INTEGER), lanes.bit(False)
+        if carry_in:
+            carry = lanes.flag(f"k{k.number}")
+        if subtract:
+            # A borrow is a carry that is missing.
+            value, carry = lanes.complement(value), lanes.complement(carry)
+        total, carry = lanes.add(lanes.load(dst.number), value, carry)
+        where = masked(lanes, dst)
+        lanes.store(dst.number, total, where)
+        lanes.set_flag(f"k{k.number}", lanes.complement(carry) if subtract else carry, where)
+
+    declare(mnemonic, opcode, DST, K, SRC, family=VectorFamily.INTEGER)(described(meaning, text))
+
+
+_UNDER = "\n\nLanes that are not written keep their bit of k."
+_carrying("vadcpi", 0x2E, f"Add with carry: dst = dst + src + k, k = carry out.{_UNDER}", subtract=False, carry_in=True)
+_carrying(
+    "vsbbpi", 0x2F, f"Subtract with borrow: dst = dst - src - k, k = borrow out.{_UNDER}", subtract=True, carry_in=True
+)
+_carrying(
+    "vaddsetcpi", 0x30, f"Add and set carry: dst = dst + src, k = carry out.{_UNDER}", subtract=False, carry_in=False
+)
+_carrying(
+    "vsubsetbpi",
+    0x31,
+    f"Subtract and set borrow: dst = dst - src, k = borrow out.{_UNDER}",
+    subtract=True,
+    carry_in=False,
+)
+
+
+@declare("vaddsetspi", 0x32, DST, KDST, A, SRC, family=VectorFamily.INTEGER)
+def vaddsetspi(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister, a: Vector, src: VectorSource) -> None:
+    """Add integers and set a mask to the signs: dst = a + src, kdst = sign bits of the sums.
+
+    Made for edge values, whose signs say which side of an edge a block lies on. Lanes that are not written get a clear
+    bit in kdst (invented).
+    """
+    set_signs(lanes, dst, kdst, plus(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
+
+
+# --- compares --------------------------------------------------------------------------------------------------
+
+_COMPARES: dict[str, tuple[int, str, Comparison]] = {
+    "eq": (0x33, "a == src", lambda lanes, a, b: lanes.equal(a, b)),
+    "lt": (0x34, "a < src", lambda lanes, a, b: lanes.less(a, b, signed=True)),
+    "le": (0x35, "a <= src", lambda lanes, a, b: lanes.complement(lanes.less(b, a, signed=True))),
+    "neq": (0x36, "a != src", lambda lanes, a, b: lanes.complement(lanes.equal(a, b))),
+    "nlt": (0x37, "a >= src", lambda lanes, a, b: lanes.complement(lanes.less(a, b, signed=True))),
+    "nle": (0x38, "a > src", lambda lanes, a, b: lanes.less(b, a, signed=True)),
+}
+
+
+def _compare(name: str) -> None:
+    opcode, condition, compare = _COMPARES[name]
+
+    def meaning(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, a: Vector, src: VectorSource) -> None:
+        set_mask(lanes, result, compare(lanes, lanes.load(a.number), source(lanes, src, Type.INTEGER)))
+
+    text = f"Compare signed integers: bits of result are set where {condition}."
+    text += "\n\nUnder a mask, other lanes get a clear bit."
+    declare(f"vcmp{name}pi", opcode, RESULT, A, SRC, family=VectorFamily.COMPARE)(described(meaning, text))
+
+
+for _name in _COMPARES:
+    _compare(_name)
+
+
+@declare("vtestpi", 0x39, RESULT, A, SRC, family=VectorFamily.COMPARE)
+def vtestpi(lanes: NumberAlgebra[Word, Bit], result: MaskRegister, a: Vector, src: VectorSource) -> None:
+    """Test bits: bits of result are set where a & src is not 0. Under a mask, other lanes get a clear bit."""
+    common = lanes.both(lanes.load(a.number), source(lanes, src, Type.INTEGER))
+    set_mask(lanes, result, lanes.complement(lanes.equal(common, lanes.word(0))))
+
+
+# --- fields ----------------------------------------------------------------------------------------------------
+
+_RECALLED = Standing.INVENTED
+
+
+@declare(
+    "vinsertfieldpi",
+    0x3A,
+    *(DST, SRC, count("rotate", 0, 31), count("first", 0, 31), count("last", 0, 31)),
+    family=VectorFamily.SHIFT,
+    standing=_RECALLED,
+)
+def vinsertfieldpi(
+    lanes: NumberAlgebra[Word, Bit], dst: Vector, src: VectorSource, rotate: int, first: int, last: int
+) -> None:
+    """Rotate and insert: src rotated left by ``rotate`` replaces bits first to last of dst.
+
+    That it rotates and inserts a field is published; how its constants are counted is invented.
+    """
+    value = source(lanes, src, Type.INTEGER)
+    down = lanes.shift_down(value, lanes.word(32 - rotate), signed=False)
+    rotated = lanes.either(lanes.shift_up(value, lanes.word(rotate)), down)
+    field = sum(1 << bit for bit in range(first, last + 1))
+    kept = lanes.both(lanes.load(dst.number), lanes.word(~field))
+    write(lanes, dst, lanes.either(kept, lanes.both(rotated, lanes.word(field))))
+
+
+def _interleave(mnemonic: str, opcode: int, from_a: int, text: str) -> None:
+    def meaning(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, src: VectorSource) -> None:
+        words = {"a": lanes.load(a.number), "src": source(lanes, src, Type.INTEGER)}
+        taken = dict.fromkeys(words, 0)
+        out = lanes.word(0)
+        for bit in range(32):
+            name = "src" if bit % (from_a + 1) == 0 else "a"
+            moved = lanes.shift_up(words[name], lanes.word(bit - taken[name]))
+            out = lanes.either(out, lanes.both(moved, lanes.word(1 << bit)))
+            taken[name] += 1
+        write(lanes, dst, out)
+
+    declare(mnemonic, opcode, DST, A, SRC, family=VectorFamily.SHIFT, standing=_RECALLED)(described(meaning, text))
+
+
+_interleave(
+    "vbitinterleave11pi",
+    0x3B,
+    1,
+    "Interleave bits one and one: from the lowest on, one bit of src, one of a.\n\nWhich comes first is invented.",
+)
+_interleave(
+    "vbitinterleave21pi",
+    0x3C,
+    2,
+    "Interleave bits two and one: from the lowest on, one bit of src, two of a.\n\nWhich comes first is invented.",
+)

@@ -1,0 +1,57 @@
+"""Programs for the vector unit: the assembler's target, and the call that assembles."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
+from larrabee_bridge.vpu.isa.operands import BRACES
+from microcode.assembler import assemble
+from pixelflow.simd.isa.declare import Declaration, InstructionSet
+from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.target import ProgramTarget
+
+__all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector", "shipped"]
+
+_PROGRAMS = Path(__file__).parents[2] / "programs"
+
+LINE_BYTES = 64
+"""A cache line, which is also one vector register."""
+MEMORY_BYTES = 1 << 16
+"""Memory that the assembler places ranges in; a run may give a program more."""
+
+
+class VectorProgram(Program):
+    """An assembled program for the vector unit."""
+
+    instruction_set: ClassVar[InstructionSet[Declaration]] = INSTRUCTIONS
+    schema: ClassVar[str] = "larrabee.program/1"
+    stream: ClassVar[str] = "main"
+
+
+TARGET = ProgramTarget(
+    instructions=INSTRUCTIONS,
+    names=NAMES,
+    streams=("main",),
+    halt="halt",
+    owner="memory",
+    memory_bytes=MEMORY_BYTES,
+    placed_bytes=MEMORY_BYTES,
+    alignment=LINE_BYTES,
+    program=VectorProgram,
+    manual="pixelflow larrabee isa",
+    braces=BRACES,
+)
+
+
+def assemble_vector(source: str | Path, /, **parameters: int | float) -> VectorProgram:
+    """Assemble a file or a text with the vector unit's mnemonics; raises InputError with every fault."""
+    return assemble(source, TARGET, **parameters)
+
+
+@cache
+def shipped(name: str, /, **parameters: int | float) -> VectorProgram:
+    """Return a program of ``programs/`` by its path there (``backend/work.mc``), assembled; kept for the next call."""
+    return assemble_vector(_PROGRAMS / name, **parameters)

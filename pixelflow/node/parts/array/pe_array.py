@@ -1,0 +1,158 @@
+"""The PE array of a node: lanes, LEE, and what instructions do to them. It knows no time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from numpy.typing import NDArray
+
+from pixelflow.config import NodeConfig
+from pixelflow.isa import PANEL_PES, Instruction, Program, Unit
+from pixelflow.isa.emc import unlatch
+from pixelflow.isa.registers import CARRIES, MASKS, WORDS
+from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
+from pixelflow.node.parts.kernels import make_engine
+from pixelflow.simd.errors import InternalError, MachineFault
+from pixelflow.simd.lanes import Shape
+from pixelflow.simd.lanes.engine import Action, Engine, Repeats
+from pixelflow.simd.report import Report, Shown, overview
+
+__all__ = ["PeArray"]
+
+_KEPT_ACTIONS = 20_000
+
+_COUNTED = {"E": "enabled", "MR": "marked to read", "MW": "marked to write"}
+
+
+class PeArray(Shown):
+    """All PEs of a node on one lane engine."""
+
+    def __init__(self, config: NodeConfig, engine: str) -> None:
+        array = config.array
+        shape = Shape(array.lanes, PANEL_PES, array.memory_bytes, WORDS, CARRIES, MASKS)
+        self.engine: Engine = make_engine(engine, shape)
+        self.lee = LinearExpressionEvaluator(config)
+        self._memory_bytes = array.memory_bytes
+        self._modules = array.modules
+        self._actions: dict[Instruction, Action] = {}
+        self._coordinates_of: int | None = None
+        self.exact = False
+        """Whether whole states matter, scratch memory included: no routine is carried out by a kernel then."""
+        self.prepared: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        """What is prepared of programs, for as long as they are there (`prepared.py`)."""
+        self.unlatch = self.engine.prepare(unlatch)
+        self.reset()
+
+    def __repr__(self) -> str:
+        enabled = int(self.engine.get_bit("E").sum())
+        return f"PeArray({enabled} of {self.engine.shape.lanes} PEs enabled, engine {self.engine.name})"
+
+    def report(self) -> Report:
+        """Return how many PEs are enabled and marked."""
+        counts = ((text, f"{int(self.engine.get_bit(name).sum()):,} PEs") for name, text in _COUNTED.items())
+        facts = (("engine", self.engine.name), *counts)
+        return overview(f"array of {self.engine.shape.lanes:,} PEs", facts)
+
+    def reset(self) -> None:
+        """Clear memory, registers and marks; enable all PEs, outside any routine."""
+        state = self.engine.snapshot()
+        for values in state.values():
+            values[...] = 0
+        for name in ("E", "L"):
+            state[name][:] = True
+        self.engine.restore(state)
+        self._place_lanes()
+
+    def _place_lanes(self) -> None:
+        if self._coordinates_of != self.lee.version:
+            self.engine.set_coordinates(*self.lee.coordinates())
+            self._coordinates_of = self.lee.version
+
+    def action(self, instruction: Instruction, parameters: Sequence[int] = ()) -> Action:
+        """Return what the engine must do for a PE instruction; raises MachineFault for memory outside the PE."""
+        if instruction.bases:
+            if max(instruction.bases) >= len(parameters):
+                raise MachineFault(f"{instruction.text()}: parameter P{max(instruction.bases)} was not passed")
+            instruction = instruction.resolve(parameters)
+        found = self._actions.get(instruction)
+        if found is None:
+            self._check(instruction)
+            if len(self._actions) >= _KEPT_ACTIONS:
+                # Long runs of broadcast constants never come again; start over rather than grow.
+                self._actions.clear()
+            found = self._actions[instruction] = self.engine.prepare(instruction.apply)
+        return found
+
+    @property
+    def repeats(self) -> Repeats | None:
+        """How the engine makes runs quickly that come again; None where it has no way, or whole states matter."""
+        return None if self.exact else self.engine.repeats
+
+    def kernel(
+        self, program: Program, entry: int, parameters: Sequence[int], microcode: Callable[[], Sequence[Action]]
+    ) -> Action | None:
+        """Return what the engine must do for a call of the routine at a word address, where it has a kernel for it.
+
+        ``microcode`` gives the actions of the routine's own instructions, for an engine that checks.
+        """
+        kernels = self.engine.kernels
+        if kernels is None or self.exact:
+            return None
+
+        from pixelflow.node.parts.kernels.floats.kernel import Call
+        from pixelflow.node.parts.kernels.known import kernel_of
+
+        known = program.analyses.setdefault("kernels", {})
+        if entry not in known:
+            routine = program.routine_at(entry)
+            known[entry] = None if routine is None or routine.entry != entry else (kernel_of(program, routine), routine)
+        kernel, routine = known[entry] or (None, None)
+        if kernel is None or len(parameters) <= kernel.operands:
+            return None
+        result, *operands = parameters[: 1 + kernel.operands]
+        scratch = routine.scratch[0] if routine.scratch else (0, 0)
+        call = Call(kernel, "E", result, tuple(operands), scratch, (*WORDS, *CARRIES))
+        inside = all(0 <= first <= self._memory_bytes - size for first, size in call.places)
+        return kernels.kernel(call, microcode) if inside and call.possible else None
+
+    def _check(self, instruction: Instruction) -> None:
+        for first, size in instruction.touches:
+            if not 0 <= first.offset <= self._memory_bytes - size:
+                touched = f"bytes {first.offset}..{first.offset + size - 1}"
+                raise MachineFault(f"{instruction.text()}: {touched} are outside the PE (0..{self._memory_bytes - 1})")
+
+    def configure(self, instruction: Instruction) -> None:
+        """Carry out an instruction of the LEE itself; the PEs have their new coordinates when they next run."""
+        if instruction.declaration.unit is not Unit.LEE:
+            raise InternalError(f"{instruction.text()}: not an instruction of the LEE")
+        instruction.declaration.meaning(self.lee, *instruction.operands)
+
+    def enabled_by_module(self) -> tuple[int, ...]:
+        """Return how many PEs of each module are enabled."""
+        enabled = self.engine.get_bit("E").reshape(self._modules, -1)
+        return tuple(int(count) for count in enabled.sum(axis=1))
+
+    def snapshot(self) -> dict[str, NDArray]:
+        """Return the whole state by name: memory, registers and flags of the PEs, and the LEE's registers."""
+        lee = {f"lee.{name}": values.copy() for name, values in self.lee.registers.items()}
+        return self.engine.snapshot() | lee
+
+    def restore(self, state: dict[str, NDArray]) -> None:
+        """Set the whole state to what :meth:`snapshot` returned, on this or any other engine."""
+        self.engine.restore(state)
+        for name, values in self.lee.registers.items():
+            values[...] = state[f"lee.{name}"]
+        self.lee.version += 1
+        self._place_lanes()
+
+    def settle(self) -> None:
+        """Return when all that was to be carried out is done; whatever reads PE data does that itself."""
+        if self.engine.background is not None:
+            self.engine.background.settle()
+
+    def run(self, actions: Sequence[Action]) -> None:
+        """Carry out actions in order."""
+        self._place_lanes()
+        self.engine.run(actions)

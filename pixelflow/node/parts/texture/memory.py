@@ -1,0 +1,181 @@
+"""What is stored in the texture memory of one module: the bytes of its SDRAMs (thesis 2.2.1, 2.2.6).
+
+Knows no time. Only rows that were written take space: one page holds a row of one bank of all devices, 4 KB on the
+thesis machine, whose modules have 16 MB each (the 8 MB of section 2.2.7 is an erratum).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.config import SdramConfig
+from pixelflow.node.parts.texture.addresses import Physical
+from pixelflow.simd.errors import MachineFault
+
+__all__ = ["FixedWords", "TextureMemory"]
+
+WORD_SIZES = (4, 8)
+"""Bytes of one access (thesis table 2)."""
+
+
+class TextureMemory:
+    """The bytes of one module's SDRAMs; what was never written reads as 0 (invented: the parts start undefined)."""
+
+    def __init__(self, config: SdramConfig) -> None:
+        self.config = config
+        self._limits = (config.devices_per_module, config.banks, config.rows, config.columns)
+        # Page 0 is the page of zeros that every untouched row shows; it is never written.
+        self._pages = np.zeros((1, config.devices_per_module, config.columns), np.uint8)
+        self._used = 1
+        self._page_of = np.zeros(config.banks * config.rows, np.int32)
+        self.version = 0
+        """Grows whenever contents may have changed."""
+        self.mapped = 0
+        """Grows whenever other rows have pages than before."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that can be addressed."""
+        return int(np.prod(self._limits))
+
+    @property
+    def pages(self) -> int:
+        """Rows that were written at least once."""
+        return self._used - 1
+
+    @property
+    def bytes_held(self) -> int:
+        """Bytes that the pages written so far take."""
+        return self.pages * self._pages[0].size
+
+    def read(self, where: Physical, size: int = 4) -> NDArray[np.uint8]:
+        """Return words of ``size`` (4 or 8) bytes from the addresses of their first bytes: uint8[..., size].
+
+        Raises MachineFault for an address outside the memory or not a multiple of ``size``.
+        """
+        device, bank, row, column = self._checked(where, size)
+        page = self._page_of[bank * self.config.rows + row]
+        bytes_of = column[..., None] + np.arange(size)
+        return self._pages[page[..., None], device[..., None], bytes_of]
+
+    def write(self, where: Physical, words: NDArray[np.uint8]) -> None:
+        """Write words given as uint8[..., 4] or uint8[..., 8]; of several to one address the last one stays.
+
+        Raises MachineFault as :meth:`read` does; nothing is written then.
+        """
+        words = np.asarray(words)
+        size = words.shape[-1] if words.ndim else 0
+        if words.dtype != np.uint8 or size not in WORD_SIZES:
+            raise MachineFault(
+                f"texture memory: words must be uint8[..., 4 or 8], found {words.dtype}{list(words.shape)}"
+            )
+        device, bank, row, column = self._checked(where, size)
+        if words.shape[:-1] not in ((), device.shape):
+            raise MachineFault(f"texture memory: {list(words.shape[:-1])} words for {list(device.shape)} addresses")
+        if not device.size:
+            return
+        self.version += 1
+        line = bank * self.config.rows + row
+        self._touch(line)
+        bytes_of = column[..., None] + np.arange(size)
+        self._pages[self._page_of[line][..., None], device[..., None], bytes_of] = words
+
+    def _checked(self, where: Physical, size: int) -> list[NDArray[np.int64]]:
+        """Return the fields of addresses as arrays of one shape."""
+        if size not in WORD_SIZES:
+            raise MachineFault(f"texture memory: a word has 4 or 8 bytes, not {size}")
+        fields = np.broadcast_arrays(*(np.asarray(each, np.int64) for each in where))
+        for name, values, limit in zip(Physical._fields, fields, self._limits, strict=True):
+            if values.size and (values.min() < 0 or values.max() >= limit):
+                wrong = values.min() if values.min() < 0 else values.max()
+                raise MachineFault(f"texture memory: {name} {wrong} is outside 0..{limit - 1}")
+        columns = fields[3]
+        if np.any(columns % size) or (columns.size and columns.max() + size > self.config.columns):
+            wrong = columns[(columns % size != 0) | (columns + size > self.config.columns)].flat[0]
+            raise MachineFault(f"texture memory: column {wrong} does not begin a word of {size} bytes")
+        return fields
+
+    def _touch(self, line: NDArray[np.int64]) -> None:
+        """Give a page of its own to every row that has none yet."""
+        lines = np.flatnonzero(np.bincount(line.reshape(-1)))
+        new = lines[self._page_of[lines] == 0]
+        needed = self._used + new.size
+        if needed > len(self._pages):
+            # Doubling keeps the copies few; there is never more than the memory holds.
+            room = min(max(needed, 2 * len(self._pages)), self._page_of.size + 1)
+            grown = np.zeros((room, *self._pages.shape[1:]), np.uint8)
+            grown[: self._used] = self._pages[: self._used]
+            self._pages = grown
+        self.mapped += len(new)
+        self._page_of[new] = np.arange(self._used, needed)
+        self._used = needed
+
+    def clear(self) -> None:
+        """Forget everything that was written."""
+        self.version += 1
+        self.mapped += 1
+        self._pages[1:] = 0
+        self._page_of[:] = 0
+        self._used = 1
+
+    def digest(self) -> str:
+        """Return a hash of the contents, equal for equal bytes however they came there."""
+        found = hashlib.sha256()
+        for line in np.flatnonzero(self._page_of):
+            page = self._pages[self._page_of[line]]
+            if page.any():
+                found.update(int(line).to_bytes(8, "little"))
+                found.update(page.tobytes())
+        return found.hexdigest()
+
+    # --- state ---------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, NDArray]:
+        """Return the written rows: ``line`` (bank * rows + row) and ``bytes`` uint8[line, device, column]."""
+        lines = np.flatnonzero(self._page_of)
+        return {"line": lines, "bytes": self._pages[self._page_of[lines]]}
+
+    def restore(self, snapshot: dict[str, NDArray]) -> None:
+        """Put the memory into the state of a snapshot."""
+        self.clear()
+        lines = np.asarray(snapshot["line"], np.int64)
+        if lines.size:
+            self._touch(lines)
+            self._pages[self._page_of[lines]] = snapshot["bytes"]
+
+    # --- words that are read again and again -----------------------------------------------------------------------
+
+    def fixed(self, where: Physical) -> FixedWords:
+        """Return words of 4 bytes that will be read more than once; raises MachineFault as :meth:`read` does."""
+        return FixedWords(self, self._checked(where, 4))
+
+    def places(self, fields: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Return where words of 4 bytes are among all that are held now, for `words`."""
+        device, bank, row, column = fields
+        page = self._page_of[bank * self.config.rows + row]
+        return (page * self.config.devices_per_module + device) * (self.config.columns // 4) + column // 4
+
+    @property
+    def words(self) -> NDArray[np.uint32]:
+        """All words of 4 bytes that are held."""
+        return self._pages.reshape(-1).view(np.uint32)
+
+
+class FixedWords:
+    """Words of one memory at places that stay the same."""
+
+    def __init__(self, memory: TextureMemory, fields: Sequence[NDArray[np.int64]]) -> None:
+        self._memory = memory
+        self._fields = fields
+        self._mapped = memory.mapped
+        self._places = memory.places(fields)
+
+    def read(self) -> NDArray[np.uint32]:
+        """Return what stands there now."""
+        if self._mapped != self._memory.mapped:
+            self._mapped, self._places = self._memory.mapped, self._memory.places(self._fields)
+        return self._memory.words[self._places]

@@ -1,0 +1,53 @@
+"""What is known of a program before it runs: found once, kept with the program, shared by all its runs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from pixelflow.config import IgcConfig
+from pixelflow.isa import Program
+from pixelflow.node.run.streams.calls import WholeCalls
+from pixelflow.node.run.streams.ports import PortUse
+from pixelflow.node.run.streams.semaphore_use import remote_semaphores
+from pixelflow.node.run.streams.sequencer import Sequencer
+from pixelflow.node.run.streams.straight_code import StraightCode, StraightCodes
+
+__all__ = ["Analysis", "analysis_of"]
+
+
+class Analysis:
+    """The tables of one program for sequencers of one kind. Some fill when a run first comes to an instruction."""
+
+    def __init__(self, program: Program, config: IgcConfig) -> None:
+        """Raises MachineFault for a program that no sequencer can walk."""
+        self.program = program
+        self.sequencer = Sequencer(program, config)
+        self.port_use = PortUse(program.instructions)
+        self._calls = WholeCalls(self.sequencer)
+        self._straight_codes: dict[int, StraightCode | None] = {}
+
+    def straight_codes(self, *, timed: bool = False) -> StraightCodes:
+        """Return the straight code for one run; ``timed`` where only time passes."""
+        sequencer, instructions = self.sequencer, self.program.instructions
+        return StraightCodes(
+            instructions,
+            sequencer.cycles,
+            sequencer.watched,
+            self.port_use,
+            known=self._straight_codes,
+            timed=timed,
+            call=self._calls.at,
+        )
+
+    @cached_property
+    def remote_semaphores(self) -> dict[str, frozenset[int]]:
+        """For each stream the semaphores that the other waits for; raises MachineFault where both wait for one."""
+        return remote_semaphores(self.program)
+
+
+def analysis_of(program: Program, config: IgcConfig) -> Analysis:
+    """Return the analysis of a program."""
+    found = program.analyses.get(config)
+    if found is None:
+        found = program.analyses[config] = Analysis(program, config)
+    return found

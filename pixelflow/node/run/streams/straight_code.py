@@ -1,0 +1,189 @@
+"""Straight code: instructions that a run skips as a whole, which take the sum of their cycles.
+
+It holds instructions of the PEs only: no control, nothing that watches the depth of a stack. A plain one holds
+nothing that the texture side sees for certain; whether an address that is relative to a parameter meets a port is asked
+each time. One of settings writes registers of the LEE. A shared one, for runs in which only time passes, begins
+and ends with an instruction that uses a port: the watch over the ports (`PortTimes`) must look at what lies between
+when a transfer comes. It sets no mark. The call of a routine of straight code is one as well (`calls.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pixelflow.isa import Family, Instruction, Unit
+from pixelflow.isa.control import CALL
+from pixelflow.node.run.streams.ports import PortUse, meets_ports
+from pixelflow.simd.records import record
+
+__all__ = ["Body", "Frame", "StraightCode", "StraightCodes"]
+
+
+@dataclass(slots=True)
+class Frame:
+    """What a call keeps: where to return to, the parameters, the open loops as [body start, rounds left]."""
+
+    return_to: int
+    parameters: list[int]
+    loops: list[list[int]] = field(default_factory=list)
+    started: bool = False
+    saved_enables: int = 0
+    name: str = ""
+    entered_at: int = 0
+
+
+@record
+class Body:
+    """Instructions ``first`` to ``end - 1`` of a routine, RET not included, and what a call needs to know of them."""
+
+    first: int
+    end: int
+    entry: int
+    """Its word address."""
+    name: str
+    cycles: int
+    """Of the instructions and of RET."""
+    started: bool
+    saves: int
+    """Enables that are on the stack at the same time, at most."""
+    reach: tuple[tuple[int, int, int], ...]
+    """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
+
+
+@dataclass(slots=True)
+class StraightCode:
+    """Instructions ``first`` to ``end - 1``, executed one after the other."""
+
+    first: int
+    end: int
+    cycles: int
+    relative: tuple[tuple[int, int, int], ...]
+    """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
+    shared: bool = False
+    settings: bool = False
+    body: Body | None = None
+    """The routine that is called, where this is a call (`calls.py`)."""
+
+    @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Which instructions are executed: (first, one past the last) each."""
+        return ((self.first, self.end),)
+
+    @property
+    def length(self) -> int:
+        """Instructions that are executed."""
+        return self.end - self.first
+
+    def fits(self, frames: Sequence[Frame]) -> bool:
+        """Return whether all of it can be executed unseen in the innermost frame: no address meets a port."""
+        parameters = frames[-1].parameters
+        for base, low, high in self.relative:
+            if base >= len(parameters) or meets_ports(parameters[base] + low, high - low):
+                return False
+        return True
+
+
+class StraightCodes:
+    """The straight code from each instruction of a program on, for one run; shared code only where it is ``timed``.
+
+    ``known`` keeps them, as they are before a run, for other runs of the program. ``call`` makes those of calls.
+    """
+
+    def __init__(
+        self,
+        instructions: Sequence[Instruction],
+        cycles: Sequence[int],
+        watched: Sequence[object],
+        ports: PortUse,
+        *,
+        known: dict[int, StraightCode | None] | None = None,
+        timed: bool = False,
+        call: Callable[[int], StraightCode | None] | None = None,
+    ) -> None:
+        self._instructions = instructions
+        self._cycles = cycles
+        self._watched = watched
+        self._ports = ports
+        self._known = {} if known is None else known
+        self._timed = timed
+        self._call = call
+        self._found: dict[int, StraightCode | None] = {}
+        self._skips: dict[int, int] = {}
+        """How often this run has skipped the straight code that begins with an instruction."""
+
+    def at(self, first: int) -> StraightCode | None:
+        """Return the longest straight code from an instruction on; None for a single one that is no call."""
+        if first not in self._found and not self._timed and self._begins_shared(first):
+            self._found[first] = None  # looking for its end would be in vain
+        if first not in self._found:
+            if first not in self._known:
+                self._known[first] = self._make(first)
+            found = self._known[first]
+            there = found is not None and (self._timed or not found.shared)
+            self._found[first] = found if there else None
+        return self._found[first]
+
+    def _make(self, first: int) -> StraightCode | None:
+        end = first
+        if first < len(self._instructions):
+            if self._instructions[first].declaration is CALL:
+                return self._call(first) if self._call is not None else None
+            if self._sharing(first) is True:
+                return self._make_shared(first)
+            while end < len(self._instructions) and self._instructions[end].declaration.unit is Unit.LEE:
+                end += 1
+            if end > first:
+                return self._code(first, end, settings=True)
+        while end < len(self._instructions) and self._is_plain(end):
+            end += 1
+        return self._code(first, end)
+
+    def _begins_shared(self, first: int) -> bool:
+        return first < len(self._instructions) and self._sharing(first) is True
+
+    def _make_shared(self, first: int) -> StraightCode | None:
+        end = index = first
+        while index < len(self._instructions) and self._is_straight(index) and not self._sets_mark(index):
+            index += 1
+            if self._sharing(index - 1) is True:
+                end = index
+        return self._code(first, end, shared=True)
+
+    def _sets_mark(self, index: int) -> bool:
+        return self._instructions[index].declaration.family is Family.PORT
+
+    def _code(self, first: int, end: int, *, shared: bool = False, settings: bool = False) -> StraightCode | None:
+        if end - first < 2:
+            return None
+        reach: dict[int, tuple[int, int]] = {}
+        for index in range(first, end):
+            for base, offset, size in self._ports.relative(index):
+                low, high = reach.get(base, (offset, offset))
+                reach[base] = (min(low, offset), max(high, offset + size))
+        relative = tuple((base, *ends) for base, ends in reach.items())
+        return StraightCode(first, end, sum(self._cycles[first:end]), relative, shared, settings)
+
+    def _is_straight(self, index: int) -> bool:
+        return self._instructions[index].declaration.unit is Unit.PE and not self._watched[index]
+
+    def _is_plain(self, index: int) -> bool:
+        return self._is_straight(index) and self._sharing(index) is not True
+
+    def _sharing(self, index: int) -> bool | None:
+        return self._ports.certain(index)
+
+    def note(self, code: StraightCode) -> None:
+        """Note that the run has skipped straight code."""
+        self._skips[code.first] = self._skips.get(code.first, 0) + 1
+
+    def settle(self, executed: list[int]) -> None:
+        """Add to ``executed`` how often the instructions of straight code were executed, and forget it."""
+        totals: dict[tuple[int, int], int] = {}
+        for first, times in self._skips.items():
+            for span in self._found[first].spans:
+                totals[span] = totals.get(span, 0) + times
+        self._skips.clear()
+        for span, times in totals.items():
+            for index in range(*span):
+                executed[index] += times

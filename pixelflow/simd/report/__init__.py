@@ -1,0 +1,55 @@
+"""Reports as data, and what makes text, JSON, Markdown, HTML and notebook cells of them."""
+
+from pixelflow.simd.report.forms import (
+    counted,
+    cut,
+    facts,
+    fixed,
+    machine_time,
+    number,
+    overview,
+    percent,
+    plain_table,
+    plural,
+    printable,
+    share,
+    shares,
+    six_digits,
+    spread,
+    verbatim,
+)
+from pixelflow.simd.report.json import json_text, report_object, table_object
+from pixelflow.simd.report.model import Column, Fact, Json, Part, Report, Table
+from pixelflow.simd.report.notebook import Shown
+from pixelflow.simd.report.text import as_text, drawn
+
+__all__ = [
+    "Column",
+    "Fact",
+    "Json",
+    "Part",
+    "Report",
+    "Shown",
+    "Table",
+    "as_text",
+    "counted",
+    "cut",
+    "drawn",
+    "facts",
+    "fixed",
+    "json_text",
+    "machine_time",
+    "number",
+    "overview",
+    "percent",
+    "plain_table",
+    "plural",
+    "printable",
+    "report_object",
+    "share",
+    "shares",
+    "six_digits",
+    "spread",
+    "table_object",
+    "verbatim",
+]

@@ -1,0 +1,199 @@
+"""Reports as text: wrapped lines and aligned tables, plain or in colour.
+
+Program text (operands, labels, source lines) only ever becomes a ``rich.text.Text``, never a markup string, which
+would swallow ``[p]``. Numbers are never cropped: where a table does not fit, each row becomes a block of lines.
+rich is imported for the first table that has colours or folded cells.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pixelflow.simd.report.forms import printable
+from pixelflow.simd.report.model import Column, Fact, Json, Part, Table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
+__all__ = ["as_text", "cell_text", "drawn"]
+
+_GAP = 2
+
+
+def as_text(parts: Iterable[Part], width: int, *, color: bool = False) -> str:
+    """Return parts of a report as lines of at most ``width`` columns where that is possible, each with its end."""
+    return "".join(
+        "\n".join(_table(part, width, color=color) if isinstance(part, Table) else _line(part, width)) + "\n"
+        for part in parts
+        if not (isinstance(part, Fact) and part.text is None)
+    )
+
+
+def cell_text(column: Column, cell: Json) -> str:
+    """Return a cell as text; what is not there is empty."""
+    if cell is None and not column.numbers:
+        return ""
+    return cell if isinstance(cell, str) else column.kind(cell)
+
+
+def _line(part: str | Fact, width: int) -> list[str]:
+    if isinstance(part, str):
+        if "\n" in part:
+            return [part]
+        indent = part[: len(part) - len(part.lstrip(" "))]
+        return _wrapped(part.lstrip(" "), width, indent, indent) or [""]
+    lead = "" if part.label is None else f"{part.label:<{part.hang - 1}} "
+    if not part.wrap:
+        return [f"{lead}{part.text}"]
+    if part.label is None:
+        return _line(part.text or "", width)
+    return _wrapped(part.text or "", max(width, 2 * part.hang), lead, " " * part.hang)
+
+
+def _wrapped(line: str, width: int, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(
+        line, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _table(table: Table, width: int, *, color: bool) -> Iterator[str]:
+    """Yield the lines of a table, or one block of lines for each row where the table would not fit."""
+    columns, rows = _cells(table, width)
+    if table.title:
+        yield from _title(table.title, width, color=color)
+    if not _fits(columns, rows, width):
+        yield from _blocks(columns, rows)
+        return
+    widths = _widths(columns, rows, width)
+    cells = [column.heading for column in columns] + [cell for row in rows for cell in row]
+    one_line_each = widths == _widest(columns, rows) and not any("\n" in cell for cell in cells)
+    if not color and one_line_each and all(widths):
+        yield from _aligned(columns, rows, widths)
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+
+    folded = RichTable(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0))
+    for column, columns_wide in zip(columns, widths, strict=True):
+        folded.add_column(
+            _styled(column.heading, "bold"),
+            justify="right" if column.numbers else "left",
+            no_wrap=column.numbers or column.fixed,
+            width=columns_wide,
+            overflow="fold",
+        )
+    for row in rows:
+        folded.add_row(*(_styled(cell, column.style) for cell, column in zip(row, columns, strict=True)))
+    yield from drawn(folded, width, color=color)
+
+
+def _cells(table: Table, width: int) -> tuple[list[Column], list[list[str]]]:
+    """Return the columns that people see and their cells as text; optional ones only where that makes the table fit."""
+    shown = [at for at, column in enumerate(table.columns) if column.label is not None]
+
+    def chosen(places: list[int]) -> tuple[list[Column], list[list[str]]]:
+        rows = [[cell_text(table.columns[at], row[at]) for at in places] for row in (*table.rows, *table.foot)]
+        return [table.columns[at] for at in places], rows
+
+    whole = chosen(shown)
+    needed = [at for at in shown if not table.columns[at].optional]
+    if len(needed) == len(shown) or _fits(*whole, width):
+        return whole
+    fewer = chosen(needed)
+    return fewer if _fits(*fewer, width) else whole
+
+
+def _title(title: str, width: int, *, color: bool) -> list[str]:
+    if color:
+        return drawn(_styled(title, "bold"), width, color=True)
+    return textwrap.wrap(printable(title), width, break_on_hyphens=False)
+
+
+def _fits(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Return whether a table fits into the width without a number that is cropped."""
+    return sum(_least(columns, rows)) + _GAP * (len(columns) - 1) <= width
+
+
+def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    label = max(len(column.heading) for column in columns)
+    for row in rows:
+        yield from (f"{c.heading:<{label}}  {cell}".rstrip() for c, cell in zip(columns, row, strict=True))
+        yield ""
+
+
+def drawn(renderable: RenderableType, width: int, *, color: bool) -> list[str]:
+    """Return the lines that rich draws: into a string first, since a broken pipe must reach our own handler."""
+    from rich.console import Console
+
+    target = io.StringIO()
+    console = Console(
+        file=target,
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    console.print(renderable)
+    return [line.rstrip() for line in target.getvalue().splitlines()]
+
+
+def _styled(cell: str, style: str) -> Text:
+    from rich.text import Text
+
+    return Text(printable(cell), style=style)
+
+
+def _widest(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the width that each column would take if it were alone."""
+    cells = [[column.heading, *(row[index] for row in rows)] for index, column in enumerate(columns)]
+    return [max(_columns(line) for cell in column for line in printable(cell).split("\n")) for column in cells]
+
+
+def _columns(line: str) -> int:
+    """Return how many columns of a screen a line takes."""
+    if line.isascii():
+        return len(line)
+    from rich.cells import cell_len
+
+    return cell_len(line)
+
+
+def _aligned(columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+    """Yield the lines that rich draws for a table whose cells are a line each: it loads longer than that."""
+
+    def line(cells: Iterable[str]) -> str:
+        placed = []
+        for column, cell, width in zip(columns, map(printable, cells), widths, strict=True):
+            shown = cell.rstrip() if column.numbers else cell
+            blank = " " * (width - _columns(shown))
+            placed.append(blank + shown if column.numbers else shown + blank)
+        return (" " * _GAP).join(placed).rstrip()
+
+    yield line(column.heading for column in columns)
+    yield "─" * (sum(widths) + _GAP * (len(widths) - 1))
+    yield from map(line, rows)
+
+
+def _least(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the widths below which columns would lose something."""
+    both = zip(columns, _widest(columns, rows), strict=True)
+    return [widest if column.numbers or column.fixed else min(widest, column.least) for column, widest in both]
+
+
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the widths of columns that fit: the narrowest get what they need first."""
+    widths, wanted = _least(columns, rows), _widest(columns, rows)
+    room = width - _GAP * (len(columns) - 1) - sum(widths)
+    for index in sorted(range(len(columns)), key=lambda index: wanted[index]):
+        more = min(room, wanted[index] - widths[index])
+        widths[index] += more
+        room -= more
+    return widths

@@ -1,0 +1,137 @@
+"""PixelFlow as a machine: its record, runs of programs on a node, frames on nodes that share the triangles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pixelflow.config import THESIS, TINY, NodeConfig, leaves
+from pixelflow.isa import PIXELFLOW, Program
+from pixelflow.node import Node, Run
+from pixelflow.observe.stats import Collector, RunStatistics
+from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
+from pixelflow.simd.isa.encoding import WORD_BITS
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.machine import Machine
+
+if TYPE_CHECKING:
+    from tessellation.rendering import Rendering
+
+__all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
+
+
+def run_on_node(program: Program, *, config: NodeConfig | None = None, engine: str = AUTO) -> Run:
+    """Run a program on a fresh node to its end."""
+    return Node(config or THESIS, engine).run(program)
+
+
+def draw_on_pixelflow(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: NodeConfig | None = None,
+    engine: str = AUTO,
+    progress: Callable[[str], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> DrawnFrame:
+    """Draw a plain frame on ``parts`` nodes side by side.
+
+    With more than one, the time of the image composition network, a formula, is in the picture's cycles. Raises
+    InputError for a frame that is not plain.
+    """
+    # Assembles the programs of rendering: only who draws waits for it.
+    from tessellation.rendering import plain_triangles, render_on_nodes
+
+    config = config or THESIS
+    triangles = plain_triangles(frame)
+    collector = Collector()
+
+    def attach(node: Node) -> None:
+        collector.attach(node.bus)
+        if watch is not None:
+            watch(node)
+
+    composed = render_on_nodes(
+        triangles,
+        frame.width,
+        frame.height,
+        parts,
+        background=frame.background,
+        config=config,
+        engine=engine,
+        progress=progress,
+        watch=attach,
+    )
+    drawn = composed.nodes
+    stages: Counter[str] = Counter()
+    for each in drawn:
+        stages.update(each.cycles_by_stage)
+    busy = _sum(collector.runs, "eigc.busy_cycles")
+    cycles = composed.time.cycles if composed.time else drawn[0].cycles
+    regions, reached = sum(len(each.regions) for each in drawn), sum(each.drawn for each in drawn)
+    facts = [
+        ("regions", f"{regions} of 128x64 pixels, {reached:,} pairs of a triangle and a region that its box reaches"),
+        ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),
+        ("bytes", "of the words of the programs that ran; their encoding is invented"),
+    ]
+    if composed.time:
+        rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
+        facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
+    return DrawnFrame(
+        machine="PixelFlow",
+        parts=parts,
+        lanes=parts * config.lanes,
+        clock_mhz=config.clock_mhz,
+        cycles=cycles,
+        work=sum(stages.values()),
+        stages=dict(stages),
+        mix=_families(drawn),
+        covered_lanes=_covered(triangles, frame) / (reached * config.lanes) if reached else 0.0,
+        enabled_lanes=_sum(collector.runs, "array.enabled_pe_cycles") / (busy * config.lanes),
+        traffic=_traffic(drawn, regions if composed.time else 0, config),
+        picture=composed.picture,
+        facts=tuple(facts),
+    )
+
+
+def _covered(triangles: ScreenTriangles, frame: Frame) -> int:
+    """Return how many pixels the triangles cover, each on its own."""
+    return int(spans_of(triangles, frame.width, frame.height).pixels.sum())
+
+
+def _sum(runs: list[RunStatistics], name: str) -> int:
+    return sum(run.values[name] or 0 for run in runs)
+
+
+def _families(drawn: Sequence[Rendering]) -> dict[str, int]:
+    """Return executed instructions of the EIGC by family; those that take no cycle are left out."""
+    totals: Counter[str] = Counter()
+    for run in (each.run for node in drawn for each in node.regions):
+        for instruction, executed, cycles in zip(run.program.instructions, run.executed, run.cycles_each, strict=True):
+            totals[instruction.declaration.family.value] += executed if cycles else 0
+    return {name: count for name, count in totals.items() if count}
+
+
+def _traffic(drawn: Sequence[Rendering], regions: int, config: NodeConfig) -> dict[str, int]:
+    """Return bytes of the words that the nodes are sent, and of pixels in ``regions`` that were copied to leave."""
+    from tessellation.rendering import SENT_BYTES
+
+    words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
+    found = {"instructions to the nodes": words * WORD_BITS // 8}
+    if regions:
+        found["copied for composition"] = regions * config.lanes * SENT_BYTES
+    return found
+
+
+MACHINE = Machine(
+    name="pixelflow",
+    title="PixelFlow",
+    part="node",
+    most_parts=40,
+    target=PIXELFLOW,
+    configuration=NodeConfig,
+    run=run_on_node,
+    draw=draw_on_pixelflow,
+    presets={"thesis": THESIS, "tiny": TINY},
+)
