@@ -23,8 +23,8 @@ from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, tak
 from pixelflow.config import PRESETS
 from pixelflow.isa import Program
 from pixelflow.kernels import ENGINES
-from pixelflow.node.account.pe_report import MapView
 from pixelflow.node import Replay
+from pixelflow.node.account.pe_report import MapView
 from pixelflow.node.replay.saved_run import SavedRun
 from pixelflow.observe.dashboard import State, Watch, frame, snapshot
 from pixelflow.report import Json, Report, number
