@@ -1,4 +1,4 @@
-"""Kernels for the vector unit (neither: programs run and are timed): the results that they compute and the cycles that they take."""
+"""Kernels for the vector unit (neither): the results that they compute and the cycles that they take."""
 
 from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from larrabee_bridge.kernels.clauses import densities, piecewise

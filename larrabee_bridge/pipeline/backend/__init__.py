@@ -1,4 +1,4 @@
-"""Back end (neither: programs run and are timed): programs for the pixels of a tile, and what drives them (Seiler et al. 2008, 4.5)."""
+"""Back end (neither): programs for the pixels of a tile, and what drives them (Seiler et al. 2008, 4.5)."""
 
 from larrabee_bridge.pipeline.backend.programs import TileStage
 from larrabee_bridge.pipeline.backend.render import render_back_end

@@ -1,4 +1,4 @@
-"""Frame (neither: programs run and are timed): a whole picture from rasterizer to resolved tiles, and where its cycles go."""
+"""Frame (neither): a whole picture from rasterizer to resolved tiles, and where its cycles go."""
 
 from larrabee_bridge.pipeline.frame.breakdown import Breakdown, breakdown_of
 from larrabee_bridge.pipeline.frame.drawing import draw_on_larrabee, side_of, work_of

@@ -1,4 +1,4 @@
-"""Front end on the vector unit (neither: programs run and are timed): vertices, culling, bins (Seiler et al. 2008, 4.2 and 4.3)."""
+"""Front end on the vector unit (neither): vertices, culling, bins (Seiler et al. 2008, 4.2 and 4.3)."""
 
 from larrabee_bridge.pipeline.front_end.inputs import Cull, FrontEndSetting, HierarchicalDepth, perspective
 from larrabee_bridge.pipeline.front_end.primsets import DropReason

@@ -1,1 +1,1 @@
-"""Rasterizer (neither: programs run and are timed): set-up and recursive descent as programs over a whole screen, with their cycles."""
+"""Rasterizer (neither): set-up and recursive descent as programs over a whole screen, with their cycles."""
