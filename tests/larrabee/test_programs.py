@@ -9,13 +9,30 @@ import pytest
 
 from larrabee_bridge.vpu.core import Core
 from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
-from larrabee_bridge.vpu.unit.program import assemble_vector
+from larrabee_bridge.vpu.unit.program import TARGET, assemble_vector
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from microcode.analysis.disassembler import disassemble
+from microcode.builder import Builder
 from pixelflow.cli.main import main
+from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
+PROGRAMS = Path(str(resources.files("larrabee_bridge"))) / "programs"
 RAY = resources.files("larrabee_bridge").joinpath("programs", "ray.mc")
 BLOCKS = resources.files("larrabee_bridge").joinpath("programs", "blocks.mc")
+
+
+@pytest.mark.parametrize("path", sorted(PROGRAMS.rglob("*.mc")), ids=lambda path: path.stem)
+def test_a_program_read_back_gives_the_same_words(path: Path) -> None:
+    program = assemble_vector(path)
+    assert assemble_vector(disassemble(program)).words == program.words
+
+
+def test_no_instruction_has_a_gated_form() -> None:
+    with pytest.raises(InputError, match=r"unknown suffix \.E"):
+        assemble_vector("halt.E\n")
+    with pytest.raises(AttributeError, match="no form E"):
+        _ = Builder("gated", TARGET).halt.E
 
 
 @pytest.mark.parametrize("seed", range(12))
