@@ -58,4 +58,5 @@ MACHINE = Machine(
     configuration=CoreConfig,
     run=run_program,
     draw=_draw,
+    paper="larrabee_bridge.claims.paper:PAPER",
 )

@@ -111,6 +111,8 @@ class Machine(Generic[Code, Configuration]):
     """None where it draws nothing."""
     presets: Mapping[str, Configuration] = field(default_factory=dict)
     """Configurations with a name, beside the defaults."""
+    paper: str = ""
+    """Where the record of its paper stands, ``file:NAME``, so that it is imported only when it is asked for."""
 
     @property
     def instructions(self) -> InstructionSet[Declaration]:

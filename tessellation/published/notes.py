@@ -1,45 +1,13 @@
-"""Why a figure of the thesis and what is computed or executed here differ, each reason under a name.
+"""Why a figure of the thesis and what is computed or measured here differ, each reason under a name.
 
-A *digits* note says that the thesis prints fewer digits. An *erratum* is a contradiction of the thesis: with itself, or
-with what it computes from its own numbers. A *model* note says what this machine does differently and why. Only reports
-and tests read this file.
-
-A note says separately what it excuses: how many percent of the published figure what was executed may be off, and how
-many the formula. It excuses nothing else, so that a figure that drifts away is unexplained in spite of its note. Where
-rows differ widely, a row narrows the range further (`Row.noted`).
+Only reports and tests read this file.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
+from pixelflow.evidence import Note, Range, Reason
 
-from pixelflow.simd.records import record
-
-__all__ = ["NOTES", "PRINTED_DIGITS", "Note", "Range", "Reason"]
-
-Range = tuple[float, float]
-"""The least and the greatest deviation, in percent of the published figure, with its sign."""
-
-
-class Reason(StrEnum):
-    """What kind of reason a note gives."""
-
-    DIGITS = "digits"
-    ERRATUM = "erratum"
-    MODEL = "model"
-
-
-@record
-class Note:
-    """One reason. ``section`` is the place in the thesis; the ranges are what it excuses, None nothing."""
-
-    name: str
-    section: str
-    reason: Reason
-    text: str
-    measured: Range | None = None
-    formula: Range | None = None
-
+__all__ = ["NOTES", "PRINTED_DIGITS"]
 
 PRINTED_DIGITS = "printed-digits"
 """The note that covers a figure which, cut or rounded to the printed digits, is the published one."""

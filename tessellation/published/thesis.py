@@ -6,9 +6,10 @@ input to the machine.
 
 from __future__ import annotations
 
+from pixelflow.evidence import Figure
 from pixelflow.simd.records import record
 
-__all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "Figure", "PrintedTable", "table"]
+__all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "PrintedTable", "table"]
 
 TITLE = "Keller, UNC TR95-043"
 
@@ -110,16 +111,6 @@ TABLES: tuple[PrintedTable, ...] = (
         ((3, 250, 400), (4, 325, 440), (5, 400, 480), (6, 525, 520))),
 )
 # fmt: on
-
-
-@record
-class Figure:
-    """A number in the text: ``step`` is the size of its last printed digit where it is not a whole figure."""
-
-    section: str
-    value: int | float
-    unit: str
-    step: int | float = 0
 
 
 # fmt: off

@@ -134,4 +134,5 @@ MACHINE = Machine(
     run=run_on_node,
     draw=draw_on_pixelflow,
     presets={"thesis": THESIS, "tiny": TINY},
+    paper="tessellation.reproduction:PAPER",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pixelflow.config import THESIS
+from pixelflow.evidence import Basis, Range, Row
 from pixelflow.node import Run
 from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
@@ -14,11 +15,10 @@ from tessellation.published.cost_model import (
     long_multiply_cycles,
     transfer_operations,
 )
-from tessellation.published.notes import Range
-from tessellation.published.rows import Basis, Row
 from tessellation.published.thesis import table
 from tessellation.reproduction.batches import batches
-from tessellation.reproduction.bench import ARITHMETIC, Bench, spent
+from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, spent
+from tessellation.reproduction.rows import row
 
 __all__ = ["LIBRARY", "routine_excess", "table_1", "table_5", "table_7", "table_13"]
 
@@ -52,7 +52,7 @@ _ROUTINES = {
 }
 
 
-def table_1(bench: Bench) -> list[Row]:
+def table_1(bench: ThesisBench) -> list[Row]:
     """Cycles of the routines of both libraries, and the rates that follow from those of the library ``thesis``."""
     rows: list[Row] = []
     each_pe: list[Row] = []
@@ -60,14 +60,15 @@ def table_1(bench: Bench) -> list[Row]:
     for name, cycles, rate, total in table(1).rows:
         routine = _ROUTINES[name]
         plain, tuned = (bench.routine(routine.name, routine.operands, library) for library in ("thesis", "tuned"))
-        rows.append(Row(f"{name}, thesis", cycles, None, plain, LIBRARY).noted("own-library", within=routine.thesis))
-        row = Row(f"{name}, tuned", cycles, None, tuned, _TUNED)
-        rows.append(row.noted("tuned-library", within=routine.tuned))
+        rows.append(row(f"{name}, thesis", cycles, None, plain, LIBRARY, "own-library", within=routine.thesis))
+        rows.append(row(f"{name}, tuned", cycles, None, tuned, _TUNED, "tuned-library", within=routine.tuned))
         each, every = THESIS.clock_mhz * 1e3, THESIS.clock_mhz * THESIS.lanes / 1e3
-        row = Row(f"{name}, a PE", _printed(rate), each / cycles, each / plain, LIBRARY, "10^3/s", 1)
-        each_pe.append(row.noted("own-library", within=routine.rate))
-        row = Row(f"{name}, all PEs", _printed(total), every / cycles, every / plain, LIBRARY, "10^9/s", 0.1)
-        all_pes.append(row.noted("own-library", within=routine.rate))
+        rates = (_printed(rate), each / cycles, each / plain)
+        each_pe.append(row(f"{name}, a PE", *rates, LIBRARY, "own-library", unit="10^3/s", step=1, within=routine.rate))
+        rates = (_printed(total), every / cycles, every / plain)
+        all_pes.append(
+            row(f"{name}, all PEs", *rates, LIBRARY, "own-library", unit="10^9/s", step=0.1, within=routine.rate)
+        )
     return [*rows, *each_pe, *all_pes]
 
 
@@ -77,7 +78,7 @@ def _printed(rate: str) -> int | float:
     return float(text) if "." in text else int(text)
 
 
-def table_5(bench: Bench) -> list[Row]:
+def table_5(bench: ThesisBench) -> list[Row]:
     """The least that one transfer makes possible, over the transfers that bring points of an n x n net alone.
 
     Their columns have n values. The formula counts the first transfer of a surface, as section 4.1.3 does.
@@ -93,11 +94,11 @@ def table_5(bench: Bench) -> list[Row]:
         least = min(found, key=lambda batch: batch.cycles)
         for what, published in zip(("multiplies", "adds"), printed, strict=True):
             both = (getattr(formula, what), getattr(least.operations, what))
-            counts.append(Row(f"{name}, {what}", published, *both, _ORDER, "operations"))
-        row = Row(name, cycles, THESIS_CYCLES.of(formula), least.cycles, LIBRARY)
+            counts.append(row(f"{name}, {what}", published, *both, _ORDER, unit="operations"))
+        both = (THESIS_CYCLES.of(formula), least.cycles)
         # The n = 8 that is printed is an erratum, and what the routines take beyond table 1 makes up for part of it.
         notes, within = (("table5-n8",), (-2.4, -2.3)) if name == "n = 8" else ((), (0.3, 0.5))
-        rows.append(row.noted("own-library", *notes, within=within))
+        rows.append(row(name, cycles, *both, LIBRARY, "own-library", *notes, within=within))
     return counts + rows
 
 
@@ -110,7 +111,7 @@ def routine_excess(run: Run) -> dict[str, int]:
     return {name: uses[name].own_cycles - uses[name].calls * cycles for name, cycles in each.items()}
 
 
-def table_7(bench: Bench) -> list[Row]:
+def table_7(bench: ThesisBench) -> list[Row]:
     """All arithmetic of a pass."""
     rows = []
     for net, published in table(7).rows:
@@ -122,11 +123,11 @@ def table_7(bench: Bench) -> list[Row]:
         # The note says that the routines are all of it, so it stands only where that is true.
         notes = ("own-sums",) if measured - formula == sum(excess.values()) else ()
         detail = ", ".join(f"{name} {cycles:+,}" for name, cycles in excess.items())
-        rows.append(Row(f"{net} net", published, formula, measured, LIBRARY).noted(*notes, detail=detail))
+        rows.append(row(f"{net} net", published, formula, measured, LIBRARY, *notes, detail=detail))
     return rows
 
 
-def table_13(bench: Bench) -> list[Row]:
+def table_13(bench: ThesisBench) -> list[Row]:
     """Longer mantissas."""
     rows = []
     off = {  # percent that the measured figures are
@@ -144,6 +145,6 @@ def table_13(bench: Bench) -> list[Row]:
             notes = ("table13-row3",) if size == 3 else ("table13-shape",)
             if formula != published:
                 notes += ("table13-525",)
-            row = Row(f"{size} mantissa bytes, {what}", published, formula, measured, LIBRARY)
-            rows.append(row.noted(*notes, within=off[size, what]))
+            item = f"{size} mantissa bytes, {what}"
+            rows.append(row(item, published, formula, measured, LIBRARY, *notes, within=off[size, what]))
     return rows

@@ -8,6 +8,7 @@ import numpy as np
 
 from microcode import Builder, Program, assemble
 from pixelflow.config import THESIS, NodeConfig
+from pixelflow.evidence import Bench
 from pixelflow.node import Node, Run
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named
@@ -17,7 +18,7 @@ from tessellation.plan.memory_map import memory_map
 from tessellation.plan.stages import Stage
 from tessellation.surface.patch import Patch
 
-__all__ = ["ARITHMETIC", "Bench", "counted", "seconds", "spent"]
+__all__ = ["ARITHMETIC", "ThesisBench", "counted", "seconds", "spent"]
 
 ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
 """The stages whose cycles table 7 counts."""
@@ -25,7 +26,7 @@ ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
 _MARKS = "EMC_SetEnab\nEMC_MarkRead\nEMC_MarkWrite\nSIGNAL 0\nHALT"
 
 
-class Bench:
+class ThesisBench(Bench):
     """The thesis machine, and the runs made on it since the bench was set up; nothing is kept beyond that.
 
     All runs are timing-only: they take the cycles of full runs, because addresses, marks and data change none.
@@ -33,18 +34,10 @@ class Bench:
 
     def __init__(self, watch: Callable[[Node], None] = lambda node: None) -> None:
         """``watch`` is called with every node before it runs, so that somebody can listen."""
+        super().__init__()
         self.config: NodeConfig = THESIS
-        self.progress: Callable[[str], None] = lambda text: None
-        """Told of every run before it begins."""
         self._watch = watch
-        self._runs: dict[tuple[object, ...], Run] = {}
         self._placed: dict[tuple[int, ...], int] = {}
-
-    def _once(self, key: tuple[object, ...], text: str, run: Callable[[], Run]) -> Run:
-        if key not in self._runs:
-            self.progress(text)
-            self._runs[key] = run()
-        return self._runs[key]
 
     def _run(self, node: Node, program: Program) -> Run:
         self._watch(node)
@@ -55,7 +48,7 @@ class Bench:
     ) -> Run:
         """Return the account of a pass of n x n nets that fills the array with patches of those sample counts."""
         text = f"{n}x{n} net, {', '.join(f'{size}x{size}' for size in sizes)} samples, schedule {schedule}"
-        return self._once((n, sizes, schedule, library), text, lambda: self._tessellation(n, sizes, schedule, library))
+        return self.once((n, sizes, schedule, library), lambda: self._tessellation(n, sizes, schedule, library), text)
 
     def _tessellation(self, n: int, sizes: tuple[int, ...], schedule: str, library: str) -> Run:
         session = Session(self.config, "rows", library_named(library), Method(schedule=schedule))
@@ -79,7 +72,7 @@ class Bench:
     def transfer(self, text: str) -> Run:
         """Return the account of texture instructions alone, all PEs marked."""
         program = f"{_MARKS}\nstream tigc\nWAIT 0\n{text}\n"
-        return self._once((text,), text.partition("\n")[0], lambda: self.program(program))
+        return self.once((text,), lambda: self.program(program), text.partition("\n")[0])
 
     def program(self, text: str) -> Run:
         """Run a source text on a fresh node."""
@@ -96,7 +89,7 @@ class Bench:
             builder.mark("end")
             return self._run(Node(self.config, "rows"), builder.build())
 
-        return self._once(("batch", sends), f"one transfer, {sends} sends", run)
+        return self.once(("batch", sends), run, f"one transfer, {sends} sends")
 
     def routine(self, name: str, operands: int, library: str = "thesis", size: int = 3) -> int:
         """Return the cycles of a float routine with ``size`` bytes of mantissa and so many operands."""
@@ -108,7 +101,7 @@ class Bench:
             return self._run(Node(self.config, "rows"), builder.build())
 
         key = (name, operands, library, size)
-        return self._once(key, f"routine {name} of the library {library}, {size} bytes", run).cycles
+        return self.once(key, run, f"routine {name} of the library {library}, {size} bytes").cycles
 
 
 def counted(run: Run) -> int:

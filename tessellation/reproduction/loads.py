@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from pixelflow.evidence import Basis, Row
 from pixelflow.simd.units import Standing
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import ADDRESS_CYCLES, address_cycles, bernstein_cycles
-from tessellation.published.rows import Basis, Row
 from tessellation.published.thesis import table
-from tessellation.reproduction.bench import Bench, spent
-from tessellation.reproduction.figures import figure_row
+from tessellation.reproduction.bench import ThesisBench, spent
+from tessellation.reproduction.rows import figure_row, row
 
 __all__ = ["section_3_2", "side", "table_3", "table_4"]
 
@@ -24,7 +24,7 @@ def side(text: str) -> int:
     return int(text.partition("x")[0])
 
 
-def table_3(bench: Bench) -> list[Row]:
+def table_3(bench: ThesisBench) -> list[Row]:
     """Base addresses, for passes full of patches of one size."""
     singles: list[Row] = []
     counts: list[Row] = []
@@ -35,13 +35,13 @@ def table_3(bench: Bench) -> list[Row]:
         cycles = spent(run, Stage.ADDRESSES)
         name = f"{size} samples"
         fitting = bench.config.lanes // side(size) ** 2
-        singles.append(Row(f"a patch of {name}", each, ADDRESS_CYCLES, cycles // placed, _ADDRESSES))
-        counts.append(Row(f"patches of {name}", patches, fitting, placed, _PLACES, "patches"))
-        rows.append(Row(f"all patches of {name}", total, address_cycles(patches), cycles, _ADDRESSES))
+        singles.append(row(f"a patch of {name}", each, ADDRESS_CYCLES, cycles // placed, _ADDRESSES))
+        counts.append(row(f"patches of {name}", patches, fitting, placed, _PLACES, unit="patches"))
+        rows.append(row(f"all patches of {name}", total, address_cycles(patches), cycles, _ADDRESSES))
     return singles + rows + counts
 
 
-def table_4(bench: Bench) -> list[Row]:
+def table_4(bench: ThesisBench) -> list[Row]:
     """Bernstein values, for passes of patches of one size and of all sizes."""
     rows = []
     for net, *cells in table(4).rows:
@@ -49,11 +49,11 @@ def table_4(bench: Bench) -> list[Row]:
         for name, sizes, published in zip(table(4).columns[1:], ((4,), (8,), (16,), (4, 8, 16)), cells, strict=True):
             measured = spent(bench.tessellation(n, sizes), Stage.BERNSTEIN)
             text = f"{net} net, {name} samples" if len(sizes) == 1 else f"{net} net, all sizes"
-            rows.append(Row(text, published, bernstein_cycles(n, n, sizes), measured, _BERNSTEIN))
+            rows.append(row(text, published, bernstein_cycles(n, n, sizes), measured, _BERNSTEIN))
     return rows
 
 
-def section_3_2(bench: Bench) -> list[Row]:
+def section_3_2(bench: ThesisBench) -> list[Row]:
     """Loads that enable each patch in turn; no pass has patches of 64x64 samples, so those are not executed."""
     measured = spent(bench.tessellation(4, (8,)), Stage.ADDRESSES)
     return [

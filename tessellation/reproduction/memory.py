@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from pixelflow.evidence import Basis, Row
 from pixelflow.node import AddressMap, Form, Node
 from pixelflow.simd.units import Standing
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, memory_map
 from tessellation.published.cost_model import memory_bytes, surfaces
-from tessellation.published.rows import Basis, Row
 from tessellation.published.thesis import table
 from tessellation.reproduction.batches import batches
-from tessellation.reproduction.bench import Bench
-from tessellation.reproduction.figures import figure_row
+from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.loads import side
+from tessellation.reproduction.rows import figure_row, row
 from tessellation.reproduction.touched import touched_bytes
 
 __all__ = ["alternating", "capacities", "linear", "sizes", "table_8", "table_9"]
@@ -22,7 +22,7 @@ _ADDRESSES = Basis(Standing.DERIVED, "the address mappings as section 4.3 descri
 _MB = 1 << 20
 
 
-def table_8(bench: Bench) -> list[Row]:
+def table_8(bench: ThesisBench) -> list[Row]:
     """Bytes of PE memory that a pass reads or writes, beside those reserved."""
     rows = []
     for net, published in table(8).rows:
@@ -31,8 +31,8 @@ def table_8(bench: Bench) -> list[Row]:
         if not memory_map(n, n).fits:
             notes, within = ("table8-order", "table8-12x12"), None
         touched = len(touched_bytes(bench.tessellation(n)))
-        row = Row(f"{net} net", published, memory_bytes(n), touched, _LAYOUT, "bytes")
-        rows.append(row.noted(*notes, within=within))
+        both = (memory_bytes(n), touched)
+        rows.append(row(f"{net} net", published, *both, _LAYOUT, *notes, unit="bytes", within=within))
     return rows
 
 
@@ -42,7 +42,7 @@ _RANGES = (
 )  # fmt: skip
 
 
-def table_9(bench: Bench) -> list[Row]:
+def table_9(bench: ThesisBench) -> list[Row]:
     """Where each range begins: the layout's address, and the first byte from there on that a bicubic pass touches."""
     layout = memory_map(4, 4)
     touched = sorted(touched_bytes(bench.tessellation(4)))
@@ -50,12 +50,12 @@ def table_9(bench: Bench) -> list[Row]:
     rows = []
     for start, (address, usage) in zip(starts, table(9).rows, strict=True):
         measured = next((byte for byte in touched if byte >= start), touched[-1] + 1)
-        row = Row(usage, address, start, measured, _LAYOUT, "address")
-        rows.append(row.noted("bytes-touched", within=(-0.7, -0.6)))
+        within = (-0.7, -0.6)
+        rows.append(row(usage, address, start, measured, _LAYOUT, "bytes-touched", unit="address", within=within))
     return rows
 
 
-def capacities(bench: Bench) -> list[Row]:
+def capacities(bench: ThesisBench) -> list[Row]:
     """Sections 2.2.1 and 2.2.7: what the memories of a node hold."""
     node = Node(bench.config, "rows")
     device = 2 * 2048 * 512 // _MB
@@ -73,7 +73,7 @@ def capacities(bench: Bench) -> list[Row]:
     ]
 
 
-def sizes(bench: Bench) -> list[Row]:
+def sizes(bench: ThesisBench) -> list[Row]:
     """Sections 3.5 and 3.6."""
     array = bench.config.array
     run = bench.tessellation(4)
@@ -88,7 +88,7 @@ def sizes(bench: Bench) -> list[Row]:
     ]
 
 
-def linear(bench: Bench) -> list[Row]:
+def linear(bench: ThesisBench) -> list[Row]:
     """Figure 11: which SDRAM holds the first words of logical linear space, all at row 0 and column 0."""
     addresses = AddressMap(bench.config.sdram)
     rows = []
@@ -99,7 +99,7 @@ def linear(bench: Bench) -> list[Row]:
     return rows
 
 
-def alternating(bench: Bench) -> list[Row]:
+def alternating(bench: ThesisBench) -> list[Row]:
     """Figure 12: which bit of a linear address alone decides about the bank."""
     addresses = AddressMap(bench.config.sdram, Form.ALTERNATE)
     bits = [bit for bit in range(24) if addresses.to_physical(1 << bit).bank]

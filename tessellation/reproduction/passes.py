@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from pixelflow.config import THESIS
+from pixelflow.evidence import Basis, Row
 from pixelflow.node import Run
 from pixelflow.simd.units import Standing
 from tessellation.host.timeline import timeline
@@ -27,13 +26,12 @@ from tessellation.published.cost_model import (
     triangles,
     write_back_cycles,
 )
-from tessellation.published.rows import Basis, Row
 from tessellation.published.thesis import FIGURES, GP_RATE, table
 from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
 from tessellation.reproduction.batches import batches
-from tessellation.reproduction.bench import ARITHMETIC, Bench, counted, seconds, spent
-from tessellation.reproduction.figures import figure_row
+from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, seconds, spent
 from tessellation.reproduction.loads import side
+from tessellation.reproduction.rows import figure_row, row
 from tessellation.reproduction.transfers import write_back
 from tessellation.surface.triangles import grid
 
@@ -66,10 +64,10 @@ def _parts(run: Run, n: int) -> int:
 
 
 def _thousands(item: str, published: int, formula: int, measured: int, *notes: str) -> Row:
-    return Row(item, published * 1000, formula, measured, PASS, step=1000).noted(*notes)
+    return row(item, published * 1000, formula, measured, PASS, *notes, step=1000)
 
 
-def table_11(bench: Bench) -> list[Row]:
+def table_11(bench: ThesisBench) -> list[Row]:
     """The steps of a bicubic pass, those with all three sample sizes where the table has them."""
     run = bench.tessellation(4)
     thousands = {name: number for name, _, number in table(11).rows}
@@ -95,7 +93,7 @@ def table_11(bench: Bench) -> list[Row]:
             "write normals", thousands["write normals"], write_back_cycles(12), write_back(bench, 12), "table11-normals"
         ),
         # The formula is what the printed steps add up to, and the published figure that of section 5.
-        _thousands("all steps of the EMCs", 97, printed, sum(row.measured for row in steps), "table11-sum"),
+        _thousands("all steps of the EMCs", 97, printed, sum(each.measured for each in steps), "table11-sum"),
     ]
 
 
@@ -104,7 +102,7 @@ def milliseconds_of(cycles: int) -> float:
     return cycles / (THESIS.clock_mhz * 1000)
 
 
-def table_12(bench: Bench) -> list[Row]:
+def table_12(bench: ThesisBench) -> list[Row]:
     """Cycles and time of a pass; the formula of the time is the printed number of cycles at 100 MHz."""
     rows: list[Row] = []
     times: list[Row] = []
@@ -115,16 +113,15 @@ def table_12(bench: Bench) -> list[Row]:
         if n in (6, 8):
             notes += ("table12-6x6-8x8",)
         formula = pass_cycles(n, batch_count(n, n))
-        rows.append(
-            Row(f"{net} net", cycles, formula, counted(run), PASS, step=1000, parts=_parts(run, n)).noted(*notes)
-        )
+        both = (formula, counted(run))
+        rows.append(row(f"{net} net", cycles, *both, PASS, *notes, step=1000, parts=_parts(run, n)))
         step = 0.01 if milliseconds < 1 else 0.1
         both = (milliseconds_of(cycles), milliseconds_of(counted(run)))
-        times.append(Row(f"{net} net", milliseconds, *both, PASS, "ms", step).noted("all-counted"))
+        times.append(row(f"{net} net", milliseconds, *both, PASS, "all-counted", unit="ms", step=step))
     return rows + times
 
 
-def figure_13(bench: Bench) -> list[Row]:
+def figure_13(bench: ThesisBench) -> list[Row]:
     """The stages of a bicubic pass; the figure is missing from the text, so nothing is published of them."""
     rows = []
     for schedule, library in SCHEDULES.items():
@@ -138,11 +135,11 @@ def figure_13(bench: Bench) -> list[Row]:
             if span.wait:
                 wait = f"{schedule}: {span.stream.upper()} waits"
                 totals[wait] = totals.get(wait, 0) + span.wait
-        rows += [Row(name, None, None, cycles, PASS) for name, cycles in totals.items() if cycles]
+        rows += [row(name, None, None, cycles, PASS) for name, cycles in totals.items() if cycles]
     return rows
 
 
-def section_5(bench: Bench) -> list[Row]:
+def section_5(bench: ThesisBench) -> list[Row]:
     """The results; formulas are what the thesis's own 97,000 cycles, or 0.97 ms, give."""
     run = bench.tessellation(4)
     config = bench.config
@@ -156,9 +153,9 @@ def section_5(bench: Bench) -> list[Row]:
     cycles = FIGURES["bicubic pass"].value
     patches = FIGURES["4x4 patches"].value
     shares = (100 * computation_cycles(4, 4) / cycles, 100 * flops[1] / peak)
-    whole = figure_row("bicubic pass", pass_cycles(4, 15), counted(run), PASS, "all-counted", "table12-overhead")
+    notes = ("all-counted", "table12-overhead")
     return [
-        replace(whole, parts=_parts(run, 4)),
+        figure_row("bicubic pass", pass_cycles(4, 15), counted(run), PASS, *notes, parts=_parts(run, 4)),
         figure_row(
             "time of a bicubic pass", milliseconds_of(cycles), milliseconds_of(counted(run)), PASS, "all-counted"
         ),
@@ -177,7 +174,7 @@ def section_5(bench: Bench) -> list[Row]:
     ]
 
 
-def section_1(bench: Bench) -> list[Row]:
+def section_1(bench: ThesisBench) -> list[Row]:
     """What the introduction says beside the results of section 5; GPs of 240 MFlops are not modelled."""
     samples = 240e6 / total_operations(4, 4).total
     note = "section1-gp"
@@ -191,7 +188,7 @@ def section_1(bench: Bench) -> list[Row]:
     return rows
 
 
-def other_claims(bench: Bench) -> list[Row]:
+def other_claims(bench: ThesisBench) -> list[Row]:
     """Section 4.1.3 on distribution and waits."""
     run = bench.tessellation(4)
     spread = distribution_cycles(4) * batch_count(4, 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pixelflow.config import THESIS
+from pixelflow.evidence import Basis, Row
 from pixelflow.simd.units import Standing
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import (
@@ -13,10 +14,9 @@ from tessellation.published.cost_model import (
     tasic_cycles,
     write_back_cycles,
 )
-from tessellation.published.rows import Basis, Row
 from tessellation.published.thesis import table
-from tessellation.reproduction.bench import Bench, spent
-from tessellation.reproduction.figures import figure_row
+from tessellation.reproduction.bench import ThesisBench, spent
+from tessellation.reproduction.rows import figure_row, row
 
 __all__ = ["PORTS", "SDRAM", "appendix_b", "bandwidths", "results", "table_2", "table_6", "write_back"]
 
@@ -56,7 +56,7 @@ TAS_MemWrBase{size} {rounds}
 _MARKED_PES, _ROUNDS = 32, 15
 
 
-def _access(bench: Bench, size: int, *, alternate: bool) -> float:
+def _access(bench: ThesisBench, size: int, *, alternate: bool) -> float:
     """Execute writes of ``size`` bytes to every SDRAM one after the other, and return the cycles of each."""
     bank = bench.config.sdram.rows * bench.config.sdram.columns
     run = bench.program(_WRITES.format(bank=bank, alternate=int(alternate), size=size, rounds=_ROUNDS))
@@ -69,28 +69,28 @@ def _whole(value: float) -> float:
     return int(value) if value == int(value) else value
 
 
-def table_2(bench: Bench) -> list[Row]:
+def table_2(bench: ThesisBench) -> list[Row]:
     """Accesses to SDRAMs in a steady state, measured over writes."""
     rows = []
     for name, cycles, size in table(2).rows:
         alternate = "alternate" in name
         measured = _access(bench, size, alternate=alternate)
-        rows.append(Row(name, cycles, access_cycles(size, alternate=alternate), measured, SDRAM))
+        rows.append(row(name, cycles, access_cycles(size, alternate=alternate), measured, SDRAM))
     return rows
 
 
-def table_6(bench: Bench) -> list[Row]:
+def table_6(bench: ThesisBench) -> list[Row]:
     """One transfer of 32 bytes to every block."""
     rows = []
     for sends, emc, tasic in table(6).rows:
         run = bench.one_batch(sends)
         spread = spent(run, Stage.DISTRIBUTION)
-        rows.append(Row(f"{sends} sends, EMC", emc, distribution_cycles(sends), spread, _COPY))
-        rows.append(Row(f"{sends} sends, TASIC", tasic, tasic_cycles(sends), run.tasic_cycles[0], _READS))
+        rows.append(row(f"{sends} sends, EMC", emc, distribution_cycles(sends), spread, _COPY))
+        rows.append(row(f"{sends} sends, TASIC", tasic, tasic_cycles(sends), run.tasic_cycles[0], _READS))
     return rows
 
 
-def bandwidths(bench: Bench) -> list[Row]:
+def bandwidths(bench: ThesisBench) -> list[Row]:
     """Section 2.2.4."""
     lanes = bench.config.lanes
     loaded = bench.program("EMC_TreeIntoMem_Li [0], 8, 1, 1, 0\n").cycles
@@ -108,27 +108,27 @@ def bandwidths(bench: Bench) -> list[Row]:
     ]
 
 
-def read_cycles(bench: Bench) -> float:
+def read_cycles(bench: ThesisBench) -> float:
     """Return the cycles of one read without its sends, from transfers with one send and with two."""
     one, two = (bench.one_batch(sends).tasic_cycles[0] for sends in (1, 2))
     reads = 16 * bench.config.array.emcs_per_module
     return _whole((2 * one - two) / reads)
 
 
-def random_reads(bench: Bench) -> list[Row]:
+def random_reads(bench: ThesisBench) -> list[Row]:
     """Section 3.5."""
-    row = figure_row("a random read of 4 bytes", access_cycles(4, alternate=False), read_cycles(bench), _READS)
-    return [row.noted("read-overhead")]
+    both = (access_cycles(4, alternate=False), read_cycles(bench))
+    return [figure_row("a random read of 4 bytes", *both, _READS, "read-overhead")]
 
 
-def write_back(bench: Bench, size: int) -> int:
+def write_back(bench: ThesisBench, size: int) -> int:
     """Execute the return of the last ``size`` of 24 bytes of all PEs to one GP; return the cycles of its path."""
     modules = range(bench.config.array.modules)
     areas = "\n".join(f"TAS_SetGpAddress {1 << module}, {module * 49_152}" for module in modules)
     return bench.transfer(f"{areas}\nTAS_GpWrite 15, {24 - size}, {size}").gni_cycles["store0"]
 
 
-def results(bench: Bench) -> list[Row]:
+def results(bench: ThesisBench) -> list[Row]:
     """Section 4.1.4."""
     measured = write_back(bench, 24)
     rate = 24 * bench.config.lanes * bench.config.clock_mhz / measured
@@ -138,12 +138,12 @@ def results(bench: Bench) -> list[Row]:
     ]
 
 
-def _caching(bench: Bench, way: str) -> int:
+def _caching(bench: ThesisBench, way: str) -> int:
     text = f'include "texture/caching.mc"\nCALL cache_{way}_emc\nstream tigc\nCALL cache_{way}_tasic\n'
     return bench.program(text).tasic_cycles[0]
 
 
-def appendix_b(bench: Bench) -> list[Row]:
+def appendix_b(bench: ThesisBench) -> list[Row]:
     """The three ways to cache points and normals in texture memory."""
     writes = 192
     explicit, base, alternate = (_caching(bench, way) for way in ("explicit", "base", "alternate"))

@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from larrabee_bridge.claims import CLAIMS, Bench, Claim, Kind, Measured, Row, by_class, measured_rows
-from larrabee_bridge.claims.measures.bench import MEASURES
+from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
+from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.vpu.memory.ring import RingDelivery, RingNetwork
+from pixelflow.evidence import CheckedClaim, Claim, ClaimClass, Measured, Verified
+from pixelflow.evidence.sentences import measured_text
 from pixelflow.simd.drawing import Frame, covered
 from pixelflow.simd.errors import InputError
 
 ROOM = Path(__file__).resolve().parents[2] / "larrabee_bridge"
 
-BENCH = Bench()
+CLAIMS = PAPER.claims
+BENCH = SceneBench()
 """Shared, so that kernels run once."""
 
 PLACES = {
@@ -32,22 +35,23 @@ def by_name(name: str) -> Claim:
 
 
 def test_every_place_with_figures_is_there() -> None:
-    assert {claim.where for claim in CLAIMS} == PLACES
+    assert {claim.place for claim in CLAIMS} == PLACES
     assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 def test_a_claim_says_all_of_itself(claim: Claim) -> None:
-    assert claim.text.endswith(".") and claim.published and claim.conditions and claim.kinds
+    assert claim.title.endswith(".") and claim.published and claim.conditions and claim.classes
     assert not claim.conditions.endswith(".")
-    assert (claim.measure in MEASURES) != bool(claim.reason)
+    assert (claim.name in PAPER.measures) != bool(claim.reason)
     assert not set(claim.values) & set(claim.expected)
-    if Kind.NOT in claim.kinds and claim.measure is not None:
+    if ClaimClass.NOT in claim.classes and claim.name in PAPER.measures:
         assert claim.conditions.startswith("not the games")
 
 
 def test_no_measure_is_left_over() -> None:
-    assert {claim.measure for claim in CLAIMS if claim.measure} == set(MEASURES)
+    assert PAPER.measures.keys() | PAPER.efforts.keys() <= {claim.name for claim in CLAIMS}
+    assert len(set(PAPER.measures.values())) == len(PAPER.measures)
 
 
 def imported(path: Path) -> set[str]:
@@ -72,12 +76,11 @@ def test_printed_figures_reach_nothing_but_the_report() -> None:
             assert not any(name.startswith("larrabee_bridge.claims") for name in names), path
         elif any(name.endswith(tuple(f".published.{table}" for table in TABLES)) for name in names):
             readers.add(path.name)
-    assert readers == {"report.py"}
+    assert readers == {"paper.py"}
 
 
-def measured(name: str) -> Row:
-    (row,) = measured_rows([by_name(name)], BENCH)
-    return row
+def measured(name: str) -> CheckedClaim:
+    return PAPER.find(by_name(name), BENCH)
 
 
 class Read(dict):
@@ -94,18 +97,18 @@ class Read(dict):
 
 @pytest.mark.parametrize(
     "claim",
-    [each for each in CLAIMS if Kind.MECHANICAL in each.kinds and each.measure],
+    [each for each in CLAIMS if ClaimClass.MECHANICAL in each.classes and each.name in PAPER.measures],
     ids=lambda each: each.name,
 )
 def test_mechanical_claims_hold_exactly(claim: Claim) -> None:
     """Every printed figure is compared, or is what the measure computes with; none stands there unused."""
     printed = Read(claim.values)
-    found = MEASURES[claim.measure](BENCH, printed)
-    compared = set(found.compared(claim))
-    assert compared | printed.names == set(claim.wanted)
+    found = CheckedClaim(claim, PAPER.measures[claim.name](BENCH, printed))
+    compared = {row.item for row in found.rows}
+    assert compared | printed.names == {*claim.values, *claim.expected}
     assert compared >= set(claim.expected)
-    assert found.differing(claim) == ()
-    assert found.equal(claim) is (True if compared else None)
+    assert found.differing == ()
+    assert found.equal is (True if compared else None)
 
 
 def test_rules_are_compared_that_are_not_printed() -> None:
@@ -119,8 +122,8 @@ def test_rules_are_compared_that_are_not_printed() -> None:
     }
     for name in ("ring", "order-restored", "pixels-once"):
         row, claim = measured(name), by_name(name)
-        assert set(claim.expected) <= set(row.measured.compared(claim))
-        assert row.measured.equal(claim) is True
+        assert set(claim.expected) <= {each.item for each in row.rows}
+        assert row.equal is True
 
 
 def test_messages_that_are_accepted_a_clock_late_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,8 +135,8 @@ def test_messages_that_are_accepted_a_clock_late_are_seen(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(RingNetwork, "run", late)
     row = measured("ring")
-    assert row.measured.equal(row.claim) is False
-    assert row.text.startswith("DIFFERS in held up, wrong clock: ")
+    assert row.equal is False
+    assert measured_text(row).startswith("DIFFERS in held up, wrong clock: ")
 
 
 def test_arithmetic_of_the_paper() -> None:
@@ -160,10 +163,10 @@ def test_the_ray_kernel_and_sparse_products() -> None:
 
 def test_a_printed_figure_that_is_another_is_seen() -> None:
     claim = replace(by_name("larrabee-unit"), values={"flops_per_cycle": 64})
-    (row,) = measured_rows([claim], BENCH)
-    assert row.measured.equal(claim) is False and row.text.startswith("DIFFERS in flops per cycle: ")
-    assert measured("larrabee-unit").text.startswith("equal in flops per cycle: ")
-    assert Measured("", {}).equal(claim) is None
+    row = PAPER.find(claim, BENCH)
+    assert row.equal is False and measured_text(row).startswith("DIFFERS in flops per cycle: ")
+    assert measured_text(measured("larrabee-unit")).startswith("equal in flops per cycle: ")
+    assert CheckedClaim(claim, Measured("", {})).equal is None
 
 
 def test_a_scene_that_cannot_be_made_is_a_reason() -> None:
@@ -171,14 +174,14 @@ def test_a_scene_that_cannot_be_made_is_a_reason() -> None:
         raise InputError("trimesh is not installed")
 
     claim = by_name("vector-share")
-    (without,), (broken,) = measured_rows([claim], Bench()), measured_rows([claim], Bench({"bunny": missing}))
+    without, broken = (PAPER.find(claim, bench) for bench in (SceneBench(), SceneBench({"bunny": missing})))
     assert without.measured is None and "bunny" in without.reason
-    assert broken.measured is None and "trimesh is not installed" in broken.text
+    assert broken.measured is None and "trimesh is not installed" in measured_text(broken)
 
 
 def test_classes_are_counted_twice_where_there_are_two() -> None:
-    rows = [Row(by_name("locks"), None), Row(by_name("caches"), None)]
-    assert by_class(rows) == {Kind.MECHANICAL: 2, Kind.PROXY: 1}
+    findings = (CheckedClaim(by_name("locks"), None), CheckedClaim(by_name("caches"), None))
+    assert Verified(PAPER, findings).classes == {ClaimClass.MECHANICAL: 2, ClaimClass.PROXY: 1}
 
 
 def test_meshes_are_of_the_size_they_say() -> None:

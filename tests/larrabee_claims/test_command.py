@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from larrabee_bridge.claims import CLAIMS
+from larrabee_bridge.claims import paper
 from pixelflow.cli.main import main
+
+PAPER, CLAIMS = paper.PAPER, paper.PAPER.claims
 
 
 def claims(capsys: pytest.CaptureFixture, *words: str) -> dict:
@@ -31,10 +33,8 @@ def test_the_object_has_both_columns(capsys) -> None:
     ("given", "found"),
     [("fig. 12", {"binning-bandwidth"}), ("figure20", {"applications-scaling"}), ("Fig9", {"scaling"}), ("2.3", None)],
 )
-def test_places_are_found_however_they_are_written(capsys, given: str, found: set | None) -> None:
-    from pixelflow.cli.evidence.claims import _chosen
-
-    assert {claim.name for claim in _chosen(CLAIMS, [given])} == (found or {"single-stream-price"})
+def test_places_are_found_however_they_are_written(given: str, found: set | None) -> None:
+    assert set(PAPER.called(given)) == (found or {"single-stream-price"})
 
 
 def test_classes_choose(capsys) -> None:
@@ -49,7 +49,7 @@ def test_it_fits_the_screen(capsys, width: int) -> None:
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= width
     assert "not reproducible" in shown and "Nothing here validates" in shown
-    assert all(claim.where in shown for claim in CLAIMS if claim.reason and "N" in {k.letter for k in claim.kinds})
+    assert all(claim.place in shown for claim in CLAIMS if claim.reason and "N" in {k.letter for k in claim.classes})
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -92,7 +92,8 @@ def test_a_figure_that_differs_ends_with_1(capsys, monkeypatch: pytest.MonkeyPat
     from dataclasses import replace
 
     claim = next(claim for claim in CLAIMS if claim.name == "larrabee-unit")
-    monkeypatch.setattr("pixelflow.cli.evidence.claims.CLAIMS", (replace(claim, values={"flops_per_cycle": 64}),))
+    wrong = replace(PAPER, claims=(replace(claim, values={"flops_per_cycle": 64}),))
+    monkeypatch.setattr(paper, "PAPER", wrong)
     assert main(["larrabee", "claims", "--width", "120"]) == 1
     shown = capsys.readouterr()
     assert "DIFFERS" in shown.out and "larrabee-unit" in shown.err
@@ -102,3 +103,32 @@ def test_long_measures_can_be_left_out(capsys) -> None:
     assert main(["larrabee", "claims", "--only", "bin-spread", "--quick"]) == 0
     shown = capsys.readouterr()
     assert "takes seconds, left out" in " ".join(shown.out.split()) and "measuring" not in shown.err
+
+
+def test_the_claims_are_verified_by_the_name_of_the_machine(capsys) -> None:
+    """The old spelling and the new one give the same; both go through one command."""
+    assert main(["larrabee", "claims", "--only", "3.3", "--quick", "--json"]) == 0
+    old = capsys.readouterr().out
+    assert main(["verify", "larrabee", "3.3", "--quick", "--json"]) == 0
+    assert capsys.readouterr().out == old
+    assert main(["verify", "larrabee", "--list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tables"] == [claim.name for claim in CLAIMS]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["7.1"], "TABLE: error: '7.1' is no claim and no place of one"),
+        (["seven"], "all of them: pixelflow verify larrabee --list"),
+        (["--frame"], "there is nothing to watch"),
+    ],
+)
+def test_what_the_paper_has_not_is_said(capsys, words: list[str], message: str) -> None:
+    assert main(["verify", "larrabee", *words]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_claims_become_documents(capsys, tmp_path) -> None:
+    assert main(["verify", "larrabee", "ray-triangle", "-q", "--markdown", str(tmp_path / "r.md")]) == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "41 vector" in text and "Nothing here validates" in text

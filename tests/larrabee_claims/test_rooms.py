@@ -6,15 +6,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from larrabee_bridge.claims import CLAIMS, Bench, measured_rows
-from larrabee_bridge.claims.measures.bench import MEASURES
+from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.claims.measures.cores import FILLING, scenes_of, work_of
 from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
 from larrabee_bridge.claims.measures.rasterizer import SMALL, VOLUMES
 from larrabee_bridge.claims.measures.scene_costs import _fitted, _sample, costs_of
+from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.pipeline.backend import render_back_end
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.scheduling import CORES
+from pixelflow.evidence import Measured
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
 
 WIDTH, HEIGHT = 128, 128
@@ -46,7 +47,8 @@ def mesh_frame(area: float, seed: int = 1) -> Frame:
 
 
 COUNTED = State(depth_write=False, colour_write=False, stencil=Stencil(hidden=StencilStep.UP))
-BENCH = Bench(
+MEASURES = {measure.__name__: measure for measure in PAPER.measures.values()}
+BENCH = SceneBench(
     {
         **{name: lambda seed=seed: mesh_frame(200, seed) for seed, name in enumerate(SCENES)},
         **{name: lambda seed=seed: frame(Draw("mesh", equilateral(100, 6, seed))) for seed, name in enumerate(MESHES)},
@@ -90,9 +92,14 @@ def test_measures_do_without_printed_figures(name: str) -> None:
 
 
 def figures(name: str) -> Mapping[str, float]:
-    (row,) = measured_rows([claim for claim in CLAIMS if claim.name == name], BENCH)
-    assert row.measured is not None, row.text
-    return row.measured.figures
+    return measured(name, BENCH).figures
+
+
+def measured(name: str, bench: SceneBench) -> Measured:
+    (claim,) = (claim for claim in PAPER.claims if claim.name == name)
+    found = PAPER.find(claim, bench)
+    assert found.measured is not None, found.reason
+    return found.measured
 
 
 def test_masks_are_compared_one_by_one() -> None:
@@ -192,12 +199,14 @@ def test_the_residual_is_what_the_fit_misses() -> None:
 def test_scenes_that_fill_the_screen_are_looked_at_where_there_are_such() -> None:
     scenes = {**BENCH.scenes, FILLING[0]: BENCH.scenes[SCENES[0]], "another": BENCH.scenes[SCENES[0]]}
     kept = {f"costs of {name}, 64": costs_of(BENCH, name, 64) for name in SCENES}
-    more = Bench(scenes, kept={**kept, f"costs of {FILLING[0]}, 64": costs_of(BENCH, SCENES[0], 64)})
+    more = SceneBench(scenes)
+    for key, costs in {**kept, f"costs of {FILLING[0]}, 64": costs_of(BENCH, SCENES[0], 64)}.items():
+        more.once(key, lambda costs=costs: costs)
     assert scenes_of(BENCH) == SCENES
     assert scenes_of(more) == (*SCENES, FILLING[0])
-    (row,) = measured_rows([claim for claim in CLAIMS if claim.name == "bin-balance"], more)
+    row = measured("bin-balance", more)
     assert f"of these {FILLING[0]} fills the screen" in row.text
-    assert row.measured.figures[f"within_{FILLING[0]}"] == row.measured.figures[f"within_{SCENES[0]}"]
+    assert row.figures[f"within_{FILLING[0]}"] == row.figures[f"within_{SCENES[0]}"]
 
 
 def test_the_spread_and_the_bytes() -> None:

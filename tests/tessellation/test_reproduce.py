@@ -10,73 +10,76 @@ from fractions import Fraction
 import pytest
 
 from pixelflow.config import THESIS
+from pixelflow.evidence import Reason, Row, RowVerdict
 from pixelflow.node import Node
 from tessellation import Method, load
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import THESIS_CYCLES, pass_cycles
-from tessellation.published.notes import NOTES, PRINTED_DIGITS, Reason
-from tessellation.published.rows import Outcome, Row
+from tessellation.published.notes import NOTES, PRINTED_DIGITS
 from tessellation.published.thesis import FIGURES, TABLES, PrintedTable
-from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, arithmetic, passes
+from tessellation.reproduction import PAPER, ThesisBench, arithmetic, passes
 from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
 from tessellation.reproduction.batches import batches
 from tessellation.reproduction.bench import counted, spent
+from tessellation.reproduction.rows import row as thesis_row
 
 QUICK = ("table 1", "table 2", "table 6", "table 13", "section 1", "section 2", "section 3", "appendix b")
 
-
-@pytest.fixture(scope="module")
-def bench() -> Bench:
-    return Bench()
+NAMES = {claim.name for claim in PAPER.claims}
 
 
 @pytest.fixture(scope="module")
-def everything(bench) -> dict[str, list[Row]]:
-    return {name: each.rows(bench) for name, each in REPRODUCTIONS.items()}
+def bench() -> ThesisBench:
+    return ThesisBench()
+
+
+@pytest.fixture(scope="module")
+def everything(bench) -> dict[str, tuple[Row, ...]]:
+    return {claim.name: PAPER.rows(claim.name, bench) for claim in PAPER.claims}
 
 
 # --- the rows themselves ---------------------------------------------------------------------------------------------
 
 
 def row(published, formula, measured, *notes: str, step=0) -> Row:
-    return Row("item", published, formula, measured, LIBRARY, step=step).noted(*notes)
+    return thesis_row("item", published, formula, measured, LIBRARY, *notes, step=step)
 
 
 def test_the_least_deviation_counts():
-    assert row(89_036, 89_036, 89_037).outcome is Outcome.UNEXPLAINED
-    assert row(5144, 5007, None).outcome is Outcome.UNEXPLAINED
-    assert row(5, 5, 5).outcome is row(5, None, 5).outcome is row(5, 5, None).outcome is Outcome.EQUAL
-    assert row(0, 0, 1).outcome is Outcome.UNEXPLAINED
-    assert row(5, None, None).outcome is Outcome.UNCHECKED and row(None, None, 7).outcome is Outcome.UNPUBLISHED
+    assert row(89_036, 89_036, 89_037).verdict is RowVerdict.UNEXPLAINED
+    assert row(5144, 5007, None).verdict is RowVerdict.UNEXPLAINED
+    assert row(5, 5, 5).verdict is row(5, None, 5).verdict is row(5, 5, None).verdict is RowVerdict.EQUAL
+    assert row(0, 0, 1).verdict is RowVerdict.UNEXPLAINED
+    assert row(5, None, None).verdict is RowVerdict.UNCHECKED and row(None, None, 7).verdict is RowVerdict.UNPUBLISHED
 
 
 def test_a_note_stands_only_where_something_deviates():
     assert row(157, None, 157, "own-library").notes == ()
-    assert row(157, None, 153, "own-library").notes == ("own-library",)
+    assert row(157, None, 153, "own-library").notes == (NOTES["own-library"],)
 
 
 def test_a_note_accounts_for_what_it_says_and_no_more():
     """The library ``thesis`` is claimed to be within 6 % of table 1."""
-    assert row(100, None, 106, "own-library").outcome is Outcome.EXPLAINED
-    assert row(100, None, 107, "own-library").outcome is Outcome.UNEXPLAINED
-    assert row(100, None, 101, "tuned-library").outcome is Outcome.UNEXPLAINED, "at or below every count"
-    assert row(100, 110, 106, "own-library").outcome is Outcome.UNEXPLAINED, "the formula counts too"
+    assert row(100, None, 106, "own-library").verdict is RowVerdict.EXPLAINED
+    assert row(100, None, 107, "own-library").verdict is RowVerdict.UNEXPLAINED
+    assert row(100, None, 101, "tuned-library").verdict is RowVerdict.UNEXPLAINED, "at or below every count"
+    assert row(100, 110, 106, "own-library").verdict is RowVerdict.UNEXPLAINED, "the formula counts too"
 
 
 def test_a_row_may_narrow_what_its_notes_excuse():
     one = Row("item", 100, 100, 102, LIBRARY)
-    assert one.noted("own-library", within=(1.9, 2.1)).outcome is Outcome.EXPLAINED
-    assert one.noted("own-library", within=(2.1, 2.2)).outcome is Outcome.UNEXPLAINED
-    assert one.noted("own-sums", within=(0, 5)).outcome is Outcome.UNEXPLAINED, "a row widens nothing"
+    assert one.noted(NOTES["own-library"], within=(1.9, 2.1)).verdict is RowVerdict.EXPLAINED
+    assert one.noted(NOTES["own-library"], within=(2.1, 2.2)).verdict is RowVerdict.UNEXPLAINED
+    assert one.noted(NOTES["own-sums"], within=(0, 5)).verdict is RowVerdict.UNEXPLAINED, "a row widens nothing"
 
 
 def test_a_note_about_what_was_executed_excuses_no_formula():
-    assert row(100, 100, 105, "all-counted").outcome is Outcome.EXPLAINED
-    assert row(100, 105, 100, "all-counted").outcome is Outcome.UNEXPLAINED
-    assert row(100, 104, 100, "table12-overhead").outcome is Outcome.EXPLAINED
-    assert row(100, 100, 104, "table12-overhead").outcome is Outcome.UNEXPLAINED
+    assert row(100, 100, 105, "all-counted").verdict is RowVerdict.EXPLAINED
+    assert row(100, 105, 100, "all-counted").verdict is RowVerdict.UNEXPLAINED
+    assert row(100, 104, 100, "table12-overhead").verdict is RowVerdict.EXPLAINED
+    assert row(100, 100, 104, "table12-overhead").verdict is RowVerdict.UNEXPLAINED
 
 
 def test_printed_digits_are_those_of_the_figure_cut_or_rounded():
@@ -87,9 +90,9 @@ def test_printed_digits_are_those_of_the_figure_cut_or_rounded():
         (17_000, 1000, 16_896),
     ):
         one = row(published, found, None, step=step)
-        assert one.notes == (PRINTED_DIGITS,) and one.outcome is Outcome.EXPLAINED, published
+        assert one.notes == (NOTES[PRINTED_DIGITS],) and one.verdict is RowVerdict.EXPLAINED, published
     for published, step, found in ((93, 1, 91.79), (860, 10, 851.06), (2.5, 0.1, 2.38), (45_000, 1000, 49_152)):
-        assert row(published, found, None, step=step).outcome is Outcome.UNEXPLAINED, published
+        assert row(published, found, None, step=step).verdict is RowVerdict.UNEXPLAINED, published
 
 
 def test_a_deviation_has_its_sign_and_its_unit():
@@ -122,14 +125,14 @@ def cells(of_thesis: PrintedTable) -> Iterator[Fraction]:
 
 def test_every_table_and_figure_is_reproduced_or_has_none():
     named = {f"table {each.number}" for each in TABLES} | {f"figure {number}" for number in (7, *range(10, 16))}
-    assert {name for name in (*REPRODUCTIONS, *WITHOUT_FIGURES) if name.startswith(("table", "figure"))} == named
-    assert not REPRODUCTIONS.keys() & WITHOUT_FIGURES.keys()
+    assert {name for name in (*NAMES, *PAPER.without) if name.startswith(("table", "figure"))} == named
+    assert not NAMES & PAPER.without.keys()
 
 
 def test_everything(everything):
     """The whole of it once: every printed cell has a row, every deviation a note, every figure a run or a formula."""
     for each in TABLES:
-        if f"table {each.number}" in WITHOUT_FIGURES:
+        if f"table {each.number}" in PAPER.without:
             continue
         rows = everything[f"table {each.number}"]
         missing = Counter(cells(each)) - Counter(Fraction(str(one.published)) for one in rows)
@@ -139,23 +142,24 @@ def test_everything(everything):
     assert published == Counter((Fraction(str(figure.value)), figure.unit) for figure in FIGURES.values())
 
     every = [(name, one) for name, rows in everything.items() for one in rows]
-    assert [(name, one) for name, one in every if one.outcome in (Outcome.UNEXPLAINED, Outcome.UNCHECKED)] == []
+    assert [(name, one) for name, one in every if one.verdict in (RowVerdict.UNEXPLAINED, RowVerdict.UNCHECKED)] == []
     assert all(bool(one.notes) == bool(one.differences) for _, one in every)
     assert [one.item for _, one in every if one.measured is None] == [
         "samples of a GP (1.0)",
         "4x4 patches of a GP (1.0)",
         "loads of 2 patches (3.2)",
     ]
-    used = {note for _, one in every for note in one.notes} | {n for each in REPRODUCTIONS.values() for n in each.notes}
+    used = {note.name for _, one in every for note in one.notes}
+    used |= {note.name for claim in PAPER.claims for note in claim.notes}
     assert used == NOTES.keys(), "a note that nothing refers to"
-    exact = [name for name, rows in everything.items() if all(one.outcome is Outcome.EQUAL for one in rows)]
+    exact = [name for name, rows in everything.items() if all(one.verdict is RowVerdict.EQUAL for one in rows)]
     assert exact == ["table 2", "table 3", "table 4", "table 6", "figure 11", "figure 12"]
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_no_row_is_unexplained(name, bench):
-    rows = REPRODUCTIONS[name].rows(bench)
-    assert rows and all(one.outcome in (Outcome.EQUAL, Outcome.EXPLAINED) for one in rows)
+    rows = PAPER.rows(name, bench)
+    assert rows and all(one.verdict in (RowVerdict.EQUAL, RowVerdict.EXPLAINED) for one in rows)
 
 
 def test_every_erratum_says_where():
@@ -169,7 +173,7 @@ def test_every_erratum_says_where():
 
 def off(rows: list[Row], unit: str = "cycles") -> set[str]:
     """The unexplained rows in a unit, by item."""
-    return {one.item for one in rows if one.outcome is Outcome.UNEXPLAINED and one.unit == unit}
+    return {one.item for one in rows if one.verdict is RowVerdict.UNEXPLAINED and one.unit == unit}
 
 
 NETS = {f"{n}x{n} net" for n in range(4, 13)}
@@ -185,28 +189,28 @@ NETS = {f"{n}x{n} net" for n in range(4, 13)}
 )
 def test_a_stage_that_is_not_counted_is_unexplained(stages, bench, monkeypatch):
     monkeypatch.setattr(passes, "counted", lambda run: counted(run) - spent(run, *stages))
-    assert off(REPRODUCTIONS["table 12"].rows(bench)) == NETS
-    assert "bicubic pass (5)" in off(REPRODUCTIONS["section 5"].rows(bench))
+    assert off(PAPER.rows("table 12", bench)) == NETS
+    assert "bicubic pass (5)" in off(PAPER.rows("section 5", bench))
 
 
 @pytest.mark.parametrize("factor", [Fraction(9, 10), Fraction(99, 100), Fraction(101, 100)])
 def test_a_wrong_formula_of_a_pass_is_unexplained(factor, bench, monkeypatch):
     monkeypatch.setattr(passes, "pass_cycles", lambda n, count: int(pass_cycles(n, count) * factor))
-    assert off(REPRODUCTIONS["table 12"].rows(bench)) == NETS
-    assert "bicubic pass (5)" in off(REPRODUCTIONS["section 5"].rows(bench))
+    assert off(PAPER.rows("table 12", bench)) == NETS
+    assert "bicubic pass (5)" in off(PAPER.rows("section 5", bench))
 
 
 def test_wrong_costs_of_routines_are_unexplained(bench, monkeypatch):
     """The library of this project explains what was executed, not a formula at costs that table 1 does not have."""
     monkeypatch.setattr(arithmetic, "THESIS_CYCLES", replace(THESIS_CYCLES, multiply=240))
-    rows = REPRODUCTIONS["table 5"].rows(bench)
+    rows = PAPER.rows("table 5", bench)
     assert off(rows) == {one.item for one in rows if one.unit == "cycles"} and len(off(rows)) == 5
 
 
 @pytest.mark.parametrize("cycles", [-1, 1])
 def test_a_single_cycle_of_a_pass_counts(cycles, bench, monkeypatch):
     monkeypatch.setattr(passes, "counted", lambda run: counted(run) + cycles)
-    assert off(REPRODUCTIONS["table 12"].rows(bench)) == NETS
+    assert off(PAPER.rows("table 12", bench)) == NETS
 
 
 def test_a_pass_is_its_formula_and_the_named_parts(bench):
@@ -222,7 +226,7 @@ def test_a_pass_is_its_formula_and_the_named_parts(bench):
 
 
 def test_both_libraries_are_shown_with_their_claims(bench):
-    rows = {one.item: one for one in REPRODUCTIONS["table 1"].rows(bench)}
+    rows = {one.item: one for one in PAPER.rows("table 1", bench)}
     for name, published, *_ in TABLES[0].rows:
         assert abs(rows[f"{name}, thesis"].percent) <= 6
         assert rows[f"{name}, tuned"].measured <= published
@@ -250,7 +254,7 @@ def test_operations_of_the_batches_are_those_of_the_pass(bench):
 
 
 def test_bytes_touched_are_fewer_than_those_reserved(bench):
-    rows = REPRODUCTIONS["table 9"].rows(bench)
+    rows = PAPER.rows("table 9", bench)
     assert [one.measured for one in rows if one.notes] == [165]
 
 
@@ -260,7 +264,7 @@ def test_the_bicubic_pass_is_reported_and_not_bent(bench):
 
 def test_runs_are_made_anew_on_every_bench(monkeypatch):
     """Nothing measured outlives its bench: another machine's SDRAM gives other cycles at once."""
-    before = REPRODUCTIONS["table 2"].rows(Bench())[0].measured
+    before = PAPER.rows("table 2", ThesisBench())[0].measured
     run = Node.run
 
     def slower(node, program, **known):
@@ -269,19 +273,19 @@ def test_runs_are_made_anew_on_every_bench(monkeypatch):
         return run(Node(THESIS.__class__(sdram=slow)), program, **known)
 
     monkeypatch.setattr(Node, "run", slower)
-    assert (before, REPRODUCTIONS["table 2"].rows(Bench())[0].measured) == (11, 14)
+    assert (before, PAPER.rows("table 2", ThesisBench())[0].measured) == (11, 14)
 
 
 def test_a_bench_runs_everything_once_and_says_so():
-    bench, said = Bench(), []
+    bench, said = ThesisBench(), []
     bench.progress = said.append
-    assert REPRODUCTIONS["table 6"].rows(bench) == REPRODUCTIONS["table 6"].rows(bench)
+    assert PAPER.rows("table 6", bench) == PAPER.rows("table 6", bench)
     assert said == [f"one transfer, {sends} sends" for sends in (16, 8, 4, 2, 1)]
 
 
 def test_a_bench_can_be_watched():
     nodes = []
-    REPRODUCTIONS["table 6"].rows(Bench(watch=nodes.append))
+    PAPER.rows("table 6", ThesisBench(watch=nodes.append))
     assert len(nodes) == 5 and all(isinstance(node, Node) for node in nodes)
 
 

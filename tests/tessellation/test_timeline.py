@@ -11,12 +11,12 @@ from pixelflow.config import TINY
 from pixelflow.node import Node
 from tessellation.host.timeline import Span, timeline
 from tessellation.plan.stages import Stage
-from tessellation.reproduction import Bench
+from tessellation.reproduction import ThesisBench
 
 
 @pytest.fixture(scope="module")
-def bench() -> Bench:
-    return Bench()
+def bench() -> ThesisBench:
+    return ThesisBench()
 
 
 def test_a_wait_of_each_stream():
@@ -37,7 +37,7 @@ def test_a_wait_of_each_stream():
 
 @pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
 def test_spans_follow_each_other_and_sum_to_the_account(schedule):
-    run = Bench().tessellation(4, schedule=schedule)
+    run = ThesisBench().tessellation(4, schedule=schedule)
     spans = timeline(run)
     for account in run.streams:
         own = [span for span in spans if span.stream == account.stream]
@@ -52,7 +52,7 @@ def test_spans_follow_each_other_and_sum_to_the_account(schedule):
 
 def test_the_emcs_wait_once_and_the_transfers_wait_for_them(bench):
     """Section 5 of figure 13: the process is computation bound, so that all stalls are in the transfers."""
-    spans = timeline(Bench().tessellation(4))
+    spans = timeline(ThesisBench().tessellation(4))
     emcs = [span for span in spans if span.stream == "eigc" and span.wait]
     assert [span.name for span in emcs] == [Stage.FIRST_STALL.value]
     reads = [span for span in spans if span.stream == "tigc" and span.name.startswith("read")]

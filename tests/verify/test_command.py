@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from pixelflow.evidence import Row
+from pixelflow.evidence.tables import deviation_text, figure_text
 from tessellation.plan.stages import Stage
 from tessellation.published import thesis
 from tessellation.published.cost_model import pass_cycles
-from tessellation.published.rows import Row
-from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, passes
+from tessellation.reproduction import PAPER, ThesisBench, passes
 from tessellation.reproduction.bench import counted, spent
-from tessellation.reproduction.report.verified import deviation_text, figure_text
 
 # --- names -----------------------------------------------------------------------------------------------------------
 
@@ -45,7 +45,7 @@ def test_names_as_users_think_of_them(given, name, verify):
         ("14", "is no table, figure, section or appendix that is reproduced"),
         ("figure 1", "did you mean figure 13?"),
         ("everything", "all of them: pixelflow verify --list"),
-        *((name, "has no figures to verify: ") for name in WITHOUT_FIGURES),
+        *((name, "has no figures to verify: ") for name in PAPER.without),
     ],
 )
 def test_unknown_names(given, message, verify):
@@ -54,11 +54,12 @@ def test_unknown_names(given, message, verify):
 
 
 def test_the_list_names_everything_and_executes_nothing(verify, monkeypatch):
-    monkeypatch.setattr(Bench, "__init__", None)
+    monkeypatch.setattr(ThesisBench, "__init__", None)
     result = verify("--list")
     assert result.code == 0
-    assert all(re.search(rf"^{name} ", result.out, re.MULTILINE) for name in REPRODUCTIONS)
-    assert json.loads(verify("--list", "--json").out)["tables"] == list(REPRODUCTIONS)
+    names = [claim.name for claim in PAPER.claims]
+    assert all(re.search(rf"^{name} ", result.out, re.MULTILINE) for name in names)
+    assert json.loads(verify("--list", "--json").out)["tables"] == names
 
 
 # --- exit codes ------------------------------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ def test_a_stage_left_out_fails(verify, monkeypatch):
 
 def test_two_outputs_in_one_file_are_refused(verify, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib", reason="the extra plot is not installed")
-    monkeypatch.setattr(Bench, "__init__", None)
+    monkeypatch.setattr(ThesisBench, "__init__", None)
     result = verify(6, "--svg", tmp_path / "one.svg", "--figure", tmp_path / "one.svg")
     assert result.code == 3 and "--svg and --figure name the same file" in result.err
     assert not list(tmp_path.iterdir())
@@ -123,10 +124,10 @@ SOME = ("1", "6", "section2", "section3", "appendix-b")
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, list[Row]]:
-    bench = Bench()
+def rows() -> dict[str, tuple[Row, ...]]:
+    bench = ThesisBench()
     names = ("table 1", "table 6", "section 2", "section 3", "appendix b")
-    return {name: REPRODUCTIONS[name].rows(bench) for name in names}
+    return {name: PAPER.rows(name, bench) for name in names}
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 132])
@@ -212,7 +213,7 @@ def test_the_picture_is_the_report_and_repeats(verify, tmp_path):
 )
 def test_bad_outputs_are_refused_before_anything_runs(options, code, message, verify, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Bench, "__init__", None)
+    monkeypatch.setattr(ThesisBench, "__init__", None)
     result = verify(6, *options)
     assert result.code == code and message in result.err and not list(tmp_path.iterdir())
 
@@ -220,6 +221,6 @@ def test_bad_outputs_are_refused_before_anything_runs(options, code, message, ve
 def test_a_report_that_cannot_be_finished_leaves_the_old_one(verify, tmp_path, monkeypatch):
     path = tmp_path / "report.md"
     path.write_text("old")
-    monkeypatch.setattr("tessellation.reproduction.report.documents.summary", lambda verified: 1 / 0)
+    monkeypatch.setattr("pixelflow.evidence.documents.summary", lambda verified: 1 / 0)
     assert verify(6, "-q", "--markdown", path).code == 70
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -7,12 +7,12 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from tessellation.reproduction import Bench
+from tessellation.reproduction import ThesisBench
 
 
 def test_without_matplotlib_nothing_runs(verify, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(Bench, "__init__", None)
+    monkeypatch.setattr(ThesisBench, "__init__", None)
     result = verify(6, "--figure", tmp_path / "curves.png")
     assert result.code == 3
     assert "--figure needs matplotlib" in result.err and "pip install 'pixelflow-sim[plot]'" in result.err

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.meshes import equilateral
-from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, multiply, products, time_rays
 from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
 from larrabee_bridge.kernels.matrices import Matrix, banded, five_point, lines_of_uniform, uniform
@@ -19,6 +16,7 @@ from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.isa.operands import Conversion
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, assemble_vector
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from pixelflow.evidence import Measured
 
 __all__ = ["crossing"]
 
@@ -42,8 +40,7 @@ def _flops_per_cycle() -> float:
     return LANES * sum(_FLOPS.get(family, 0) * executed for family, executed in run.counts.items()) / run.core
 
 
-@measure
-def peak_of_two_designs(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def peak_of_two_designs(bench: SceneBench, printed: Printed) -> Measured:
     """Multiply cores by widths; flops of an operation follow from the family of what is executed at full rate."""
     ours = printed["in_order_cores"] * LANES
     theirs = printed["out_of_order_cores"] * printed["out_of_order_width"]
@@ -59,8 +56,7 @@ def peak_of_two_designs(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, figures)
 
 
-@measure
-def sizes_of_caches(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def sizes_of_caches(bench: SceneBench, printed: Printed) -> Measured:
     """Read the core model."""
     config = CoreConfig()
     l1, l2 = config.l1_bytes // _KB, config.l2_bytes // _KB
@@ -68,8 +64,7 @@ def sizes_of_caches(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, {"l1_data_kb": l1, "l2_kb": l2, "threads": THREADS})
 
 
-@measure
-def utilisation_by_area(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
     """Count covered lanes of 4x4 blocks, and of vectors that take any four 2x2 blocks of a triangle."""
     blocks, free = [], []
     for area in _AREAS:
@@ -114,8 +109,7 @@ def crossing(x: tuple[float, ...], y: list[float], level: float) -> float | None
     return None
 
 
-@measure
-def conversions(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def conversions(bench: SceneBench, printed: Printed) -> Measured:
     """Time the same additions with every kind of memory operand."""
     runs = list(loads(bytes(range(0, 2 * LINE_BYTES, 2))))
     plain = next(each.cycles for each in runs if each.conversion is Conversion.NONE)
@@ -129,7 +123,7 @@ def _matrices() -> dict[str, Matrix]:
     return {"stencil": five_point(32, 16), "band": banded(128, 50, LANES), "uniform": uniform(128, 1024, LANES)}
 
 
-def _products(bench: Bench) -> dict[str, dict[str, Timed]]:
+def _products(bench: SceneBench) -> dict[str, dict[str, Timed]]:
     """Return the runs of all matrices: rows at once with gather and without, and entries row by row."""
 
     def compute() -> dict[str, dict[str, Timed]]:
@@ -146,8 +140,7 @@ def _products(bench: Bench) -> dict[str, dict[str, Timed]]:
     return bench.once("products", compute)
 
 
-@measure
-def lines_of_gathers(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
     """Count the lines that gathers touch, beside what equally likely columns must give."""
     runs = _products(bench)
     lines = {
@@ -163,8 +156,7 @@ def lines_of_gathers(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, {**lines, "closed_form": round(closed, 2)})
 
 
-@measure
-def gain_of_gather(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def gain_of_gather(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the cycles of the product with a gather and without."""
     shared, alone = {}, {}
     for name, run in _products(bench).items():
@@ -178,8 +170,7 @@ def gain_of_gather(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, {name: round(value, 3) for name, value in figures.items()})
 
 
-@measure(long=True)
-def clauses_skipped(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def clauses_skipped(bench: SceneBench, printed: Printed) -> Measured:
     """Time both clauses with branches over them and without, at densities of the mask from 0 to 1."""
     rows = densities(_DENSITIES)
     figures = {f"saved_{each.density:g}": round(each.saved, 4) for each in rows}
@@ -196,8 +187,7 @@ def _share(value: float | None) -> str:
     return "no share" if value is None else f"{value:.0%}"
 
 
-@measure
-def software_filtering(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def software_filtering(bench: SceneBench, printed: Printed) -> Measured:
     """Time bilinear filtering in software; say what a texture unit would have to do for the printed ratios."""
     side = 64
     texture = np.random.default_rng(3).integers(0, 256, (side, side, 4)).astype(np.uint8)
@@ -210,15 +200,13 @@ def software_filtering(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, {name: round(value, 3) for name, value in figures.items()})
 
 
-@measure
-def peak_of_a_core(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def peak_of_a_core(bench: SceneBench, printed: Printed) -> Measured:
     """Execute fused multiply-adds at full rate."""
     flops = _flops_per_cycle()
     return Measured(f"{flops:g} flops a cycle, {flops:g} GFLOPS at 1 GHz", {"flops_per_cycle": flops})
 
 
-@measure
-def rays_and_a_triangle(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
     """Time the ray kernel."""
     test = time_rays()
     text = f"{test.vector:g} vector operations: {test.shared:g} cycles with four threads on the core,"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.scene_costs import costs_of
-from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.pipeline.scheduling import CORES, FrameWork, ScheduleConfig, balance_of, scaling_of
 from larrabee_bridge.vpu.memory.fibers import fewest_fibers, run_fibers
 from larrabee_bridge.vpu.memory.ring import RingConfig, RingMessage, RingNetwork
+from pixelflow.evidence import Measured
 
 __all__ = ["FILLING", "SCENES", "scenes_of", "work_of"]
 
@@ -31,8 +30,7 @@ _ACCESSES = 4
 _LATENCIES = (100, 200, 400, 800)
 
 
-@measure
-def ring_rules(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def ring_rules(bench: SceneBench, printed: Printed) -> Measured:
     """Send random messages between many cores; count who was accepted when, and who waited on the way."""
     config = RingConfig()
     cores = max(CORES)
@@ -50,8 +48,7 @@ def ring_rules(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, figures | {"rides": len(rides), "held_up": late, "wrong_clock": wrong})
 
 
-@measure
-def fibers_needed(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def fibers_needed(bench: SceneBench, printed: Printed) -> Measured:
     """Find the fewest fibers of a stated shader by formula; run them, and one fewer."""
     qquad = (_STRETCH,) * (_ACCESSES + 1)
     found, enough, fewer = {}, {}, {}
@@ -67,22 +64,22 @@ def fibers_needed(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, figures | {f"stall_one_fewer_{latency}": round(share, 4) for latency, share in fewer.items()})
 
 
-def scenes_of(bench: Bench) -> tuple[str, ...]:
+def scenes_of(bench: SceneBench) -> tuple[str, ...]:
     """Return the composed scenes that are looked at on a bench: all of the first kind, of the second those it has."""
     return (*SCENES, *(name for name in FILLING if name in bench.scenes))
 
 
-def _at(bench: Bench, tile: int) -> tuple[str, ...]:
+def _at(bench: SceneBench, tile: int) -> tuple[str, ...]:
     """Return the scenes that are looked at with tiles of a size: with large ones only the first, to save time."""
     return scenes_of(bench) if tile == _TILES[0] else SCENES
 
 
-def work_of(bench: Bench, name: str, tile: int, primset: int) -> FrameWork:
+def work_of(bench: SceneBench, name: str, tile: int, primset: int) -> FrameWork:
     """Return a frame of a scene, in tiles and PrimSets of these sizes."""
     return costs_of(bench, name, tile).work(name, primset)
 
 
-def _missed(bench: Bench, *tiles: int) -> str:
+def _missed(bench: SceneBench, *tiles: int) -> str:
     """Return how far fitted tiles are from those that were executed."""
     parts = []
     for tile in tiles:
@@ -93,7 +90,7 @@ def _missed(bench: Bench, *tiles: int) -> str:
     return "; ".join(parts)
 
 
-def _short_of_linear(bench: Bench) -> dict[tuple[str, int, int, int], float]:
+def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int, int], float]:
     """Return by which share the most cores fall short of linear, relative to the fewest.
 
     For each scene, tile, size of PrimSets, and frames after one another.
@@ -118,8 +115,7 @@ def _span(values: list[float]) -> str:
     return f"{min(values):.1%} to {max(values):.1%}"
 
 
-@measure(long=True)
-def scaling_of_cores(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
     """Schedule frames of composed scenes on 8 to 48 cores, with frames that overlap and alone."""
     found = _short_of_linear(bench)
     parts = []
@@ -142,8 +138,7 @@ def scaling_of_cores(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text + _missed(bench, *_TILES), figures)
 
 
-@measure(long=True)
-def scaling_of_primsets(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
     """Schedule the same with both sizes of PrimSets."""
     found, scenes = _short_of_linear(bench), scenes_of(bench)
     parts, figures = [], {}
@@ -160,8 +155,7 @@ def scaling_of_primsets(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, figures | {"not_worse": better})
 
 
-@measure(long=True)
-def balance_of_bins(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the bins of composed scenes with their mean."""
     scenes = scenes_of(bench)
     found = {name: balance_of([work_of(bench, name, _TILES[0], _PRIMSETS[0]).back]) for name in scenes}
@@ -176,8 +170,7 @@ def balance_of_bins(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(f"{text}; {_missed(bench, _TILES[0])}", figures)
 
 
-@measure(long=True)
-def units_of_scenes(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def units_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
     """Add up the cycles of composed scenes: cores at 1 GHz that draw them 60 times a second."""
     works = {name: work_of(bench, name, _TILES[0], _PRIMSETS[0]) for name in scenes_of(bench)}
     units = {name: work.cycles * _FRAMES_A_SECOND / _UNIT_HERTZ for name, work in works.items()}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from larrabee_bridge.claims.measures.bench import Bench, measure
-from larrabee_bridge.claims.published.claim import Measured
+from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.pipeline.coverage.quads import quads_of
 from larrabee_bridge.pipeline.frame.breakdown import Breakdown, breakdown_of
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.raster.timing import Ablation, ablation
+from pixelflow.evidence import Measured
 
 __all__ = ["COMPARED", "MESHES", "SMALL", "VOLUMES"]
 
@@ -27,7 +25,7 @@ _TILE = 32
 """Of frames of few pixels."""
 
 
-def _ablations(bench: Bench) -> dict[str, Ablation]:
+def _ablations(bench: SceneBench) -> dict[str, Ablation]:
     def compute() -> dict[str, Ablation]:
         found = {}
         for name in MESHES:
@@ -38,8 +36,7 @@ def _ablations(bench: Bench) -> dict[str, Ablation]:
     return bench.once("ablations", compute)
 
 
-@measure(long=True)
-def rasterizer_masks(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def rasterizer_masks(bench: SceneBench, printed: Printed) -> Measured:
     """Compare every mask of meshes with integers in 64 bits, at each size of tile."""
     quads = pixels = differing = 0
     for name in COMPARED:
@@ -62,16 +59,14 @@ def _placed(quads, width: int) -> set[tuple[int, int, int]]:
     return set(zip(quads.triangle.tolist(), place.tolist(), quads.masks[:, 0].tolist(), strict=True))
 
 
-@measure(long=True)
-def rasterizer_mix(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def rasterizer_mix(bench: SceneBench, printed: Printed) -> Measured:
     """Count the vector unit's share in the instructions of set-up and descent."""
     found = {name: each.instruction.vector_share for name, each in _ablations(bench).items()}
     text = "share of the vector unit: " + ", ".join(f"{name} {share:.2f}" for name, share in found.items())
     return Measured(text, {f"share_{name}": round(share, 4) for name, share in found.items()})
 
 
-@measure(long=True)
-def rasterizer_ablation(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def rasterizer_ablation(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the cycles of the descent with its bit scan and without."""
     found = {name: each.extra for name, each in _ablations(bench).items()}
     text = "cycles of the descent that a loop adds: " + ", ".join(f"{name} {more:.1%}" for name, more in found.items())
@@ -81,12 +76,11 @@ def rasterizer_ablation(bench: Bench, printed: Mapping[str, float]) -> Measured:
 # --- stages ------------------------------------------------------------------------------------------------------
 
 
-def _breakdown(bench: Bench, name: str) -> Breakdown:
+def _breakdown(bench: SceneBench, name: str) -> Breakdown:
     return bench.once(f"stages of {name}", lambda: breakdown_of(bench.frame(name), tile=_TILE))
 
 
-@measure(long=True)
-def shares_of_stages(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
     """Execute rasterizer and back end of a mesh and of shadow volumes; say which shaders give the printed shares."""
     mesh, volumes = _breakdown(bench, SMALL), _breakdown(bench, VOLUMES)
     shortest, share = mesh.raster_share(), volumes.raster_share()

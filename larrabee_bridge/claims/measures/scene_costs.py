@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from larrabee_bridge.claims.measures.bench import Bench
+from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.pipeline.backend import render_back_end
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
@@ -67,7 +67,7 @@ def _whole(cycles: np.ndarray) -> np.ndarray:
     return np.maximum(np.rint(cycles), 0).astype(np.int64)
 
 
-def costs_of(bench: Bench, name: str, tile: int) -> SceneCosts:
+def costs_of(bench: SceneBench, name: str, tile: int) -> SceneCosts:
     """Return the costs of a scene, worked out once on a bench; vertices are left out.
 
     A tile takes some cycles, each entry of its bin some, and each block, by least squares. Entries and blocks of large

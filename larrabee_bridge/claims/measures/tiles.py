@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.architecture import crossing
-from larrabee_bridge.claims.measures.bench import Bench, measure
 from larrabee_bridge.claims.measures.meshes import even_mesh
-from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.pipeline.coverage.binning import TILES, bin_triangles, in_order, sub_bins
 from larrabee_bridge.vpu.core import CoreConfig
+from pixelflow.evidence import Measured
 from pixelflow.simd.drawing import spans_of
 
 _COLOUR_AND_DEPTH = 4 + 4
@@ -24,8 +22,7 @@ _CORES = (1, 2, 4, 8, 16, 32, 48)
 _PRIMSETS = (1, 50, 1000)
 
 
-@measure
-def bytes_of_a_tile(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def bytes_of_a_tile(bench: SceneBench, printed: Printed) -> Measured:
     """Multiply."""
     largest = max(TILES)
     held, slice_bytes = largest * largest * _COLOUR_AND_DEPTH, CoreConfig().l2_bytes
@@ -34,8 +31,7 @@ def bytes_of_a_tile(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, {"smallest": min(TILES), "largest": largest, "share_of_slice": share, "bytes": held})
 
 
-@measure(long=True)
-def spread_by_area(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def spread_by_area(bench: SceneBench, printed: Printed) -> Measured:
     """Bin meshes of triangles of growing size; say at which size the spread is what is printed."""
     figures: dict[str, float | None] = {}
     pixels, spreads = [], {tile: [] for tile in _SPREAD_TILES}
@@ -59,8 +55,7 @@ def _size(value: float | None, least: float) -> str:
     return f"less than {least:.2g}" if value is None else f"{value:.2g}"
 
 
-@measure
-def order_of_sub_bins(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def order_of_sub_bins(bench: SceneBench, printed: Printed) -> Measured:
     """Give each PrimSet to a core at random, and read every tile back by sequence ids."""
     size = 256
     triangles = even_mesh(size, size, 200, layers=3)
@@ -79,8 +74,7 @@ def order_of_sub_bins(bench: Bench, printed: Mapping[str, float]) -> Measured:
     return Measured(text, {"tiles": tiles, "out_of_order": tiles - same})
 
 
-@measure
-def cost_of_locks(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def cost_of_locks(bench: SceneBench, printed: Printed) -> Measured:
     """Multiply, and divide by the clocks of a frame."""
     clocks = printed["locks"] * printed["clocks"]
     shares = {name: clocks / (printed[name] * 1e9 / printed["frames"]) for name in ("units", "fewer_units")}

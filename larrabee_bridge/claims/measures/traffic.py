@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from larrabee_bridge.claims.measures.bench import Bench, measure
+from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.meshes import even_mesh
-from larrabee_bridge.claims.published.claim import Measured
 from larrabee_bridge.pipeline.coverage.quads import quads_of, quads_of_spans
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.traffic import (
@@ -30,6 +28,7 @@ from larrabee_bridge.pipeline.traffic import (
     random_layers,
 )
 from larrabee_bridge.pipeline.traffic.settings import BLOCK
+from pixelflow.evidence import Measured
 from pixelflow.simd.drawing import Draw, Frame
 
 _KB = 1024
@@ -45,15 +44,13 @@ _AREA = 800
 _SAMPLE_BYTES = 4
 
 
-@measure
-def texture_cache(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def texture_cache(bench: SceneBench, printed: Printed) -> Measured:
     """Read the configuration of the byte counters."""
     held = TrafficConfig().core_texture_cache // _KB
     return Measured(f"{held} KB a core, in the byte counters", {"texture_cache_kb": held})
 
 
-@measure
-def immediate_configuration(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def immediate_configuration(bench: SceneBench, printed: Printed) -> Measured:
     """Read the configuration of the byte counters."""
     config = TrafficConfig()
     figures = {
@@ -70,8 +67,7 @@ def immediate_configuration(bench: Bench, printed: Mapping[str, float]) -> Measu
     return Measured(text.format(**figures), figures)
 
 
-@measure
-def bytes_of_tiles(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def bytes_of_tiles(bench: SceneBench, printed: Printed) -> Measured:
     """Count bytes of a screen that is covered three times, with and without what saves some."""
     pixels = _SCREEN[0] * _SCREEN[1]
     triangles = even_mesh(*_SCREEN, 700, layers=3)
@@ -109,7 +105,7 @@ Ratios = dict[tuple[str, int, int], float]
 """Bytes of immediate mode over those of tiles, by variant, layers and samples."""
 
 
-def _ratios(bench: Bench) -> Ratios:
+def _ratios(bench: SceneBench) -> Ratios:
     return bench.once("immediate over binned", _compute_ratios)
 
 
@@ -160,8 +156,7 @@ def _row(found: Ratios, variant: str, samples: int) -> str:
     return ", ".join(f"{found[variant, depth, samples]:.2f}" for depth in _DEPTHS)
 
 
-@measure(long=True)
-def immediate_over_binned(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def immediate_over_binned(bench: SceneBench, printed: Printed) -> Measured:
     """Count bytes of layers in random order, both ways."""
     found = _ratios(bench)
     lines = []
@@ -184,8 +179,7 @@ def immediate_over_binned(bench: Bench, printed: Mapping[str, float]) -> Measure
     return Measured(text, figures)
 
 
-@measure(long=True)
-def ratio_by_depth(bench: Bench, printed: Mapping[str, float]) -> Measured:
+def ratio_by_depth(bench: SceneBench, printed: Printed) -> Measured:
     """Ask whether the same ratios grow with the layers, bins and vertices included, which grow as well."""
     found = _ratios(bench)
     figures: dict[str, bool] = {}

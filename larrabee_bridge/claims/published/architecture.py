@@ -1,141 +1,84 @@
 """Claims of sections 2 and 3 of Seiler et al. 2008: processors, caches, the vector unit, the ring, fixed function."""
 
-from larrabee_bridge.claims.published.claim import Claim, Kind
+from pixelflow.evidence import Claim, ClaimClass, Note, Reason
 
 __all__ = ["CLAIMS"]
 
-M, N, P, R = Kind.MECHANICAL, Kind.NOT, Kind.PROXY, Kind.REPRODUCIBLE
+M, N, P, R = ((each,) for each in (ClaimClass.MECHANICAL, ClaimClass.NOT, ClaimClass.PROXY, ClaimClass.REPRODUCIBLE))
 
 CLAIMS = (
-    Claim(
-        name="single-stream-price",
-        where="2.3",
-        text="In one process technology a new design that is faster on one stream costs more area and power.",
-        published="1.5x to 1.7x performance for 2x to 3x area and 2x to 2.5x power",
-        kinds=(N,),
-        conditions="cited by the paper from two others",
-        reason="needs area and power of processors; nothing here has either",
-    ),
-    Claim(
-        name="table-1",
-        where="Table 1",
-        text="Ten in-order cores with a 16-wide unit, in the area and power of two out-of-order ones, halve the "
+    Claim("single-stream-price", "2.3",
+        "In one process technology a new design that is faster on one stream costs more area and power.",
+        N, "1.5x to 1.7x performance for 2x to 3x area and 2x to 2.5x power",
+        "cited by the paper from two others",
+        reason="needs area and power of processors; nothing here has either"),
+    Claim("table-1", "Table 1",
+        "Ten in-order cores with a 16-wide unit, in the area and power of two out-of-order ones, halve the "
         "single-stream rate and multiply the peak vector throughput.",
-        published="8 and 160 vector operations a clock, 20x; 40x in flops; 4 and 2 instructions a clock",
-        kinds=(M,),
-        conditions="arithmetic on the printed numbers of cores and widths; lanes are the vector unit's, and that it "
-        "issues one operation a clock is executed; a multiply-add is declared as two flops; instructions a clock, "
-        "area and power are not looked at",
+        M, "8 and 160 vector operations a clock, 20x; 40x in flops; 4 and 2 instructions a clock",
+        "arithmetic on the printed numbers of cores and widths; lanes are the vector unit's, and that it issues one "
+        "operation a clock is executed; a multiply-add is declared as two flops; instructions a clock, area and power "
+        "are not looked at",
         values={
-            "out_of_order_cores": 2,
-            "out_of_order_width": 4,
-            "in_order_cores": 10,
-            "out_of_order_operations": 8,
-            "in_order_operations": 160,
-            "ratio": 20,
-            "flops_ratio": 40,
-        },
-        measure="peak_of_two_designs",
-    ),
-    Claim(
-        name="caches",
-        where="3.1",
-        text="A core has larger L1 caches than the Pentium, for four threads, and a slice of the L2 cache.",
-        published="32 KB for instructions and 32 KB for data (8 and 8 KB in the Pentium); 256 KB of L2; 4 threads",
-        kinds=(M,),
-        conditions="caches are parameters of the core model, which has none for instructions; threads are a constant "
-        "of the kernels here",
-        values={"l1_data_kb": 32, "l2_kb": 256, "threads": 4},
-        measure="sizes_of_caches",
-    ),
-    Claim(
-        name="vector-unit-area",
-        where="3.3",
-        text="The vector unit with its registers takes a good part of a core.",
-        published="about one third of the area",
-        kinds=(N,),
-        conditions="a layout",
-        reason="needs a layout; nothing here has an area",
-    ),
-    Claim(
-        name="lane-utilisation",
-        where="3.3",
-        text="Sixteen lanes are well used by pixel shaders, one component of sixteen pixels at a time.",
-        published="88 %",
-        kinds=(P,),
-        conditions="equilateral triangles of growing area at places and angles of all kinds, coverage alone: how many "
-        "pixels of a vector of sixteen are covered, as 4x4 blocks and as any four 2x2 blocks; branches of shaders are "
-        "left out, and whether the paper's figure includes them is not printed",
-        values={"utilisation": 0.88},
-        measure="utilisation_by_area",
-    ),
-    Claim(
-        name="free-conversions",
-        where="3.3",
-        text="Narrow data are widened on their way from the L1 cache at no cost.",
-        published="8-bit unorm, 8-bit uint, 16-bit sint and 16-bit float: no loss",
-        kinds=(M,),
-        conditions="the same eight additions with every kind of memory operand; that a load-op costs nothing more is a "
-        "parameter of the model, so this says that no kind is treated otherwise",
-        values={"more_cycles": 0, "formats": 4},
-        measure="conversions",
-    ),
-    Claim(
-        name="gather-rate",
-        where="3.3",
-        text="A gather is limited by the cache, which serves one line a cycle; many access patterns are coherent.",
-        published="usually 1 line a cycle, much less than 16 cycles for coherent patterns",
-        kinds=(R,),
-        conditions="gathers of sparse matrix products in the L1 cache: five-point stencil of 32 x 16 points, band of "
-        "50 on either side, uniform over 1,024 columns; sixteen rows at once, and entries row by row; the rule is the "
-        "model's, the number of lines is found",
-        measure="lines_of_gathers",
-    ),
-    Claim(
-        name="clauses",
-        where="3.3",
-        text="A clause of if and else can be left out where the mask is all zeros or all ones.",
-        published="no figure",
-        kinds=(R,),
-        conditions="two polynomials of degree 8 as if and else, each lane taking the if by itself with some "
-        "likelihood; 64 vectors at each of 11 densities, four threads on a core",
-        measure="clauses_skipped",
-    ),
-    Claim(
-        name="ring",
-        where="3.4",
-        text="A ring in both directions joins the cores; each agent accepts from one of them on even clocks and from "
-        "the other on odd ones; several short rings above some number of cores.",
-        published="512 bits a direction; more than 16 cores: several rings",
-        kinds=(M,),
-        conditions="a model of the ring under random messages; that nobody waits on the ring, and that each is "
-        "accepted in the clocks of its direction, is compared message by message",
+            "out_of_order_cores": 2, "out_of_order_width": 4, "in_order_cores": 10, "out_of_order_operations": 8,
+            "in_order_operations": 160, "ratio": 20, "flops_ratio": 40}),
+    Claim("caches", "3.1",
+        "A core has larger L1 caches than the Pentium, for four threads, and a slice of the L2 cache.",
+        M, "32 KB for instructions and 32 KB for data (8 and 8 KB in the Pentium); 256 KB of L2; 4 threads",
+        "caches are parameters of the core model, which has none for instructions; threads are a constant of the "
+        "kernels here",
+        values={"l1_data_kb": 32, "l2_kb": 256, "threads": 4}),
+    Claim("vector-unit-area", "3.3",
+        "The vector unit with its registers takes a good part of a core.",
+        N, "about one third of the area",
+        "a layout",
+        reason="needs a layout; nothing here has an area"),
+    Claim("lane-utilisation", "3.3",
+        "Sixteen lanes are well used by pixel shaders, one component of sixteen pixels at a time.",
+        P, "88 %",
+        "equilateral triangles of growing area at places and angles of all kinds, coverage alone: how many pixels of a "
+        "vector of sixteen are covered, as 4x4 blocks and as any four 2x2 blocks; branches of shaders are left out, "
+        "and whether the paper's figure includes them is not printed",
+        values={"utilisation": 0.88}),
+    Claim("free-conversions", "3.3",
+        "Narrow data are widened on their way from the L1 cache at no cost.",
+        M, "8-bit unorm, 8-bit uint, 16-bit sint and 16-bit float: no loss",
+        "the same eight additions with every kind of memory operand; that a load-op costs nothing more is a parameter "
+        "of the model, so this says that no kind is treated otherwise",
+        values={"more_cycles": 0, "formats": 4}),
+    Claim("gather-rate", "3.3",
+        "A gather is limited by the cache, which serves one line a cycle; many access patterns are coherent.",
+        R, "usually 1 line a cycle, much less than 16 cycles for coherent patterns",
+        "gathers of sparse matrix products in the L1 cache: five-point stencil of 32 x 16 points, band of 50 on either "
+        "side, uniform over 1,024 columns; sixteen rows at once, and entries row by row; the rule is the model's, the "
+        "number of lines is found"),
+    Claim("clauses", "3.3",
+        "A clause of if and else can be left out where the mask is all zeros or all ones.",
+        R, "no figure",
+        "two polynomials of degree 8 as if and else, each lane taking the if by itself with some likelihood; 64 "
+        "vectors at each of 11 densities, four threads on a core"),
+    Claim("ring", "3.4",
+        "A ring in both directions joins the cores; each agent accepts from one of them on even clocks and from the "
+        "other on odd ones; several short rings above some number of cores.",
+        M, "512 bits a direction; more than 16 cores: several rings",
+        "a model of the ring under random messages; that nobody waits on the ring, and that each is accepted in the "
+        "clocks of its direction, is compared message by message",
         values={"bits": 512, "most_cores_on_a_ring": 16},
-        expected={"held_up": 0, "wrong_clock": 0},
-        measure="ring_rules",
-    ),
-    Claim(
-        name="texture-filtering",
-        where="3.5",
-        text="Filtering textures on the cores would take much longer than in the texture units, above all where "
-        "textures are compressed.",
-        published="12x to 40x longer",
-        kinds=(P,),
-        conditions="bilinear samples of an uncompressed RGBA8 texture in the L1 cache by our program; what a texture "
-        "unit would have to do in a clock for each bound to hold, since no rate is printed",
+        expected={"held_up": 0, "wrong_clock": 0}),
+    Claim("texture-filtering", "3.5",
+        "Filtering textures on the cores would take much longer than in the texture units, above all where textures "
+        "are compressed.",
+        P, "12x to 40x longer",
+        "bilinear samples of an uncompressed RGBA8 texture in the L1 cache by our program; what a texture unit would "
+        "have to do in a clock for each bound to hold, since no rate is printed",
         values={"least": 12, "most": 40},
-        measure="software_filtering",
-        note="The section sends readers to a section 5.5 for shares of processing time; there is none, 5.4 has them.",
-    ),
-    Claim(
-        name="texture-cache",
-        where="3.5",
-        text="The texture units have a cache for each core.",
-        published="32 KB",
-        kinds=(M,),
-        conditions="a parameter, where a model here has one",
-        values={"texture_cache_kb": 32},
-        measure="texture_cache",
-    ),
-)
+        notes=(Note("texture-filtering", "3.5", Reason.ERRATUM,
+            "The section sends readers to a section 5.5 for shares of processing time; there is none, 5.4 has "
+            "them."),)),
+    Claim("texture-cache", "3.5",
+        "The texture units have a cache for each core.",
+        M, "32 KB",
+        "a parameter, where a model here has one",
+        values={"texture_cache_kb": 32}),
+)  # fmt: skip
 """In the order of the paper."""

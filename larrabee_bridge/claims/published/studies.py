@@ -1,240 +1,139 @@
 """Claims of sections 5 and 6 of Seiler et al. 2008: what was measured with games, and other applications."""
 
-from larrabee_bridge.claims.published.claim import Claim, Kind
+from pixelflow.evidence import Claim, ClaimClass, Note, Reason
 
 __all__ = ["CLAIMS"]
 
-M, N, P, R = Kind.MECHANICAL, Kind.NOT, Kind.PROXY, Kind.REPRODUCIBLE
+M, N, P, R = ((each,) for each in (ClaimClass.MECHANICAL, ClaimClass.NOT, ClaimClass.PROXY, ClaimClass.REPRODUCIBLE))
 
 CLAIMS = (
-    Claim(
-        name="workloads",
-        where="Table 2",
-        text="Frames of three games, far apart, were traced.",
-        published="25 frames each, 1600x1200, with 4, 4 and 1 samples",
-        kinds=(N,),
-        conditions="the traces are not public; our scenes have the same size of screen where nothing else is said",
-        reason="needs the traces of the games",
-    ),
-    Claim(
-        name="cycles-simulated",
-        where="5.1",
-        text="Most cycles of a frame were run through cycle-accurate simulators.",
-        published="90 %",
-        kinds=(N,),
-        conditions="their tools and their assembly code",
+    Claim("workloads", "Table 2",
+        "Frames of three games, far apart, were traced.",
+        N, "25 frames each, 1600x1200, with 4, 4 and 1 samples",
+        "the traces are not public; our scenes have the same size of screen where nothing else is said",
+        reason="needs the traces of the games"),
+    Claim("cycles-simulated", "5.1",
+        "Most cycles of a frame were run through cycle-accurate simulators.",
+        N, "90 %",
+        "their tools and their assembly code",
         reason="needs their simulators and programs",
-        note="5.1 counts limits of memory bandwidth among what was simulated; 5.3 says that the studies measure "
-        "computational speed, unrestricted by it.",
-    ),
-    Claim(
-        name="larrabee-unit",
-        where="5.1",
-        text="A Larrabee unit is one core at 1 GHz.",
-        published="32 GFLOPS at most",
-        kinds=(M,),
-        conditions="fused multiply-adds that do not wait for each other, executed: how many issue in a cycle; that "
-        "each is two flops in sixteen lanes is declared",
-        values={"flops_per_cycle": 32},
-        measure="peak_of_a_core",
-    ),
-    Claim(
-        name="scaling",
-        where="5.2, Fig. 9",
-        text="Speed grows almost with the number of cores, relative to 8 of them.",
-        published="7 to 10 % below linear at 48 cores, PrimSets of at most 1000",
-        kinds=(P,),
-        conditions="scheduling of composed scenes at 1600x1200 (meadow, swarm and tray fill the screen), not of the "
-        "games; cycles of our programs: the rasterizer executed, the back end, with a shader of 50 operations more "
-        "than it needs, executed on some tiles of each scene and size and fitted to the others by triangles and "
-        "blocks, with the residual that is shown (of 128x128 the emptier half of the tiles is executed); vertices "
-        "left out",
-        values={"least": 0.07, "most": 0.10, "cores": 48, "from_cores": 8, "primset": 1000},
-        measure="scaling_of_cores",
-    ),
-    Claim(
-        name="smaller-primsets",
-        where="5.2",
-        text="Smaller PrimSets bring F.E.A.R. closer to linear.",
-        published="2 % below with PrimSets of 200",
-        kinds=(P,),
-        conditions="the same scheduling with tiles of 64x64 and both sizes of PrimSet: the direction, not the figure",
-        values={"below": 0.02, "primset": 200},
-        measure="scaling_of_primsets",
-    ),
-    Claim(
-        name="units-for-60",
-        where="Fig. 10",
-        text="So many units draw every sample frame 60 times a second.",
-        published="about 10 (Half-Life 2), 25 (F.E.A.R.) and 25 (Gears of War)",
-        kinds=(N,),
-        conditions="not the games: our composed scenes at 1600x1200 with a shader of 50 operations more than it needs, "
-        "cycles as for figure 9, as if speed grew with the cores",
-        measure="units_of_scenes",
-        note="Simulated on one core as if speed grew with the number of cores, beside a figure 9 that falls 7 to 10 % "
-        "short of that.",
-    ),
-    Claim(
-        name="locks",
-        where="5.2",
-        text="Locks are few and cheap enough.",
-        published="less than 10,000 locks a frame, around 100 clocks each",
-        kinds=(M, P),
-        conditions="the product, as a share of a frame of 1/60 s on the units of figure 10; how many locks games take "
-        "is not measured",
-        values={"locks": 10_000, "clocks": 100, "units": 25, "fewer_units": 10, "frames": 60},
-        measure="cost_of_locks",
-    ),
-    Claim(
-        name="bin-balance",
-        where="Fig. 11",
-        text="Bins of a frame take about equally long.",
-        published="most from 0.5x to 2x the mean, few above 3x",
-        kinds=(P,),
-        conditions="bins of 64x64 pixels of the same scenes with the same cycles; not the game; herd, fleet, works and "
-        "anthill fill a part of the screen, and bins without a triangle do not count; a scene that fills the screen is "
-        "named as such",
-        values={"low": 0.5, "high": 2, "rare": 3},
-        measure="balance_of_bins",
-    ),
-    Claim(
-        name="immediate-baseline",
-        where="5.3",
-        text="The immediate renderer that binning is compared with is an ideal one.",
-        published="perfect hierarchical depth culling; 128 KB of texture cache, 1 MB of colour and of depth cache; "
+        notes=(Note("cycles-simulated", "5.1", Reason.ERRATUM,
+            "5.1 counts limits of memory bandwidth among what was simulated; 5.3 says that the studies measure "
+            "computational speed, unrestricted by it."),)),
+    Claim("larrabee-unit", "5.1",
+        "A Larrabee unit is one core at 1 GHz.",
+        M, "32 GFLOPS at most",
+        "fused multiply-adds that do not wait for each other, executed: how many issue in a cycle; that each is two "
+        "flops in sixteen lanes is declared",
+        values={"flops_per_cycle": 32}),
+    Claim("scaling", "5.2, Fig. 9",
+        "Speed grows almost with the number of cores, relative to 8 of them.",
+        P, "7 to 10 % below linear at 48 cores, PrimSets of at most 1000",
+        "scheduling of composed scenes at 1600x1200 (meadow, swarm and tray fill the screen), not of the games; cycles "
+        "of our programs: the rasterizer executed, the back end, with a shader of 50 operations more than it needs, "
+        "executed on some tiles of each scene and size and fitted to the others by triangles and blocks, with the "
+        "residual that is shown (of 128x128 the emptier half of the tiles is executed); vertices left out",
+        values={"least": 0.07, "most": 0.1, "cores": 48, "from_cores": 8, "primset": 1000}),
+    Claim("smaller-primsets", "5.2",
+        "Smaller PrimSets bring F.E.A.R. closer to linear.",
+        P, "2 % below with PrimSets of 200",
+        "the same scheduling with tiles of 64x64 and both sizes of PrimSet: the direction, not the figure",
+        values={"below": 0.02, "primset": 200}),
+    Claim("units-for-60", "Fig. 10",
+        "So many units draw every sample frame 60 times a second.",
+        N, "about 10 (Half-Life 2), 25 (F.E.A.R.) and 25 (Gears of War)",
+        "not the games: our composed scenes at 1600x1200 with a shader of 50 operations more than it needs, cycles as "
+        "for figure 9, as if speed grew with the cores",
+        notes=(Note("units-for-60", "Fig. 10", Reason.ERRATUM,
+            "Simulated on one core as if speed grew with the number of cores, beside a figure 9 that falls 7 to 10 "
+            "% short of that."),)),
+    Claim("locks", "5.2",
+        "Locks are few and cheap enough.",
+        M + P, "less than 10,000 locks a frame, around 100 clocks each",
+        "the product, as a share of a frame of 1/60 s on the units of figure 10; how many locks games take is not "
+        "measured",
+        values={"locks": 10_000, "clocks": 100, "units": 25, "fewer_units": 10, "frames": 60}),
+    Claim("bin-balance", "Fig. 11",
+        "Bins of a frame take about equally long.",
+        P, "most from 0.5x to 2x the mean, few above 3x",
+        "bins of 64x64 pixels of the same scenes with the same cycles; not the game; herd, fleet, works and anthill "
+        "fill a part of the screen, and bins without a triangle do not count; a scene that fills the screen is named "
+        "as such",
+        values={"low": 0.5, "high": 2, "rare": 3}),
+    Claim("immediate-baseline", "5.3",
+        "The immediate renderer that binning is compared with is an ideal one.",
+        M, "perfect hierarchical depth culling; 128 KB of texture cache, 1 MB of colour and of depth cache; "
         "compression 2x and 4x at one sample, 4x and 8x at four",
-        kinds=(M,),
-        conditions="the default configuration of the immediate model here",
+        "the default configuration of the immediate model here",
         values={
-            "texture_cache_kb": 128,
-            "colour_cache_kb": 1024,
-            "depth_cache_kb": 1024,
-            "colour_compression": 2,
-            "depth_compression": 4,
-            "colour_compression_4": 4,
-            "depth_compression_4": 8,
-        },
-        measure="immediate_configuration",
-    ),
-    Claim(
-        name="binning-bandwidth",
-        where="Fig. 12",
-        text="Immediate rendering moves more bytes than binning in every frame.",
-        published="2.4x to 7x (F.E.A.R.), 1.5x to 2.6x (Gears of War), 1.6x to 1.8x (Half-Life 2)",
-        kinds=(P,),
-        conditions="screens of 1600x1200 covered by layers, each block of 4x4 in a random order of depth, with the "
-        "assumptions of 5.3; tiles of 64x64 are cleared, their depths dropped and their colours resolved, which is a "
-        "constant of 4 bytes a pixel; bins and vertices are those of layers of triangles of 800 pixels, in bytes that "
-        "are invented; which depth the games had, and what they kept, is not public",
-        values={"least": 1.5, "most": 7},
-        measure="immediate_over_binned",
-    ),
-    Claim(
-        name="gain-grows",
-        where="5.3",
-        text="Binning gains most where immediate rendering needs most.",
-        published="the highest gains at the highest bandwidth",
-        kinds=(R,),
-        conditions="the same layers, bins and vertices included: does the ratio grow with their number, as the bytes "
-        "of immediate mode do? Of targets alone it does by construction, since those of tiles are a constant",
-        measure="ratio_by_depth",
-    ),
-    Claim(
-        name="stages",
-        where="Fig. 13",
-        text="Rasterization takes a small share of the time, and a large one where stencil shadows are drawn.",
-        published="3.2 % in two games, 20.1 % in F.E.A.R.",
-        kinds=(P,),
-        conditions="cycles of threads alone in our rasterizer and back end, executed at 256x192: a mesh of "
-        "small triangles, and 20 shadow volumes; neither vertices nor textures; not the games",
-        values={"low": 0.032, "high": 0.201},
-        measure="shares_of_stages",
-    ),
-    Claim(
-        name="frames-vary",
-        where="Fig. 14",
-        text="Shares of the stages vary strongly between frames of F.E.A.R.",
-        published="a chart of 25 frames",
-        kinds=(N,),
-        conditions="the traces",
-        reason="needs the traces of the game",
-    ),
-    Claim(
-        name="geforce-8",
-        where="6.2",
-        text="A contemporary's shared memory belongs to few processors and must be managed by the program.",
-        published="16 KB for 8 processors and up to 768 threads",
-        kinds=(M,),
-        conditions="cited by the paper from another",
-        reason="a fact about another machine, cited; there is nothing to measure here",
-    ),
-    Claim(
-        name="gather-gain",
-        where="6.2",
-        text="Hardware gather speeds up sparse matrix kernels, such as sparse matrix times vector.",
-        published="almost 3x on average",
-        kinds=(R,),
-        conditions="y = A x in float32, everything in the L1 cache, sixteen rows at once: a gather against 16 scalar "
-        "loads of indices, 16 of elements, 16 stores and a vector load, two scalar instructions a cycle; which "
-        "matrices and which software theirs was is not printed",
-        values={"ratio": 3},
-        measure="gain_of_gather",
-    ),
-    Claim(
-        name="physics",
-        where="6.4, Fig. 17",
-        text="Game physics uses many cores well.",
-        published="more than 50 % of the resources up to 64 cores",
-        kinds=(N, P),
-        conditions="their applications",
-        reason="needs the applications; their kernels are not rebuilt here",
-    ),
-    Claim(
-        name="ray-triangle",
-        where="6.4",
-        text="Sixteen rays are tested against one triangle in few cycles.",
-        published="47 cycles; 257 on a Core 2 Duo",
-        kinds=(R,),
-        conditions="our program (Moeller and Trumbore without a division) for each further triangle; which test theirs "
-        "was is not printed; the other processor is not looked at",
-        values={"cycles": 47, "other": 257},
-        measure="rays_and_a_triangle",
-    ),
-    Claim(
-        name="ray-tracer",
-        where="6.4, Fig. 19",
-        text="Other processors take more clock cycles for a whole ray tracer.",
-        published="4.67x a core's (one Core 2 Duo), 4.6x eight cores' (8-core Xeon)",
-        kinds=(N,),
-        conditions="the tracer and its scene",
-        reason="needs their ray tracer and scene",
-    ),
-    Claim(
-        name="ray-scene",
-        where="Fig. 18",
-        text="The scene that was traced, and what it took.",
-        published="234,000 triangles, about 4 million rays, 25 MB of kd-tree, 1 light, 1 reflection",
-        kinds=(N, P),
-        conditions="the scene is not public",
-        reason="needs the scene; a mesh of such a size says nothing about a ray tracer that is not here",
-    ),
-    Claim(
-        name="ray-scaling",
-        where="Fig. 19",
-        text="The ray tracer scales with cores.",
-        published="a chart",
-        kinds=(N,),
-        conditions="the tracer and its scene",
-        reason="needs their ray tracer and scene; how it scales is in a chart, and only its caption has a figure",
-    ),
-    Claim(
-        name="applications-scaling",
-        where="Fig. 20",
-        text="Image processing, physical simulation and other applications scale with cores.",
-        published="a chart",
-        kinds=(N,),
-        conditions="the applications",
-        reason="needs the applications; the figures are in a chart alone",
-    ),
-)
+            "texture_cache_kb": 128, "colour_cache_kb": 1024, "depth_cache_kb": 1024, "colour_compression": 2,
+            "depth_compression": 4, "colour_compression_4": 4, "depth_compression_4": 8}),
+    Claim("binning-bandwidth", "Fig. 12",
+        "Immediate rendering moves more bytes than binning in every frame.",
+        P, "2.4x to 7x (F.E.A.R.), 1.5x to 2.6x (Gears of War), 1.6x to 1.8x (Half-Life 2)",
+        "screens of 1600x1200 covered by layers, each block of 4x4 in a random order of depth, with the assumptions of "
+        "5.3; tiles of 64x64 are cleared, their depths dropped and their colours resolved, which is a constant of 4 "
+        "bytes a pixel; bins and vertices are those of layers of triangles of 800 pixels, in bytes that are invented; "
+        "which depth the games had, and what they kept, is not public",
+        values={"least": 1.5, "most": 7}),
+    Claim("gain-grows", "5.3",
+        "Binning gains most where immediate rendering needs most.",
+        R, "the highest gains at the highest bandwidth",
+        "the same layers, bins and vertices included: does the ratio grow with their number, as the bytes of immediate "
+        "mode do? Of targets alone it does by construction, since those of tiles are a constant"),
+    Claim("stages", "Fig. 13",
+        "Rasterization takes a small share of the time, and a large one where stencil shadows are drawn.",
+        P, "3.2 % in two games, 20.1 % in F.E.A.R.",
+        "cycles of threads alone in our rasterizer and back end, executed at 256x192: a mesh of small triangles, and "
+        "20 shadow volumes; neither vertices nor textures; not the games",
+        values={"low": 0.032, "high": 0.201}),
+    Claim("frames-vary", "Fig. 14",
+        "Shares of the stages vary strongly between frames of F.E.A.R.",
+        N, "a chart of 25 frames",
+        "the traces",
+        reason="needs the traces of the game"),
+    Claim("geforce-8", "6.2",
+        "A contemporary's shared memory belongs to few processors and must be managed by the program.",
+        M, "16 KB for 8 processors and up to 768 threads",
+        "cited by the paper from another",
+        reason="a fact about another machine, cited; there is nothing to measure here"),
+    Claim("gather-gain", "6.2",
+        "Hardware gather speeds up sparse matrix kernels, such as sparse matrix times vector.",
+        R, "almost 3x on average",
+        "y = A x in float32, everything in the L1 cache, sixteen rows at once: a gather against 16 scalar loads of "
+        "indices, 16 of elements, 16 stores and a vector load, two scalar instructions a cycle; which matrices and "
+        "which software theirs was is not printed",
+        values={"ratio": 3}),
+    Claim("physics", "6.4, Fig. 17",
+        "Game physics uses many cores well.",
+        N + P, "more than 50 % of the resources up to 64 cores",
+        "their applications",
+        reason="needs the applications; their kernels are not rebuilt here"),
+    Claim("ray-triangle", "6.4",
+        "Sixteen rays are tested against one triangle in few cycles.",
+        R, "47 cycles; 257 on a Core 2 Duo",
+        "our program (Moeller and Trumbore without a division) for each further triangle; which test theirs was is not "
+        "printed; the other processor is not looked at",
+        values={"cycles": 47, "other": 257}),
+    Claim("ray-tracer", "6.4, Fig. 19",
+        "Other processors take more clock cycles for a whole ray tracer.",
+        N, "4.67x a core's (one Core 2 Duo), 4.6x eight cores' (8-core Xeon)",
+        "the tracer and its scene",
+        reason="needs their ray tracer and scene"),
+    Claim("ray-scene", "Fig. 18",
+        "The scene that was traced, and what it took.",
+        N + P, "234,000 triangles, about 4 million rays, 25 MB of kd-tree, 1 light, 1 reflection",
+        "the scene is not public",
+        reason="needs the scene; a mesh of such a size says nothing about a ray tracer that is not here"),
+    Claim("ray-scaling", "Fig. 19",
+        "The ray tracer scales with cores.",
+        N, "a chart",
+        "the tracer and its scene",
+        reason="needs their ray tracer and scene; how it scales is in a chart, and only its caption has a figure"),
+    Claim("applications-scaling", "Fig. 20",
+        "Image processing, physical simulation and other applications scale with cores.",
+        N, "a chart",
+        "the applications",
+        reason="needs the applications; the figures are in a chart alone"),
+)  # fmt: skip
 """In the order of the paper."""

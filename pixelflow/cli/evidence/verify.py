@@ -1,18 +1,17 @@
 """Reproduce the thesis's tables: published, formula, measured, deviation, standing, and a note for every difference.
 
-`verify larrabee` puts the claims of the paper on Larrabee beside what is measured; further words choose among them
-(6.4, table1, fig12, or a claim's name).
-
 TABLE is the number of a table, or a name such as table7, figure13, section5, 4.1.4 or appendix-b; without one all are
 verified. What is measured is executed at that moment. A row that deviates must have a note that accounts for it, else
 the exit code is 1; with --strict no note excuses a deviation.
+
+With the name of another machine as the first TABLE, what the paper on it claims is verified: `verify larrabee 6.4`.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -22,13 +21,10 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import load_effective
-from pixelflow.simd.errors import nearest
+from pixelflow.evidence import AnyPaper, Bench, Claim, ClaimClass, Verified, evidence_report, paper_of
+from pixelflow.evidence.documents import markdown, svg
+from pixelflow.simd.machine import machine_named, machine_names
 from pixelflow.simd.report import Column, Report, Table
-from tessellation.reproduction import REPRODUCTIONS, WITHOUT_FIGURES, Bench, Reproduction
-from tessellation.reproduction.report import documents
-from tessellation.reproduction.report.figure import CURVES, save_figure
-from tessellation.reproduction.report.verification import verified_report
-from tessellation.reproduction.report.verified import Verified
 
 EXAMPLES = (
     "pixelflow verify 6",
@@ -38,23 +34,20 @@ EXAMPLES = (
     "pixelflow verify larrabee 6.4 table1 gather-gain",
 )
 
+_MACHINE = "pixelflow"
+"""Whose paper is verified where none is named."""
 _SUFFIXES = {"markdown": (".md",), "svg": (".svg",), "figure": (".png", ".svg")}
-
-
-_ALIASES = {"appendix a": "table 13", "introduction": "section 1", "results": "section 5", "conclusion": "section 5"}
-_WITHIN = {"2.2.3": "table 1", "2.2.6": "table 2", "4.1.1": "table 3", "4.1.2": "table 4", "4.2": "table 8"}
-"""Sections whose figures are those of a table."""
+_WATCHED = ("stats", "trace", "live", "frame")
+_LETTERS = "".join(each.letter for each in ClaimClass)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add tables and outputs."""
     add = parser.add_argument
     add("tables", nargs="*", metavar="TABLE", help="what to verify (default: everything)")
-    add("--class", dest="classes", default="RMPN", metavar="LETTERS",
-        help="`larrabee`: R reproducible, M mechanical, P by proxy, N not reproducible (default: all)")  # fmt: skip
-    add("--quick", action="store_true", help="`larrabee`: leave measures out that take seconds")
     add("--strict", action="store_true", help="let every deviation fail, also those that a note accounts for")
     add("--list", action="store_true", help="list what can be verified; execute nothing")
+    add_choice(parser)
     add_observer_options(parser, record=False)
     group = parser.add_argument_group("outputs")
     add = group.add_argument
@@ -63,56 +56,85 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--figure", metavar="FILE", help="draw the curves, .png or .svg (needs matplotlib: extra plot)")
 
 
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses among claims in words, and by their time."""
+    help_class = "R reproducible, M mechanical, P by proxy, N not reproducible; several letters: RM"
+    parser.add_argument("--class", dest="classes", default=_LETTERS, metavar="LETTERS", help=help_class)
+    parser.add_argument("--quick", action="store_true", help="leave measures out that take seconds")
+
+
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Verify, write the files, report; fails where a row does."""
-    if "larrabee" in args.tables:
-        return _claims(args, screen)
-    _check_outputs(args)
-    tables = _chosen(args.tables)
+    named = [name for name in args.tables[:1] if name in machine_names()]
+    paper = paper_named(*named or [_MACHINE])
+    names, everything = args.tables[len(named) :], " ".join(["pixelflow verify", *named, "--list"])
+    _check_outputs(args, paper)
     if args.list:
+        claims = _chosen(paper, names, args.classes, "TABLE", everything)
         columns = (Column("name", fixed=True), Column("section", fixed=True), Column("title"))
-        table = Table(columns, [(each.name, each.section, each.title) for each in tables])
-        return Report(results=[table], schema="pixelflow.tables/1", data={"tables": [each.name for each in tables]})
-    effective = load_effective(None, [], "thesis")
-    with Watching(args, screen, effective, source="") as watching:
-        bench = Bench(watching.attach)
-        # A bar on the terminal would fight with the dashboard there.
-        verified = _verified(replace(screen, progress=screen.progress and not args.live), tables, bench)
-    for path, document in ((args.markdown, documents.markdown), (args.svg, documents.svg)):
+        table = Table(columns, [(each.name, each.place, each.title) for each in claims])
+        return Report(results=[table], schema="pixelflow.tables/1", data={"tables": [each.name for each in claims]})
+    return verify(paper, names, args, screen, option="TABLE", everything=everything)
+
+
+def paper_named(machine: str) -> AnyPaper:
+    """Return the paper of a machine; raises UsageError where it has none."""
+    paper = paper_of(machine_named(machine))
+    if paper is None:
+        raise UsageError("TABLE", f"there is no paper on {machine} here")
+    return paper
+
+
+def verify(
+    paper: AnyPaper, names: Sequence[str], args: argparse.Namespace, screen: Screen, *, option: str, everything: str
+) -> Report:
+    """Measure the claims of those names, write the files, report.
+
+    ``option`` is what the names were given to, and ``everything`` the command that shows all there are.
+    """
+    claims = _chosen(paper, names, args.classes, option, everything)
+    if args.figure and paper.curves.isdisjoint(claim.name for claim in claims):
+        there = f"there are curves of {', '.join(sorted(paper.curves))}" if paper.curves else "the paper has no curves"
+        raise UsageError("--figure", f"nothing to draw; {there}")
+    with ExitStack() as stack:
+        attach = lambda machine: None  # noqa: E731
+        if paper.preset:
+            effective = load_effective(None, [], paper.preset)
+            attach = stack.enter_context(Watching(args, screen, effective, source="")).attach
+            # A bar on the terminal would fight with the dashboard there.
+            screen = replace(screen, progress=screen.progress and not args.live)
+        bench = paper.bench(attach)
+        verified = _verified(screen, paper, claims, bench, quick=args.quick)
+    for path, document in ((args.markdown, markdown), (args.svg, svg)):
         if path:
             with output_file(path) as stream:
                 stream.write(document(verified))
-    if args.figure:
-        if CURVES.isdisjoint(table.name for table in tables):
-            raise UsageError("--figure", f"nothing to draw; there are curves of {', '.join(sorted(CURVES))}")
+    if args.figure and paper.draw:
         with output_file(args.figure, binary=True) as stream:
-            save_figure(stream, PurePath(args.figure).suffix.lower()[1:], verified.tables, bench)
-    return verified_report(verified, strict=args.strict)
+            rows = {found.claim.name: found.rows for found in verified.findings}
+            paper.draw(stream, PurePath(args.figure).suffix.lower()[1:], rows, bench)
+    return evidence_report(verified, screen.width, quiet=screen.quiet, strict=args.strict)
 
 
-def _claims(args: argparse.Namespace, screen: Screen) -> Report:
-    """Put the claims of the paper on Larrabee beside what is measured; the other words name claims or their places."""
-    from pixelflow.cli.evidence.claims import claims
-
-    for option in ("strict", "list", "stats", "trace", "live", "frame", *_SUFFIXES):
-        if getattr(args, option):
-            raise UsageError(f"--{option}", "is for the thesis's tables", "leave it out, or leave out larrabee")
-    return claims(screen, [word for word in args.tables if word != "larrabee"], args.classes, quick=args.quick)
-
-
-def _verified(screen: Screen, tables: Sequence[Reproduction], bench: Bench) -> Verified:
-    """Execute the reproductions on the bench."""
+def _verified(screen: Screen, paper: AnyPaper, claims: Sequence[Claim], bench: Bench, *, quick: bool) -> Verified:
+    """Measure claims one after the other on the bench."""
     found = []
-    with Progress(screen, sum(table.effort for table in tables)) as progress:
+    with Progress(screen, sum(map(paper.effort, claims))) as progress:
         bench.progress = progress.doing
-        for table in tables:
-            found.append((table, tuple(table.rows(bench))))
-            progress.step(table.effort)
-    return Verified(tuple(found), complete=len(tables) == len(REPRODUCTIONS))
+        for claim in claims:
+            if paper.in_words and paper.effort(claim) > 1 and not quick and not progress.shown:
+                screen.note(f"measuring {claim.name} ({claim.place}), which takes seconds")
+            progress.doing(claim.name)
+            found.append(paper.find(claim, bench, quick=quick))
+            progress.step(paper.effort(claim))
+    return Verified(paper, tuple(found))
 
 
-def _check_outputs(args: argparse.Namespace) -> None:
+def _check_outputs(args: argparse.Namespace, paper: AnyPaper) -> None:
     """Raise UsageError or InputError for output files that could not be written; changes nothing."""
+    for name in _WATCHED:
+        if getattr(args, name) and not paper.preset:
+            raise UsageError(f"--{name}", "there is nothing to watch: no run of a node is part of these measures")
     for option, suffixes in _SUFFIXES.items():
         path = getattr(args, option)
         if path is None:
@@ -126,40 +148,30 @@ def _check_outputs(args: argparse.Namespace) -> None:
         check_drawing()
 
 
-def _chosen(names: Iterable[str]) -> list[Reproduction]:
-    """Return the reproductions of those names in their own order, all for none.
+def _chosen(paper: AnyPaper, names: Iterable[str], letters: str, option: str, everything: str) -> list[Claim]:
+    """Return the claims of those names and classes in their own order, all for none.
 
-    A number is a table, a number with a dot a section, and ``table7``, ``Table-7`` and ``table 7`` are the same.
-    Raises UsageError for what is unknown, or prints no figure.
+    Raises UsageError for what is unknown or prints no figure, and where nothing is left.
     """
-    wanted = {_reproduction(name) for name in names}
-    return [each for name, each in REPRODUCTIONS.items() if not wanted or name in wanted]
+    wanted = {found for given in names for found in _called(paper, given, option, everything)}
+    claims = [claim for claim in paper.claims if not wanted or claim.name in wanted]
+    if not letters or not set(letters.upper()) <= set(_LETTERS):
+        raise UsageError("--class", f"{letters[:60]!r} are not classes", f"letters of {_LETTERS}")
+    if letters == _LETTERS:
+        return claims
+    claims = [claim for claim in claims if {each.letter for each in claim.classes} & set(letters.upper())]
+    if not claims:
+        raise UsageError("--class", f"none of the claims of {option} is of class {letters[:60]}")
+    return claims
 
 
-def _reproduction(given: str) -> str:
-    name = _plain(given)
-    if name in REPRODUCTIONS:
-        return name
-    if name in WITHOUT_FIGURES:
-        raise UsageError("TABLE", f"{name} has no figures to verify: {WITHOUT_FIGURES[name]}")
-    found = nearest(name, REPRODUCTIONS)
-    hint = f"did you mean {found}?" if found else "all of them: pixelflow verify --list"
-    raise UsageError("TABLE", f"{given[:60]!r} is no table, figure, section or appendix that is reproduced", hint)
-
-
-def _plain(given: str) -> str:
-    """Return a name as the reproductions have it, where its form is a known one."""
-    text = " ".join(re.sub(r"[-_]", " ", given.lower()).split())
-    match re.fullmatch(r"(table|figure|section|appendix)? ?([ab]|[\d.]*\d)", text):
-        case None:
-            return _ALIASES.get(text, text)
-        case found:
-            kind, number = found.groups()
-    if number in ("a", "b"):
-        kind = "appendix"
-    elif "." in number:
-        if number in _WITHIN:
-            return _WITHIN[number]
-        kind, number = "section", number.partition(".")[0]
-    text = f"{kind or 'table'} {number}"
-    return _ALIASES.get(text, text)
+def _called(paper: AnyPaper, given: str, option: str, everything: str) -> Sequence[str]:
+    """Return the names of the claims that are called so; raises UsageError where none is."""
+    found, plain = paper.called(given), paper.plain(given)
+    if not found and plain in paper.without:
+        raise UsageError(option, f"{plain} has no figures to verify: {paper.without[plain]}")
+    if not found:
+        near = paper.nearest(given)
+        hint = f"did you mean {near}?" if near else f"all of them: {everything}"
+        raise UsageError(option, f"{given[:60]!r} is no {paper.kinds}", hint)
+    return found

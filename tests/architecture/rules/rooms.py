@@ -13,6 +13,7 @@ NODE = (*BASE, "pixelflow.config", "pixelflow.node.parts.kernels", "pixelflow.ob
 TABLE = {
     "pixelflow": (),
     "pixelflow.simd.report": ("rich",),
+    "pixelflow.evidence": (*BASE, "rich"),
     "pixelflow.config": BASE,
     "pixelflow.simd": ("pixelflow.simd.report", "bitarray"),
     "pixelflow.simd.lanes": (*BASE, "numpy", "bitarray", "llvmlite"),
@@ -28,7 +29,15 @@ TABLE = {
     "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
     "microcode": (*BASE, "pixelflow.isa", "lark"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "lark", "pygments"),
-    "tessellation": (*BASE, "microcode", "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
+    "tessellation": (
+        *BASE,
+        "pixelflow.evidence",
+        "microcode",
+        "pixelflow.config",
+        "pixelflow.isa",
+        "pixelflow.node",
+        "numpy",
+    ),
     "tessellation.rendering": (
         *BASE,
         "microcode",
@@ -41,12 +50,15 @@ TABLE = {
     "tessellation.scenes": (*BASE, "pixelflow.config", "tessellation", "numpy"),
     # The reader of textures is an extra.
     "tessellation.scenes.load": (*BASE, "pixelflow.config", "tessellation", "numpy", "PIL"),
+    # The curves are an extra.
+    "tessellation.reproduction.curves": (*BASE, "pixelflow.evidence", "tessellation", "matplotlib"),
     # The readers of meshes are an extra.
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
     "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
     "larrabee_bridge": (
         *BASE,
+        "pixelflow.evidence",
         "pixelflow.observe",
         "microcode",
         "numpy",
@@ -54,8 +66,8 @@ TABLE = {
     "larrabee_bridge.compare.dashboard": (*BASE, "rich"),
     # The figures are an extra.
     "larrabee_bridge.compare.figure": (*BASE, "larrabee_bridge", "matplotlib"),
-    "tessellation.reproduction.report.figure": (*BASE, "tessellation", "matplotlib"),
-    "tessellation.reproduction.report.documents": (*BASE, "pixelflow.config", "tessellation", "rich"),
+    # The scenes that are measured.
+    "larrabee_bridge.claims.paper": (*BASE, "pixelflow.evidence", "larrabee_bridge", "tessellation"),
     "larrabee_bridge.compare": (
         *NODE,
         "pixelflow.node",

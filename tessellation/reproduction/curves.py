@@ -6,20 +6,20 @@ colours differently can tell apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
+from pixelflow.evidence import Row
 from tessellation.host.timeline import Span, timeline
 from tessellation.plan.stages import Stage
-from tessellation.published.rows import Row
-from tessellation.reproduction import Bench, Reproduction
+from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.passes import SCHEDULES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-__all__ = ["CURVES", "save_figure"]
+__all__ = ["CURVES", "draw_curves"]
 
 _BLUE, _ORANGE, _GREEN, _RED, _SKY, _PINK, _YELLOW = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442",
@@ -37,17 +37,14 @@ _WORK = {
 _READS = ("reads of texture memory", _ORANGE)
 
 
-def save_figure(
-    stream: IO[bytes], kind: str, tables: Sequence[tuple[Reproduction, Sequence[Row]]], bench: Bench
-) -> None:
-    """Draw those of the tables that have curves, one below the other, as ``png`` or ``svg``.
+def draw_curves(stream: IO[bytes], kind: str, rows: Mapping[str, Sequence[Row]], bench: ThesisBench) -> None:
+    """Draw those of the tables that have curves, one below the other, as ``png`` or ``svg``, from their rows by name.
 
     At least one of them must be among `CURVES`.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    rows = {table.name: rows for table, rows in tables}
     panels = [(height, draw) for names, height, draw in _PANELS if names & rows.keys()]
     # A fixed salt and no date: the same figures give the same bytes.
     with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
@@ -58,7 +55,7 @@ def save_figure(
         figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
 
 
-def _net_sizes(part: SubFigure, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
+def _net_sizes(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: ThesisBench) -> None:
     """Cycles against the size of the control net (tables 7 and 12)."""
     axes = part.subplots()
     for name, label, color, marker in (
@@ -80,7 +77,7 @@ def _net_sizes(part: SubFigure, rows: dict[str, Sequence[Row]], bench: Bench) ->
     _finish(axes)
 
 
-def _sends(part: SubFigure, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
+def _sends(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: ThesisBench) -> None:
     """TASIC and EMC cycles against sends per block (table 6)."""
     axes = part.subplots()
     shown = rows["table 6"]
@@ -103,7 +100,7 @@ def _finish(axes: Axes) -> None:
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
-def _stages(part: SubFigure, rows: dict[str, Sequence[Row]], bench: Bench) -> None:
+def _stages(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: ThesisBench) -> None:
     """Both streams of a bicubic pass in time, in both schedules on one scale (figure 13)."""
     from matplotlib.patches import Patch
 
@@ -140,7 +137,7 @@ def _pieces(spans: Sequence[Span]) -> dict[str, list[tuple[float, float]]]:
     return pieces
 
 
-_Draw = Callable[["SubFigure", dict[str, Sequence[Row]], Bench], None]
+_Draw = Callable[["SubFigure", Mapping[str, Sequence[Row]], ThesisBench], None]
 _PANELS: tuple[tuple[frozenset[str], float, _Draw], ...] = (
     (frozenset({"table 7", "table 12"}), 4, _net_sizes),
     (frozenset({"table 6"}), 3.6, _sends),

@@ -1,4 +1,4 @@
-"""The verification as Markdown and as a picture of its report."""
+"""Documents: a verification as Markdown and as a picture of its report."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import io
 from collections.abc import Iterator
 
 from pixelflow import __version__
-from pixelflow.config import THESIS
-from pixelflow.simd.report import as_text
-from tessellation.published.notes import NOTES
-from tessellation.published.thesis import TITLE
-from tessellation.reproduction import WITHOUT_FIGURES
-from tessellation.reproduction.report.verification import summary, verified_report
-from tessellation.reproduction.report.verified import Verified, deviation_text, figure_text, percent_text
+from pixelflow.evidence.paper import Verified
+from pixelflow.evidence.report import evidence_report, summary
+from pixelflow.evidence.row import Note
+from pixelflow.evidence.tables import deviation_text, figure_text, percent_text
+from pixelflow.simd.report import as_text, html
 
 __all__ = ["markdown", "svg"]
 
@@ -20,28 +18,32 @@ _PICTURE_WIDTH = 110
 
 
 def markdown(verified: Verified) -> str:
-    """Return the report as Markdown, with every column of every table and the notes as targets of links."""
+    """Return the report as Markdown: every column of every table, and the notes as targets of links."""
+    if verified.paper.in_words:
+        return html.markdown(evidence_report(verified, _PICTURE_WIDTH))
     return "\n".join(_markdown(verified)) + "\n"
 
 
 def _markdown(verified: Verified) -> Iterator[str]:
+    paper = verified.paper
     yield f"# pixelflow verify {__version__}\n"
-    yield f"{TITLE}; machine `{THESIS.sha256}`.\n"
+    yield f"{paper.title}; machine `{paper.sha256}`.\n"
     yield from (f"{line}.\n" for line in summary(verified))
-    for table, rows in verified.tables:
-        yield f"## {table.name.capitalize()}: {table.title}\n"
-        yield f"Thesis: {table.section}.\n"
+    for found in verified.findings:
+        claim = found.claim
+        yield f"## {claim.name.capitalize()}: {claim.title}\n"
+        yield f"{paper.name.capitalize()}: {claim.place}.\n"
         yield "| row | unit | published | formula | measured | deviation | % | standing | outcome | notes |"
         yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |"
-        for row in rows:
+        for row in found.rows:
             figures = [figure_text(value) for value in (row.published, row.formula, row.measured)]
-            notes = ", ".join(_link(name) for name in row.notes) + (f" ({row.detail})" if row.detail else "")
+            notes = ", ".join(map(_link, row.notes)) + (f" ({row.detail})" if row.detail else "")
             cells = [_escaped(row.item), row.unit, *figures, deviation_text(row.deviation), percent_text(row.percent)]
-            yield "| " + " | ".join([*cells, row.basis.standing, row.outcome, notes]) + " |"
+            yield "| " + " | ".join([*cells, row.basis.standing, row.verdict, notes]) + " |"
         yield ""
-        for basis in dict.fromkeys(row.basis for row in rows):
+        for basis in dict.fromkeys(row.basis for row in found.rows):
             yield f"- *{basis.standing}*: {basis.text}"
-        yield from (f"- see also {_link(name)}" for name in table.notes)
+        yield from (f"- see also {_link(note)}" for note in claim.notes)
         yield ""
     yield "## Notes\n"
     yield from (
@@ -50,11 +52,11 @@ def _markdown(verified: Verified) -> Iterator[str]:
     )
     if verified.complete:
         yield "\n## Without figures\n"
-        yield from (f"- {name}: {reason}" for name, reason in WITHOUT_FIGURES.items())
+        yield from (f"- {name}: {reason}" for name, reason in paper.without.items())
 
 
-def _link(name: str) -> str:
-    return f"[{name}](#{NOTES[name].name})"
+def _link(note: Note) -> str:
+    return f"[{note.name}](#{note.name})"
 
 
 def _escaped(text: str) -> str:
@@ -66,7 +68,7 @@ def svg(verified: Verified) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    drawn = as_text(verified_report(verified).all_parts, _PICTURE_WIDTH, color=True)
+    drawn = as_text(evidence_report(verified, _PICTURE_WIDTH).all_parts, _PICTURE_WIDTH, color=True)
     console = Console(record=True, width=_PICTURE_WIDTH, file=io.StringIO(), force_terminal=True, legacy_windows=False)
     console.print(Text.from_ansi(drawn.rstrip("\n")))
     return console.export_svg(title="pixelflow verify", unique_id="pixelflow-verify")

@@ -1,0 +1,92 @@
+"""The paper on Larrabee: its claims, the measures beside them, and the scenes that these draw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from larrabee_bridge.claims.bench import SceneBench
+from larrabee_bridge.claims.measures import architecture, cores, rasterizer, tiles, traffic
+from larrabee_bridge.claims.published.architecture import CLAIMS as ARCHITECTURE
+from larrabee_bridge.claims.published.renderer import CLAIMS as RENDERER
+from larrabee_bridge.claims.published.studies import CLAIMS as STUDIES
+from pixelflow.evidence import Paper
+from pixelflow.simd.drawing import Frame
+from tessellation.scenes import MESHES, SCENES, SceneSource, load_scene, volumes
+
+__all__ = ["PAPER"]
+
+_MESH_SIZE = (800, 600)
+_SMALL_SIZE = (256, 192)
+"""Pixels of the screen of single meshes, and of what takes long to execute."""
+_LONG = (
+    *("clauses", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
+    *("units-for-60", "bin-balance", "binning-bandwidth", "gain-grows", "stages"),
+)
+
+
+def _bench(watch: Callable[[object], None]) -> SceneBench:
+    """Return a bench with the scenes of the measures by name, each made when a measure asks for it."""
+    scenes = {name: partial(_scene, name) for name in SCENES}
+    scenes |= {name: partial(_scene, name, _MESH_SIZE) for name in MESHES}
+    return SceneBench(scenes | {"small nut": partial(_scene, "nut", _SMALL_SIZE), "shadow volumes": _volumes})
+
+
+def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
+    return load_scene(name, SceneSource(size=size)).frame
+
+
+def _volumes() -> Frame:
+    return Frame(*_SMALL_SIZE, (0, 0, 0), tuple(volumes(*_SMALL_SIZE, count=20, size=60)))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s.,_-]+", "", text.lower().replace("figure", "fig").replace("section", ""))
+
+
+_CLAIMS = (*ARCHITECTURE, *RENDERER, *STUDIES)
+
+PAPER = Paper(
+    name="larrabee",
+    title="Seiler et al., Larrabee: A Many-Core x86 Architecture for Visual Computing, SIGGRAPH 2008",
+    claims=_CLAIMS,
+    measures={
+        "table-1": architecture.peak_of_two_designs,
+        "caches": architecture.sizes_of_caches,
+        "lane-utilisation": architecture.utilisation_by_area,
+        "free-conversions": architecture.conversions,
+        "gather-rate": architecture.lines_of_gathers,
+        "clauses": architecture.clauses_skipped,
+        "ring": cores.ring_rules,
+        "texture-filtering": architecture.software_filtering,
+        "texture-cache": traffic.texture_cache,
+        "tile-bytes": tiles.bytes_of_a_tile,
+        "bin-spread": tiles.spread_by_area,
+        "order-restored": tiles.order_of_sub_bins,
+        "recursion": rasterizer.rasterizer_masks,
+        "vector-share": rasterizer.rasterizer_mix,
+        "find-first-bit": rasterizer.rasterizer_ablation,
+        "pixels-once": traffic.bytes_of_tiles,
+        "fibers": cores.fibers_needed,
+        "larrabee-unit": architecture.peak_of_a_core,
+        "scaling": cores.scaling_of_cores,
+        "smaller-primsets": cores.scaling_of_primsets,
+        "units-for-60": cores.units_of_scenes,
+        "locks": tiles.cost_of_locks,
+        "bin-balance": cores.balance_of_bins,
+        "immediate-baseline": traffic.immediate_configuration,
+        "binning-bandwidth": traffic.immediate_over_binned,
+        "gain-grows": traffic.ratio_by_depth,
+        "stages": rasterizer.shares_of_stages,
+        "gather-gain": architecture.gain_of_gather,
+        "ray-triangle": architecture.rays_and_a_triangle,
+    },
+    bench=_bench,
+    efforts=dict.fromkeys(_LONG, 10),
+    notes=tuple(note for claim in _CLAIMS for note in claim.notes),
+    closing="Nothing here validates games, area or power, nor figures 10, 13, 14 and 17 to 20 of the paper. Our "
+    "programs are not theirs, our scenes are no games, and the latencies of the core model are a descendant's.",
+    plain=_plain,
+)
+"""Seiler et al. 2008; no model reads the printed figures."""

@@ -1,0 +1,31 @@
+"""Bench: what measures are made on, which keeps what was measured for as long as it lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar, cast
+
+__all__ = ["Bench", "NotMeasured"]
+
+_Kept = TypeVar("_Kept")
+
+
+class NotMeasured(Exception):
+    """A measure that cannot be made on this bench; its text says why."""
+
+
+class Bench:
+    """Whatever measures share, each measured once; nothing outlives the bench."""
+
+    def __init__(self) -> None:
+        self.progress: Callable[[str], None] = lambda text: None
+        """Told of what takes a while before it begins."""
+        self._kept: dict[Hashable, object] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], _Kept], text: str = "") -> _Kept:
+        """Return what ``compute`` gives, computed once on this bench; ``text`` tells the progress of it."""
+        if key not in self._kept:
+            if text:
+                self.progress(text)
+            self._kept[key] = compute()
+        return cast("_Kept", self._kept[key])

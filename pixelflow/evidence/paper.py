@@ -1,0 +1,250 @@
+"""Papers as data: what each claims, where, and which measure stands beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pkgutil import resolve_name
+from typing import IO, Any, Generic, TypeAlias, TypeVar, cast
+
+from pixelflow.evidence.bench import Bench, NotMeasured
+from pixelflow.evidence.row import Basis, Note, Number, Reason, Row, RowVerdict
+from pixelflow.simd.errors import nearest
+from pixelflow.simd.machine import AnyMachine
+from pixelflow.simd.records import record
+
+__all__ = ["AnyPaper", "CheckedClaim", "Claim", "ClaimClass", "Measured", "Paper", "Value", "Verified", "paper_of"]
+
+Value = int | float | bool | str | None
+"""A measured figure; text where it is a name, None where there is none."""
+
+
+class ClaimClass(StrEnum):
+    """What can be done about a claim here."""
+
+    REPRODUCIBLE = "reproducible"
+    """With scenes and programs that anybody has."""
+    MECHANICAL = "mechanical"
+    """Arithmetic, or a rule that a run follows or breaks."""
+    PROXY = "proxy"
+    """Only something alike: the games, traces or units that were measured are not public."""
+    NOT = "not reproducible"
+    """Not even that."""
+
+    @property
+    def letter(self) -> str:
+        """Its first letter, as tables have it."""
+        return self.value[0].upper()
+
+
+@record
+class Claim:
+    """What a paper claims in one place: a table or some figures of its text, or a sentence.
+
+    The measure of a table gives its rows. A sentence has a class, its figures as a reader would find them, and
+    conditions; figures of its measure that have the name of one of ``values`` or ``expected`` must be the same.
+    """
+
+    name: str
+    place: str
+    """Section, table or figure of the paper."""
+    title: str
+    """The heading of a table, or the sentence in our words."""
+    classes: tuple[ClaimClass, ...] = ()
+    published: str = ""
+    conditions: str = ""
+    """What the figure here is of, and what it cannot say."""
+    values: Mapping[str, Number] = field(default_factory=dict)
+    """The printed figures by name."""
+    expected: Mapping[str, Number] = field(default_factory=dict)
+    """Figures that follow from the claim and are not printed: none held up, none out of order."""
+    reason: str = ""
+    """Why there is no measure, where there is none."""
+    notes: tuple[Note, ...] = ()
+    """On the whole of it: where the paper is at odds with itself, or leaves something open."""
+
+    def compared(self, figures: Mapping[str, Value]) -> tuple[Row, ...]:
+        """Return rows of the printed and expected figures that were found."""
+        basis = Basis("/".join(self.classes), self.conditions)
+        wanted = [(name, value) for name, value in {**self.values, **self.expected}.items() if name in figures]
+        return tuple(Row(name, value, None, cast("Number", figures[name]), basis, unit="") for name, value in wanted)
+
+
+@record
+class Measured:
+    """What a measure found: rows of a table; of a sentence a line for people, and figures by name."""
+
+    text: str = ""
+    figures: Mapping[str, Value] = field(default_factory=dict)
+    rows: tuple[Row, ...] = ()
+
+
+@record
+class CheckedClaim:
+    """A claim with what was measured, or the reason why nothing was."""
+
+    claim: Claim
+    measured: Measured | None
+    reason: str = ""
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the measure, or those that its figures make."""
+        return () if self.measured is None else self.measured.rows or self.claim.compared(self.measured.figures)
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        """What is compared and not the same."""
+        return tuple(row.item for row in self.rows if row.verdict is not RowVerdict.EQUAL)
+
+    @property
+    def equal(self) -> bool | None:
+        """Whether everything that is compared is the same; None where nothing is."""
+        return not self.differing if self.rows else None
+
+
+_Bench = TypeVar("_Bench", bound=Bench)
+
+
+@dataclass(frozen=True, eq=False)
+class Paper(Generic[_Bench]):
+    """A paper as data, and the measures of its claims by their names."""
+
+    name: str
+    title: str
+    claims: tuple[Claim, ...]
+    """In the order of the paper."""
+    measures: Mapping[str, Callable[[_Bench, Mapping[str, Number]], Measured]]
+    """Each takes a bench, and the claim's printed figures for what is stated relative to them."""
+    bench: Callable[[Callable[[object], None]], _Bench]
+    """Makes a bench; what it is called with is told of every machine that is built, before it runs."""
+    efforts: Mapping[str, int] = field(default_factory=dict)
+    """How long measures take beside the others, made in their order, where it is more than 1: seconds, not less."""
+    notes: tuple[Note, ...] = ()
+    """All that rows and claims refer to, in order."""
+    without: Mapping[str, str] = field(default_factory=dict)
+    """Tables and pictures that print no quantity, and why."""
+    closing: str = ""
+    """What none of it says."""
+    kinds: str = "claim and no place of one"
+    """What a name is not that is none of them."""
+    preset: str = ""
+    """The preset of configurations that all is measured on, where runs can be watched."""
+    sha256: str = ""
+    """The hash of that configuration."""
+    plain: Callable[[str], str] = str.lower
+    """Gives to a name that somebody writes the form that names, or places, have here."""
+    by_place: bool = True
+    """Whether a claim is also called by its place."""
+    curves: frozenset[str] = frozenset()
+    """Claims that there are curves of."""
+    draw: Callable[[IO[bytes], str, Mapping[str, tuple[Row, ...]], _Bench], None] | None = None
+    """Draws the curves of those claims that have some to a stream, as ``png`` or ``svg``, from their rows by name."""
+
+    @property
+    def in_words(self) -> bool:
+        """Whether its claims are sentences."""
+        return any(claim.classes for claim in self.claims)
+
+    def called(self, given: str) -> tuple[str, ...]:
+        """Return the names of the claims that are called so, by name or place."""
+        plain = self.plain(given)
+        return tuple(claim.name for claim in self.claims if given.lower() == claim.name or plain in self._names(claim))
+
+    def nearest(self, given: str) -> str | None:
+        """Return the name or place that is most like another."""
+        if not self.by_place:
+            return nearest(self.plain(given), [claim.name for claim in self.claims])
+        return nearest(given, [claim.name for claim in self.claims] + sorted({claim.place for claim in self.claims}))
+
+    def _names(self, claim: Claim) -> Iterable[str]:
+        if not self.by_place:
+            return (claim.name,)
+        return map(self.plain, (claim.place, *claim.place.split(",")))
+
+    def effort(self, claim: Claim) -> int:
+        """Return how long the measure of a claim takes beside others; more than 1 is seconds."""
+        return self.efforts.get(claim.name, 1)
+
+    def find(self, claim: Claim, bench: _Bench, *, quick: bool = False) -> CheckedClaim:
+        """Measure a claim now, except for what was measured on the bench before; ``quick`` omits what takes seconds."""
+        if quick and self.effort(claim) > 1:
+            return CheckedClaim(claim, None, "takes seconds, left out")
+        measure = self.measures.get(claim.name)
+        if measure is None:
+            return CheckedClaim(claim, None, claim.reason)
+        try:
+            return CheckedClaim(claim, measure(bench, claim.values))
+        except NotMeasured as why:
+            return CheckedClaim(claim, None, str(why))
+
+    def rows(self, name: str, bench: _Bench) -> tuple[Row, ...]:
+        """Return the rows of the claim of a name."""
+        return next(self.find(claim, bench).rows for claim in self.claims if claim.name == name)
+
+
+AnyPaper: TypeAlias = Paper[Any]
+"""A paper measured on whatever bench."""
+
+
+@record
+class Verified:
+    """The findings of all claims that were asked for, in their order."""
+
+    paper: AnyPaper
+    findings: tuple[CheckedClaim, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all claims that there are."""
+        return len(self.findings) == len(self.paper.claims)
+
+    @property
+    def rows(self) -> Iterator[tuple[Claim, Row]]:
+        """Every row with its claim."""
+        return ((found.claim, row) for found in self.findings for row in found.rows)
+
+    @property
+    def verdicts(self) -> Counter[RowVerdict]:
+        """How many rows came out how."""
+        return Counter(row.verdict for _, row in self.rows)
+
+    @property
+    def reasons(self) -> Counter[Reason]:
+        """How many of the explained rows have which kind of reason; a row can have several."""
+        explained = (row for _, row in self.rows if row.verdict is RowVerdict.EXPLAINED)
+        return Counter(reason for row in explained for reason in {note.reason for note in row.notes})
+
+    @property
+    def classes(self) -> Counter[ClaimClass]:
+        """How many claims are of each class; a claim of two counts in both."""
+        return Counter(each for found in self.findings for each in found.claim.classes)
+
+    @property
+    def measured(self) -> int:
+        """Rows whose figure was measured."""
+        return sum(row.measured is not None for _, row in self.rows)
+
+    @property
+    def formula_only(self) -> int:
+        """Rows that have a formula and nothing measured."""
+        return sum(row.measured is None and row.formula is not None for _, row in self.rows)
+
+    @property
+    def notes(self) -> list[Note]:
+        """The notes that rows or whole claims refer to, in the paper's order."""
+        used = {note.name for found in self.findings for note in found.claim.notes}
+        used |= {note.name for _, row in self.rows for note in row.notes}
+        return [note for note in self.paper.notes if note.name in used]
+
+    def failures(self, *, strict: bool = False) -> list[tuple[Claim, Row]]:
+        """Return the rows that fail: those that deviate without a note, or with ``strict`` all that deviate."""
+        bad = {RowVerdict.UNEXPLAINED, RowVerdict.EXPLAINED} if strict else {RowVerdict.UNEXPLAINED}
+        return [(claim, row) for claim, row in self.rows if row.verdict in bad]
+
+
+def paper_of(machine: AnyMachine) -> AnyPaper | None:
+    """Return the paper of a machine, imported now; None where it has none."""
+    return resolve_name(machine.paper) if machine.paper else None

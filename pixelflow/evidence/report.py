@@ -1,0 +1,108 @@
+"""Report of a verification: rows in tables or sentences beside measures, notes, a summary, and what fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pixelflow import __version__
+from pixelflow.evidence.paper import ClaimClass, Verified
+from pixelflow.evidence.row import RowVerdict
+from pixelflow.evidence.sentences import sentence_data, sentence_parts
+from pixelflow.evidence.tables import figure_text, table_data, table_parts
+from pixelflow.simd.report import Part, Report, counted
+
+__all__ = ["evidence_report", "summary"]
+
+_MOST_NAMED = 20
+
+
+def evidence_report(verified: Verified, width: int, *, quiet: bool = False, strict: bool = False) -> Report:
+    """Return the report for a screen of ``width`` columns.
+
+    It fails where a row deviates without a note, or with ``strict`` where any deviates. ``quiet`` leaves of sentences
+    these alone; tables are no result that somebody asks for.
+    """
+    paper = verified.paper
+    failure = _failure(verified, strict=strict)
+    if paper.in_words:
+        shown = tuple(sentence_parts(verified.findings, width))
+        results = shown if quiet else (*_head(verified), *shown, *_tail(verified))
+        return Report(
+            results=results, schema=f"pixelflow.{paper.name}-claims/1", data=sentence_data(verified), failure=failure
+        )
+    tables = (part for found in verified.findings for part in ("", *table_parts(found)))
+    parts = (*_head(verified), *tables, *_tail(verified))
+    return Report(parts=parts, schema="pixelflow.verify/1", data=table_data(verified), failure=failure)
+
+
+def _head(verified: Verified) -> tuple[Part, ...]:
+    paper = verified.paper
+    if paper.in_words:
+        legend = "R reproducible, M mechanical, P by proxy, N not reproducible"
+        return (f"Claims of {paper.title}, in our words. {legend}.", "")
+    return (f"pixelflow verify {__version__}: {paper.title}; machine {paper.sha256[:12]}",)
+
+
+def _tail(verified: Verified) -> Iterator[Part]:
+    paper = verified.paper
+    if verified.notes:
+        yield from ("", "at odds with itself" if paper.in_words else "notes")
+    for note in verified.notes:
+        yield (
+            f"  {note.section}: {note.text}"
+            if paper.in_words
+            else (f"  {note.name} ({note.reason}, {note.section}): {note.text}")
+        )
+    if verified.complete and paper.without:
+        yield from ("", "without figures", *(f"  {name}: {reason}" for name, reason in paper.without.items()))
+    yield from ("", *summary(verified))
+
+
+def summary(verified: Verified) -> tuple[str, str]:
+    """Return the last lines: how all of it came out, and what that says."""
+    return _of_sentences(verified) if verified.paper.in_words else _of_rows(verified)
+
+
+def _of_rows(verified: Verified) -> tuple[str, str]:
+    verdicts, reasons = verified.verdicts, verified.reasons
+    parts = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+    explained = f"{verdicts[RowVerdict.EXPLAINED]} explained" + (f" ({parts})" if parts else "")
+    text = f"{counted(sum(verdicts.values()), 'row')}: {verdicts[RowVerdict.EQUAL]} equal, {explained}, "
+    text += f"{verdicts[RowVerdict.UNEXPLAINED]} unexplained"
+    if verdicts[RowVerdict.UNCHECKED]:
+        text += f", {verdicts[RowVerdict.UNCHECKED]} unchecked"
+    if verdicts[RowVerdict.UNPUBLISHED]:
+        text += f", {verdicts[RowVerdict.UNPUBLISHED]} without a published figure"
+    return text, f"{verified.measured} measured, {verified.formula_only} by formula alone"
+
+
+def _of_sentences(verified: Verified) -> tuple[str, str]:
+    classes, findings = verified.classes, verified.findings
+    parts = ", ".join(f"{classes[each]} {each.value}" for each in ClaimClass if classes[each])
+    two = sum(len(found.claim.classes) > 1 for found in findings)
+    measured = sum(found.measured is not None for found in findings)
+    compared = [found.equal for found in findings if found.equal is not None]
+    text = f"{counted(len(findings), 'claim')}: {parts}" + (f" ({two} of two classes)" if two else "")
+    text += f"; {measured} measured, {len(findings) - measured} not"
+    if compared:
+        text += f"; of {len(compared)} with figures that must be the same, {sum(compared)} have them"
+    return f"{text}.", verified.paper.closing
+
+
+def _failure(verified: Verified, *, strict: bool) -> str | None:
+    """Return what names the rows or sentences that fail, None where none does."""
+    if verified.paper.in_words:
+        wrong = [found.claim.name for found in verified.findings if found.equal is False]
+        return f"figures that must be the same are others here: {', '.join(wrong)}" if wrong else None
+    failures = verified.failures(strict=strict)
+    if not failures:
+        return None
+    named = []
+    for claim, row in failures[:_MOST_NAMED]:
+        figures = {"published": row.published, "formula": row.formula, "measured": row.measured}
+        text = ", ".join(f"{name} {figure_text(value)}" for name, value in figures.items() if value is not None)
+        named.append(f"    {claim.name}: {row.item}: {text} {row.unit}")
+    if len(failures) > _MOST_NAMED:
+        named.append(f"    and {len(failures) - _MOST_NAMED} more")
+    reason = "and --strict excuses none" if strict else "without a note that accounts for it"
+    return "\n".join([f"{counted(len(failures), 'row')} off, {reason}:", *named])

@@ -1,1 +1,0 @@
-"""Report of a verification: rows and how they came out, text and JSON, Markdown and SVG, the curves."""
