@@ -11,7 +11,7 @@ from larrabee_bridge.vpu.core.vector_run import VectorRun
 from larrabee_bridge.vpu.unit import TARGET, VectorProgram, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.machine import Machine
+from pixelflow.simd.machine import MachineRecord
 
 __all__ = ["MACHINE", "VectorRun", "run_program"]
 
@@ -49,7 +49,7 @@ def _draw(
     return draw_on_larrabee(frame, parts=parts, config=config, progress=progress, tile=tile)
 
 
-MACHINE = Machine(
+MACHINE = MachineRecord(
     name="larrabee",
     title="Larrabee",
     part="core",

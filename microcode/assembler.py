@@ -12,19 +12,21 @@ from microcode.linking.linker import link
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.isa.program import Program as PixelFlowProgram
 from pixelflow.simd.errors import Fault, InputError, Place
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["assemble"]
 
-Code = TypeVar("Code", bound=Program)
+Code = TypeVar("Code", bound=AssembledProgram)
 
 
 @overload
 def assemble(source: str | Path, /, **parameters: int | float) -> PixelFlowProgram: ...
 @overload
 def assemble(source: str | Path, target: ProgramTarget[Code], /, **parameters: int | float) -> Code: ...
-def assemble(source: str | Path, target: ProgramTarget[Program] = PIXELFLOW, /, **parameters: int | float) -> Program:
+def assemble(
+    source: str | Path, target: ProgramTarget[AssembledProgram] = PIXELFLOW, /, **parameters: int | float
+) -> AssembledProgram:
     """Assemble a file (a path, or text that is a name ending in ``.mc``) or a text, and return the program.
 
     ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.

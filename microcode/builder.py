@@ -19,7 +19,7 @@ from microcode.linking.draft import Draft
 from microcode.linking.linker import link
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.errors import nearest
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Builder"]
@@ -44,7 +44,7 @@ class _Method:
 class Builder(Draft):
     """A program under construction."""
 
-    def __init__(self, name: str = "program", target: ProgramTarget[Program] = PIXELFLOW) -> None:
+    def __init__(self, name: str = "program", target: ProgramTarget[AssembledProgram] = PIXELFLOW) -> None:
         super().__init__(name, target)
 
     def __getattr__(self, name: str) -> _Method:
@@ -65,6 +65,6 @@ class Builder(Draft):
         """Add `.mc` text here and return the names it defines; it can use ``values`` as names. Raises InputError."""
         return expand_text(self, text, values)
 
-    def build(self) -> Program:
+    def build(self) -> AssembledProgram:
         """Return the program; raises InputError with every label that is missing and every loop that is open."""
         return link(self)

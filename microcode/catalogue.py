@@ -6,9 +6,8 @@ Tests, reports and programs iterate over `FLOATS`, `ORDERS` and `INTEGERS` inste
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
-
-from pixelflow.simd.records import record
 
 __all__ = ["FLOATS", "INTEGERS", "MANTISSA_BYTES", "ORDERS", "Entry", "Kind", "Library", "Operation", "find", "shifts"]
 
@@ -66,7 +65,7 @@ class Operation(Enum):
     SHIFT_RIGHT_SIGNED = "isar"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One routine. ``size`` is bytes of mantissa for floats, bytes of operand for integers; ``count`` bits of a shift.
 

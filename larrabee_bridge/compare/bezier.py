@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from larrabee_bridge.kernels.bezier import Tessellated, tessellate_on_vpu
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.records import record
 from tessellation import Mesh, Patch, Tessellation, build_mesh, evaluate, tessellate
 from tessellation.host.session import PassBegins
 from tessellation.surface.samples import PatchSamples, measure
@@ -18,7 +18,7 @@ from tessellation.surface.samples import PatchSamples, measure
 __all__ = ["BezierComparison", "mesh_on_larrabee", "tessellate_on_both"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class BezierComparison:
     """Points and normals of the same samples by both machines, and what they took.
 

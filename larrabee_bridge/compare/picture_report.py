@@ -13,11 +13,11 @@ from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.report import Json, Report, counted, facts, number, shares
 from tessellation.scenes import Scene
 
-__all__ = ["Drawn", "picture_report"]
+__all__ = ["ComparedPicture", "picture_report"]
 
 
 @dataclass(slots=True)
-class Drawn:
+class ComparedPicture:
     """A frame as it was drawn, and what was done before: by a node, by the front end, by a core for patches."""
 
     frame: Frame
@@ -46,7 +46,14 @@ class Drawn:
 
 
 def picture_report(
-    scene: str, output: str, tile: int, effective: Effective[NodeConfig], drawn: Drawn, side: DrawnFrame, *, same: bool
+    scene: str,
+    output: str,
+    tile: int,
+    effective: Effective[NodeConfig],
+    drawn: ComparedPicture,
+    side: DrawnFrame,
+    *,
+    same: bool,
 ) -> Report:
     """Return what was drawn, the cycles of each stage, and how long the machine takes."""
     frame = drawn.frame
@@ -91,7 +98,7 @@ def picture_report(
     )
 
 
-def _facts(drawn: Drawn) -> list[tuple[str, str]]:
+def _facts(drawn: ComparedPicture) -> list[tuple[str, str]]:
     found = []
     if drawn.vertices is not None:
         off = drawn.vertices.offset

@@ -7,7 +7,7 @@ those on the screen; they stay as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from larrabee_bridge.pipeline.frame.renderer import PRIMSET
 from larrabee_bridge.pipeline.front_end import FrontEndResult, FrontEndSetting, perspective, run_front_end
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, SUBPIXELS, TEXEL, Frame, ScreenTriangles
-from pixelflow.simd.records import record
 from tessellation.picture import Standpoint, View, lit_corners
 from tessellation.scenes import Body, texture_coordinates
 
@@ -29,7 +28,7 @@ _LEAST_SPAN = 2.0**-20
 """Depths are spread over at least this share of the nearest one: what lies at one distance is seen as flat."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Offset:
     """How far vertices on the screen are from those of the same camera in 64 bits.
 
@@ -53,7 +52,7 @@ class Offset:
         )
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class FromVertices:
     """A frame whose bodies' triangles a front end has made, and what it did for each draw: None where generated."""
 

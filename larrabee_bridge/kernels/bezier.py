@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import comb
 
 import numpy as np
@@ -14,7 +15,6 @@ from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.records import record
 
 __all__ = ["LARGEST_DEGREE", "Tessellated", "bernstein", "tessellate_on_vpu"]
 
@@ -24,7 +24,7 @@ _RESULTS = 1 << 16
 """Where a thread's own memory begins: past what the assembler places."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tessellated:
     """Samples [patch, i, j, xyz] in float32, u = i/(k-1) and v = j/(k-1), and what they took.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,12 +14,11 @@ from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.records import record
 
 __all__ = ["Density", "Pieces", "densities", "piecewise", "taken_share"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
     """The function's values, float32 as x, and what they took."""
 
@@ -72,7 +73,7 @@ def taken_share(density: float, lanes: int = LANES) -> tuple[float, float]:
     return 1 - (1 - density) ** lanes, 1 - density**lanes
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Density:
     """What branches save at one density of the mask, over the same turns."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -12,7 +14,6 @@ from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.records import record
 
 __all__ = ["Filtered", "aligned_coordinates", "filter_bilinear", "scattered_coordinates"]
 
@@ -22,7 +23,7 @@ _FAR = 1 << 20
 """Coordinates are that many texels at most, so that float32 still has fractions of them."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Filtered:
     """Filtered samples, float32[samples, rgba] from 0 to 1, and what they took."""
 

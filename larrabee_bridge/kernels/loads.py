@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,13 @@ from larrabee_bridge.vpu.isa.operands import Conversion, Replication
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, assemble_vector
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["LoadConversion", "loads"]
 
 _LOADS = 8
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class LoadConversion:
     """Eight additions with an operand of one kind from memory."""
 

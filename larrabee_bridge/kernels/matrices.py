@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["Matrix", "banded", "five_point", "lines_of_uniform", "uniform"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
     """A sparse matrix by rows: entries of row r are ``starts[r]`` to ``starts[r + 1]``, columns rising.
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from larrabee_bridge.kernels.timing import THREADS, Timed, timed
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.unit.program import shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["RayTest", "time_rays"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RayTest:
     """What one more triangle costs a thread."""
 

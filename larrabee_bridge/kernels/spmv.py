@@ -15,7 +15,6 @@ from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.records import record
 
 __all__ = ["Multiplied", "Products", "multiply", "products"]
 
@@ -23,7 +22,7 @@ _STEP = 2 * LINE_BYTES
 """Bytes of sixteen offsets and sixteen values."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Multiplied:
     """A product y, float32[rows], and what it took."""
 
@@ -33,7 +32,7 @@ class Multiplied:
     """Memory that matrix, x and y take; all of it is taken to be in the L1 cache."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Products:
     """The products of single entries, float32[entries], and what they took."""
 

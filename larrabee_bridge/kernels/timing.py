@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,6 @@ from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.unit.program import VectorProgram
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["THREADS", "Timed", "shared_out", "timed"]
 
@@ -19,7 +20,7 @@ THREADS = 4
 """Threads of a core: Seiler et al. 2008, 3.2."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Timed:
     """What a run of threads took; every figure is a sum over what was executed."""
 

@@ -6,13 +6,13 @@ Each check is a function from a program to findings; `check` runs them all. Noth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from microcode.analysis.footprint import footprint
 from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Mem, Target
-from pixelflow.simd.isa.program import MemoryRange, Program, Routine
-from pixelflow.simd.records import record
+from pixelflow.simd.isa.program import AssembledProgram, MemoryRange, Routine
 
 __all__ = ["Finding", "check"]
 
@@ -20,7 +20,7 @@ LONGEST_CHAIN = 100
 """Calls inside calls that are followed; a machine has far fewer frames."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One suspicion: what, where (None for the program as a whole), and what to do about it."""
 
@@ -35,7 +35,7 @@ class Finding:
         return head + (f"\n    {self.hint}" if self.hint else "")
 
 
-def check(program: Program) -> list[Finding]:
+def check(program: AssembledProgram) -> list[Finding]:
     """Return the findings of all checks, in the order of the program."""
     found: dict[Finding, None] = {}
     for examine in _CHECKS:
@@ -44,19 +44,19 @@ def check(program: Program) -> list[Finding]:
     return sorted(found, key=lambda item: (item.place.file, item.place.line or 0) if item.place else ("", 0))
 
 
-def _place(program: Program, index: int) -> Place | None:
+def _place(program: AssembledProgram, index: int) -> Place | None:
     line = program.line_at(index)
     if line is None:
         return None
     return Place(line.file, line.line, 1 + len(line.text) - len(line.text.lstrip()), line.text)
 
 
-def _each(program: Program) -> Iterator[tuple[int, int, Instruction, Routine | None]]:
+def _each(program: AssembledProgram) -> Iterator[tuple[int, int, Instruction, Routine | None]]:
     for index, (at, instruction) in enumerate(zip(program.addresses, program.instructions, strict=True)):
         yield index, at, instruction, program.routine_at(at)
 
 
-def _targets(program: Program) -> Iterator[Finding]:
+def _targets(program: AssembledProgram) -> Iterator[Finding]:
     """Jumps between routines, calls of what is no routine, targets that are no instruction."""
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, routine in _each(program):
@@ -80,7 +80,7 @@ def _targets(program: Program) -> Iterator[Finding]:
                 yield Finding(message, place)
 
 
-def _stray_writes(program: Program) -> Iterator[Finding]:
+def _stray_writes(program: AssembledProgram) -> Iterator[Finding]:
     """Started routines that write memory outside parameters and declared scratch."""
     for index, _, instruction, routine in _each(program):
         if routine is None or not routine.started:
@@ -93,7 +93,7 @@ def _stray_writes(program: Program) -> Iterator[Finding]:
                 break
 
 
-def _scratch_clashes(program: Program) -> Iterator[Finding]:
+def _scratch_clashes(program: AssembledProgram) -> Iterator[Finding]:
     """Calls whose arguments lie in the scratch of the routine that is called."""
     entries = {routine.entry: routine for routine in program.routines}
     for index, _, instruction, _ in _each(program):
@@ -109,14 +109,14 @@ def _scratch_clashes(program: Program) -> Iterator[Finding]:
                     yield Finding(message, _place(program, index), hint)
 
 
-def _range_at(program: Program, place: Mem) -> MemoryRange | None:
+def _range_at(program: AssembledProgram, place: Mem) -> MemoryRange | None:
     for item in program.ranges:
         if item.start == place.offset:
             return item
     return None
 
 
-def _enable_stack(program: Program) -> Iterator[Finding]:
+def _enable_stack(program: AssembledProgram) -> Iterator[Finding]:
     """Instructions that save and restore enables, and do not pair up along the text of a routine or stream."""
     deepest = program.saved_enables
     if deepest is None:
@@ -142,16 +142,16 @@ def _enable_stack(program: Program) -> Iterator[Finding]:
     yield from _left_over(program, depth, last, unpaired)
 
 
-def _left_over(program: Program, depth: int, last: int | None, message: str) -> Iterator[Finding]:
+def _left_over(program: AssembledProgram, depth: int, last: int | None, message: str) -> Iterator[Finding]:
     if depth and last is not None:
         yield Finding(message, _place(program, last))
 
 
-def _stream(program: Program, at: int) -> str:
+def _stream(program: AssembledProgram, at: int) -> str:
     return max(((start, name) for name, start in program.entries.items() if start <= at), default=(0, "?"))[1]
 
 
-def _call_depth(program: Program) -> Iterator[Finding]:
+def _call_depth(program: AssembledProgram) -> Iterator[Finding]:
     """Chains of started routines deeper than the latch stack, and recursion."""
     deepest = program.started_routines
     if deepest is None:
@@ -178,7 +178,7 @@ def _call_depth(program: Program) -> Iterator[Finding]:
             yield Finding(message, _place(program, index))
 
 
-def _unreachable(program: Program) -> Iterator[Finding]:
+def _unreachable(program: AssembledProgram) -> Iterator[Finding]:
     """Instructions after HALT, JMP or RET that nothing jumps to."""
     reached = {routine.entry for routine in program.routines} | set(program.entries.values())
     reached |= set(program.labels.values())
@@ -199,7 +199,7 @@ def _unreachable(program: Program) -> Iterator[Finding]:
             blocked = True
 
 
-def _semaphores(program: Program) -> Iterator[Finding]:
+def _semaphores(program: AssembledProgram) -> Iterator[Finding]:
     """Semaphores that are only waited for, or only signalled."""
     used: dict[Flow, dict[int, int]] = {Flow.WAIT: {}, Flow.SIGNAL: {}}
     for index, _, instruction, _ in _each(program):
@@ -213,7 +213,7 @@ def _semaphores(program: Program) -> Iterator[Finding]:
             yield Finding(f"semaphore {semaphore} is signalled but never waited for", _place(program, signal))
 
 
-_CHECKS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[AssembledProgram], Iterator[Finding]], ...] = (
     _targets,
     _stray_writes,
     _scratch_clashes,

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
-from pixelflow.simd.isa.program import Program, Routine
+from pixelflow.simd.isa.program import AssembledProgram, Routine
 
 __all__ = ["disassemble"]
 
 _INDENT = "    "
 
 
-def disassemble(program: Program) -> str:
+def disassemble(program: AssembledProgram) -> str:
     """Return the text of a program. Names come from the program where it has them; targets without one get one."""
     return "\n".join(_Disassembly(program).lines()) + "\n"
 
@@ -21,7 +21,7 @@ def disassemble(program: Program) -> str:
 class _Disassembly:
     """The names and section boundaries of one program."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: AssembledProgram) -> None:
         self.program = program
         self.routines = {routine.entry: routine for routine in program.routines}
         self.streams = {at: stream for stream, at in program.entries.items()}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.isa.effects import effects
-from pixelflow.simd.records import record
 
 __all__ = ["Footprint", "footprint"]
 
@@ -14,7 +14,7 @@ Places = frozenset[tuple[int | None, int]]
 """Bytes, as (parameter or None, offset)."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Footprint:
     """Bytes read and written, and the registers and flags written."""
 

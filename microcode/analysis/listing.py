@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from microcode.analysis.totals import Total, Totals
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Name, OperandSpec
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 
 __all__ = ["listing"]
 
 _WORDS_A_ROW = 2
 
 
-def listing(program: Program, width: int | None = None) -> str:
+def listing(program: AssembledProgram, width: int | None = None) -> str:
     """Return the listing of a program; with a ``width`` what does not fit a line of that many columns stands below it.
 
     ``cycles`` is one execution of the instruction; ``total`` runs through the routine with loops multiplied (at
@@ -26,7 +26,7 @@ def listing(program: Program, width: int | None = None) -> str:
 
 
 class _Listing:
-    def __init__(self, program: Program, width: int | None) -> None:
+    def __init__(self, program: AssembledProgram, width: int | None) -> None:
         self.program, self.width = program, width
         self.totals = Totals(program)
         self.labels: dict[int, list[str]] = {}

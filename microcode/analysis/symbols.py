@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 from microcode.analysis.totals import Totals
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 
 __all__ = ["SCHEMA", "symbols"]
 
 SCHEMA = "pixelflow.symbols/1"
 
 
-def symbols(program: Program) -> str:
+def symbols(program: AssembledProgram) -> str:
     """Return the symbol file of a program: labels, routines, ranges, and the source line of each instruction.
 
     Addresses of code are words, those of memory bytes; ``cycles`` is one call with the routines it calls, or null.

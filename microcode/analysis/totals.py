@@ -6,9 +6,10 @@ run. Straight code and loops are added up directly. Code with jumps is followed 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.simd.isa.declare import Flow
-from pixelflow.simd.isa.program import Program
-from pixelflow.simd.records import record
+from pixelflow.simd.isa.program import AssembledProgram
 
 __all__ = ["Total", "Totals"]
 
@@ -18,7 +19,7 @@ CALLS = 100
 """Calls inside calls that are followed."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Total:
     """Cycles of one execution: ``own`` without, ``total`` with the routines that it calls."""
 
@@ -29,7 +30,7 @@ class Total:
 class Totals:
     """The totals of the routines and streams of a program, worked out on demand."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: AssembledProgram) -> None:
         self.program = program
         self._depth = 0
         self._known: dict[int, Total | None] = {}

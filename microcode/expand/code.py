@@ -6,10 +6,20 @@ from contextlib import ExitStack
 
 from microcode.expand.expander import Expander, Handler
 from microcode.language import statements as s
-from microcode.language.expressions import Binary, Name, Node, Silent, Template, Unary, name_text, truth, whole
+from microcode.language.expressions import (
+    Binary,
+    ExpressionNode,
+    NameExpression,
+    Silent,
+    Template,
+    Unary,
+    name_text,
+    truth,
+    whole,
+)
 from microcode.language.scope import MacroValue, Scope
 from microcode.language.source import Complaint
-from microcode.language.values import Range, Reference, Symbol, Value, shown
+from microcode.language.values import LabelReference, Range, Symbol, Value, shown
 from microcode.linking.operands import OperandError
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.isa.declare import Flow
@@ -18,7 +28,7 @@ from pixelflow.simd.isa.operands import Mem
 __all__ = ["HANDLERS"]
 
 
-def _operation(expander: Expander, statement: s.Operation, item: s.Item, scope: Scope) -> None:
+def _operation(expander: Expander, statement: s.OperationStatement, item: s.StatementItem, scope: Scope) -> None:
     word = name_text(statement.name, scope)
     target = scope.target
     declaration = target.instructions.get(word)
@@ -42,14 +52,14 @@ def _operation(expander: Expander, statement: s.Operation, item: s.Item, scope: 
     try:
         expander.draft.emit(word, *operands, gated=suffix is not None)
     except OperandError as error:
-        node: Node = statement.name
+        node: ExpressionNode = statement.name
         if error.operand is not None and error.operand < len(statement.operands):
             node = statement.operands[error.operand]
         fault = error.faults[0]
         raise node.complain(fault.message, fault.hint) from None
 
 
-def _unknown(word: str, statement: s.Operation, scope: Scope) -> Complaint:
+def _unknown(word: str, statement: s.OperationStatement, scope: Scope) -> Complaint:
     if scope.incomplete:
         return Silent("perhaps a macro that could not be read")
     near = nearest(word, [*scope.target.instructions, *scope.visible_macros()])
@@ -57,26 +67,28 @@ def _unknown(word: str, statement: s.Operation, scope: Scope) -> Complaint:
     return statement.name.complain(f"unknown instruction or macro {word}", hint)
 
 
-def _operand(node: Node, scope: Scope) -> Value:
+def _operand(node: ExpressionNode, scope: Scope) -> Value:
     value = node.evaluate(scope)
     if value.__class__ is Mem and node.__class__ in (Binary, Unary):
         raise node.complain("an address that is computed stands in [ ]", "write [x + 2] or x[2]")
     return value
 
 
-def _target(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Reference:
+def _target(node: ExpressionNode, item: s.StatementItem, scope: Scope, expander: Expander) -> LabelReference:
     """Return the label that an operand names."""
     place = item.line.place(node.column, node.stop - node.column)
-    if not isinstance(node, Name | Template):
+    if not isinstance(node, NameExpression | Template):
         raise node.complain("the name of a label or routine is needed here")
-    if isinstance(node, Name):
+    if isinstance(node, NameExpression):
         value = scope.find(node.name)
         if isinstance(value, Symbol):
-            return Reference(value.name, value.scope, value.place)
-    return Reference(name_text(node, scope), None, place)
+            return LabelReference(value.name, value.scope, value.place)
+    return LabelReference(name_text(node, scope), None, place)
 
 
-def _expand(expander: Expander, macro: MacroValue, statement: s.Operation, item: s.Item, scope: Scope) -> None:
+def _expand(
+    expander: Expander, macro: MacroValue, statement: s.OperationStatement, item: s.StatementItem, scope: Scope
+) -> None:
     parameters, given = macro.definition.parameters, statement.operands
     if len(parameters) != len(given):
         count = f"{len(parameters)} argument{'s' * (len(parameters) != 1)}" if parameters else "no arguments"
@@ -93,9 +105,9 @@ def _expand(expander: Expander, macro: MacroValue, statement: s.Operation, item:
     expander.draft.set_line(item.line)
 
 
-def _argument(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Value:
+def _argument(node: ExpressionNode, item: s.StatementItem, scope: Scope, expander: Expander) -> Value:
     """Return the value of a macro argument; a name that means nothing here may yet be a label."""
-    if isinstance(node, Name):
+    if isinstance(node, NameExpression):
         value = scope.find(node.name)
         if isinstance(value, Symbol):
             return value
@@ -107,7 +119,7 @@ def _argument(node: Node, item: s.Item, scope: Scope, expander: Expander) -> Val
     return node.evaluate(scope)
 
 
-def _repeat(expander: Expander, statement: s.Repeat, item: s.Item, scope: Scope) -> None:
+def _repeat(expander: Expander, statement: s.Repeat, item: s.StatementItem, scope: Scope) -> None:
     low, high = whole(statement.low, scope), whole(statement.high, scope)
     variable = scope.checked(statement.variable.name, statement.variable)
     for turn in range(low, high + 1):
@@ -116,7 +128,7 @@ def _repeat(expander: Expander, statement: s.Repeat, item: s.Item, scope: Scope)
             expander.body(item.body, scope.inside({variable: turn}))
 
 
-def _condition(expander: Expander, statement: s.Condition, item: s.Item, scope: Scope) -> None:
+def _condition(expander: Expander, statement: s.Condition, item: s.StatementItem, scope: Scope) -> None:
     for branch in item.branches:
         try:
             chosen = branch.test is None or truth(branch.test.evaluate(scope), branch.test)
@@ -130,7 +142,7 @@ def _condition(expander: Expander, statement: s.Condition, item: s.Item, scope: 
             return
 
 
-def _routine(expander: Expander, statement: s.RoutineDef, item: s.Item, scope: Scope) -> None:
+def _routine(expander: Expander, statement: s.RoutineDef, item: s.StatementItem, scope: Scope) -> None:
     name = scope.checked(name_text(statement.name, scope), statement.name)
     expander.attempted.add(name)
     parameters = tuple(parameter.name for parameter in statement.parameters)
@@ -146,7 +158,7 @@ def _routine(expander: Expander, statement: s.RoutineDef, item: s.Item, scope: S
         expander.draft.set_line(item.end or item.line)
 
 
-def _uses(nodes: tuple[Node, ...], scope: Scope) -> list[tuple[int, int] | Range]:
+def _uses(nodes: tuple[ExpressionNode, ...], scope: Scope) -> list[tuple[int, int] | Range]:
     """Return the scratch areas of a routine: ranges by name, or address and size."""
     found: list[tuple[int, int] | Range] = []
     rest = list(nodes)
@@ -169,7 +181,7 @@ def _uses(nodes: tuple[Node, ...], scope: Scope) -> list[tuple[int, int] | Range
     return found
 
 
-def _loop(expander: Expander, statement: s.Loop, item: s.Item, scope: Scope) -> None:
+def _loop(expander: Expander, statement: s.Loop, item: s.StatementItem, scope: Scope) -> None:
     count = whole(statement.count, scope)
     with statement.count.blamed():
         expander.draft.emit(scope.target.mnemonic(Flow.LOOP), count)
@@ -178,23 +190,23 @@ def _loop(expander: Expander, statement: s.Loop, item: s.Item, scope: Scope) -> 
     expander.draft.emit(scope.target.mnemonic(Flow.END_LOOP))
 
 
-def _stream(expander: Expander, statement: s.Stream, item: s.Item, scope: Scope) -> None:
+def _stream(expander: Expander, statement: s.StreamStatement, item: s.StatementItem, scope: Scope) -> None:
     with statement.name.blamed():
         expander.draft.stream(statement.name.name)
 
 
-def _words(nodes: tuple[Node, ...], scope: Scope) -> str:
+def _words(nodes: tuple[ExpressionNode, ...], scope: Scope) -> str:
     values = [node.evaluate(scope) for node in nodes]
     return " ".join(str(value) if isinstance(value, int | float | str) else shown(value) for value in values)
 
 
-def _assertion(expander: Expander, statement: s.Assertion, item: s.Item, scope: Scope) -> None:
+def _assertion(expander: Expander, statement: s.Assertion, item: s.StatementItem, scope: Scope) -> None:
     if not truth(statement.test.evaluate(scope), statement.test):
         message = _words(statement.message, scope) or "the assertion does not hold"
         raise statement.test.complain(message)
 
 
-def _message(expander: Expander, statement: s.Message, item: s.Item, scope: Scope) -> None:
+def _message(expander: Expander, statement: s.Message, item: s.StatementItem, scope: Scope) -> None:
     raise Complaint(_words(statement.message, scope), *item.line.first_word)
 
 
@@ -203,8 +215,8 @@ HANDLERS: dict[type[s.Statement], Handler] = {
     s.Condition: _condition,
     s.RoutineDef: _routine,
     s.Loop: _loop,
-    s.Stream: _stream,
+    s.StreamStatement: _stream,
     s.Assertion: _assertion,
     s.Message: _message,
-    s.Operation: _operation,
+    s.OperationStatement: _operation,
 }

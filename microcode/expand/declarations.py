@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from microcode.expand.expander import Expander, Handler
 from microcode.language import statements as s
-from microcode.language.expressions import Name, Node, Template, name_text, whole
+from microcode.language.expressions import ExpressionNode, NameExpression, Template, name_text, whole
 from microcode.language.scope import Scope
 from microcode.language.source import Complaint
 from microcode.language.values import Broken, Range, Value, shown
@@ -16,7 +16,7 @@ from pixelflow.simd.isa.operands import Mem
 __all__ = ["HANDLERS"]
 
 
-def bind(scope: Scope, node: Name | Template, make: Callable[[str], Value]) -> None:
+def bind(scope: Scope, node: NameExpression | Template, make: Callable[[str], Value]) -> None:
     """Define a name; where its value is wrong the name exists all the same, so that its uses stay silent."""
     name = scope.checked(name_text(node, scope), node)
     if name in scope.names:
@@ -27,7 +27,7 @@ def bind(scope: Scope, node: Name | Template, make: Callable[[str], Value]) -> N
     scope.names[name] = make(name)
 
 
-def _include(expander: Expander, statement: s.Include, item: s.Item, scope: Scope) -> None:
+def _include(expander: Expander, statement: s.Include, item: s.StatementItem, scope: Scope) -> None:
     given = {name.name: value.evaluate(scope) for name, value in statement.bindings}
     try:
         included = expander.include(str(statement.path.value), given)
@@ -43,11 +43,11 @@ def _include(expander: Expander, statement: s.Include, item: s.Item, scope: Scop
             raise name.complain(*included.unknown_parameter(name.name))
 
 
-def _const(expander: Expander, statement: s.Const, item: s.Item, scope: Scope) -> None:
+def _const(expander: Expander, statement: s.Const, item: s.StatementItem, scope: Scope) -> None:
     bind(scope, statement.name, lambda name: statement.value.evaluate(scope))
 
 
-def _param(expander: Expander, statement: s.Param, item: s.Item, scope: Scope) -> None:
+def _param(expander: Expander, statement: s.RoutineParameter, item: s.StatementItem, scope: Scope) -> None:
     if scope.parent is not None:
         raise Complaint("a param stands at the top level of a file", *item.line.first_word)
     scope.parameters.append(statement.name.name)
@@ -59,7 +59,7 @@ def _param(expander: Expander, statement: s.Param, item: s.Item, scope: Scope) -
     )
 
 
-def _range(expander: Expander, statement: s.RangeDef, item: s.Item, scope: Scope) -> None:
+def _range(expander: Expander, statement: s.RangeDef, item: s.StatementItem, scope: Scope) -> None:
 
     def declare(name: str) -> Range:
         size = whole(statement.size, scope)
@@ -72,7 +72,7 @@ def _range(expander: Expander, statement: s.RangeDef, item: s.Item, scope: Scope
     bind(scope, statement.name, declare)
 
 
-def _absolute(node: Node, scope: Scope) -> int:
+def _absolute(node: ExpressionNode, scope: Scope) -> int:
     value = node.evaluate(scope)
     match value:
         case int():
@@ -84,7 +84,7 @@ def _absolute(node: Node, scope: Scope) -> int:
     raise node.complain(f"an address is needed here, not {shown(value)}")
 
 
-def _data(expander: Expander, statement: s.Data, item: s.Item, scope: Scope) -> None:
+def _data(expander: Expander, statement: s.Data, item: s.StatementItem, scope: Scope) -> None:
     where = statement.where.evaluate(scope)
     if not isinstance(where, Range):
         where = Mem(_absolute(statement.where, scope))
@@ -93,7 +93,7 @@ def _data(expander: Expander, statement: s.Data, item: s.Item, scope: Scope) -> 
         expander.draft.data(where, *values, kind=statement.kind)
 
 
-def _macro(expander: Expander, statement: s.Macro, item: s.Item, scope: Scope) -> None:
+def _macro(expander: Expander, statement: s.Macro, item: s.StatementItem, scope: Scope) -> None:
     # Plain macros at the top level were defined before anything else.
     if scope.parent is not None or isinstance(statement.name, Template):
         scope.define_macro(statement, item)
@@ -102,7 +102,7 @@ def _macro(expander: Expander, statement: s.Macro, item: s.Item, scope: Scope) -
 HANDLERS: dict[type[s.Statement], Handler] = {
     s.Include: _include,
     s.Const: _const,
-    s.Param: _param,
+    s.RoutineParameter: _param,
     s.RangeDef: _range,
     s.Data: _data,
     s.Macro: _macro,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from microcode.language import statements as s
-from microcode.language.expressions import Name, Silent, name_text
+from microcode.language.expressions import NameExpression, Silent, name_text
 from microcode.language.scope import Scope
 from microcode.language.source import Complaint, Line, Source
 from microcode.language.values import Value
@@ -20,7 +21,6 @@ from microcode.linking.draft import Draft
 from microcode.read.blocks import parse
 from microcode.read.files import Files
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["Expander"]
 
@@ -32,11 +32,11 @@ FAULTS = 50
 """Faults after which the rest is not worth reporting."""
 
 
-class Stop(Exception):
+class ExpansionStop(Exception):
     """Expansion cannot go on: a limit was reached. The fault is recorded."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Call:
     """A macro being expanded, and the line that called it."""
 
@@ -45,7 +45,7 @@ class _Call:
     column: int
 
 
-Handler = Callable[["Expander", Any, s.Item, Scope], None]
+Handler = Callable[["Expander", Any, s.StatementItem, Scope], None]
 """What one kind of statement does: the second argument is a statement of that kind."""
 
 
@@ -78,7 +78,7 @@ class Expander:
         scope.damaged = parsed.damaged
         for item in parsed.items:
             macro = item.statement
-            if isinstance(macro, s.Macro) and isinstance(macro.name, Name):
+            if isinstance(macro, s.Macro) and isinstance(macro.name, NameExpression):
                 self.guarded(partial(_define, macro), item, scope)
         before, self.overrides = self.overrides, parameters
         self._including.append(source)
@@ -106,12 +106,12 @@ class Expander:
 
     # --- items ---------------------------------------------------------------------------------------------------
 
-    def body(self, items: Iterable[s.Item], scope: Scope) -> None:
+    def body(self, items: Iterable[s.StatementItem], scope: Scope) -> None:
         """Run items in order."""
         for item in items:
             self.guarded(self._run, item, scope)
 
-    def _run(self, item: s.Item, scope: Scope) -> None:
+    def _run(self, item: s.StatementItem, scope: Scope) -> None:
         self.count_step(item.line)
         self.draft.set_line(item.line)
         label = item.label
@@ -128,9 +128,9 @@ class Expander:
         if self._steps > STEPS:
             message = f"the program expands to more than {STEPS} lines"
             self.complain(Complaint(message, *line.first_word, "is a repeat longer than it should be?"), line)
-            raise Stop
+            raise ExpansionStop
 
-    def guarded(self, step: Callable[[s.Item, Scope], None], item: s.Item, scope: Scope) -> None:
+    def guarded(self, step: Callable[[s.StatementItem, Scope], None], item: s.StatementItem, scope: Scope) -> None:
         """Take a step; what is wrong with it is recorded."""
         try:
             step(item, scope)
@@ -151,7 +151,7 @@ class Expander:
             cycle = " calls ".join(dict.fromkeys(call.macro for call in self._calls[-4:]))
             message = f"macros call each other more than {MACRO_DEPTH} deep"
             self.complain(Complaint(message, column, len(macro), f"{cycle} calls {macro}"), line)
-            raise Stop
+            raise ExpansionStop
         self._calls.append(_Call(macro, line, column))
         try:
             yield
@@ -176,8 +176,8 @@ class Expander:
         self.faults.append(fault)
         if len(self.faults) >= FAULTS:
             self.faults.append(Fault(f"more than {FAULTS} errors; the rest is not shown"))
-            raise Stop
+            raise ExpansionStop
 
 
-def _define(macro: s.Macro, item: s.Item, scope: Scope) -> None:
+def _define(macro: s.Macro, item: s.StatementItem, scope: Scope) -> None:
     scope.define_macro(macro, item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from microcode.expand import code, declarations
-from microcode.expand.expander import Expander, Stop
+from microcode.expand.expander import Expander, ExpansionStop
 from microcode.language.scope import Scope
 from microcode.language.source import Complaint, Source, source_of
 from microcode.language.values import Value
@@ -41,7 +41,7 @@ def _expanded(draft: Draft, parameters: Mapping[str, Value], work: Callable[[Exp
     try:
         with draft.at(None):
             scope = work(expander)
-    except Stop:
+    except ExpansionStop:
         pass
     except Complaint as complaint:
         raise InputError(Fault(complaint.message, hint=complaint.hint)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from microcode.language.functions import ARITHMETIC, FUNCTIONS, arithmetic
@@ -12,20 +13,19 @@ from microcode.language.source import Complaint
 from microcode.language.values import Broken, Modified, Range, Symbol, Value, shown
 from pixelflow.simd.errors import InputError, nearest
 from pixelflow.simd.isa.operands import Imm, Mem
-from pixelflow.simd.records import record
 
 __all__ = [
     "Address",
     "Binary",
     "Braced",
-    "Call",
+    "CallExpression",
+    "ExpressionNode",
     "Immediate",
     "Index",
     "Literal",
     "Logical",
-    "Name",
+    "NameExpression",
     "Names",
-    "Node",
     "Silent",
     "Template",
     "Unary",
@@ -52,8 +52,8 @@ class Silent(Complaint):
     """A complaint that was already reported in another shape."""
 
 
-@record
-class Node(ABC):
+@dataclass(frozen=True, slots=True)
+class ExpressionNode(ABC):
     """A piece of a line: its first column (from 1) and the column after its last character."""
 
     column: int
@@ -76,8 +76,8 @@ class Node(ABC):
         """Return the value where ``names`` are known; raises Complaint where it has none."""
 
 
-@record
-class Literal(Node):
+@dataclass(frozen=True, slots=True)
+class Literal(ExpressionNode):
     """A number or a text."""
 
     value: int | float | str
@@ -86,8 +86,8 @@ class Literal(Node):
         return self.value
 
 
-@record
-class Name(Node):
+@dataclass(frozen=True, slots=True)
+class NameExpression(ExpressionNode):
     """A name, looked up where it stands."""
 
     name: str
@@ -110,30 +110,30 @@ class Name(Node):
         return self.complain(f"unknown name {self.name}", suggestion(self.name, names))
 
 
-@record
-class Template(Node):
+@dataclass(frozen=True, slots=True)
+class Template(ExpressionNode):
     """A name with parts to be computed: ``fadd{n}``."""
 
-    parts: tuple[str | Node, ...]
+    parts: tuple[str | ExpressionNode, ...]
 
     def text(self, names: Names) -> str:
         return "".join(part if isinstance(part, str) else _name_part(part, names) for part in self.parts)
 
     def evaluate(self, names: Names) -> Value:
         parts, words = list(self.parts), []
-        while len(parts) > 1 and isinstance(last := parts[-1], Name) and last.name in names.braces:
+        while len(parts) > 1 and isinstance(last := parts[-1], NameExpression) and last.name in names.braces:
             words.append(last.name)
             parts.pop()
         bare = Template(self.column, self.stop, tuple(parts)).text(names)
-        value = Name(self.column, self.stop, bare).evaluate(names)
+        value = NameExpression(self.column, self.stop, bare).evaluate(names)
         return Modified(value, tuple(reversed(words))) if words else value
 
 
-@record
-class Braced(Node):
+@dataclass(frozen=True, slots=True)
+class Braced(ExpressionNode):
     """An operand with words in braces after it: ``[r1 + 64]{float16}{1to16}``."""
 
-    inner: Node
+    inner: ExpressionNode
     words: tuple[str, ...]
 
     def evaluate(self, names: Names) -> Value:
@@ -143,12 +143,12 @@ class Braced(Node):
         return Modified(self.inner.evaluate(names), self.words)
 
 
-@record
-class Index(Node):
+@dataclass(frozen=True, slots=True)
+class Index(ExpressionNode):
     """A byte of a range or parameter: ``x[2]``."""
 
-    target: Name | Template
-    index: Node
+    target: NameExpression | Template
+    index: ExpressionNode
 
     def evaluate(self, names: Names) -> Value:
         target = self.target.evaluate(names)
@@ -166,12 +166,12 @@ class Index(Node):
         raise self.target.complain(f"{shown(target)} has no bytes to count off with [ ]")
 
 
-@record
-class Call(Node):
+@dataclass(frozen=True, slots=True)
+class CallExpression(ExpressionNode):
     """A function of the language: ``min(a, b)``."""
 
     function: str
-    arguments: tuple[Node, ...]
+    arguments: tuple[ExpressionNode, ...]
 
     def evaluate(self, names: Names) -> Value:
         found = FUNCTIONS.get(self.function)
@@ -191,12 +191,12 @@ class Call(Node):
             raise self.complain(str(error)) from None
 
 
-@record
-class Unary(Node):
+@dataclass(frozen=True, slots=True)
+class Unary(ExpressionNode):
     """``-x``, ``+x``, ``~x`` or ``!x``."""
 
     operator: str
-    operand: Node
+    operand: ExpressionNode
 
     def evaluate(self, names: Names) -> Value:
         value = self.operand.evaluate(names)
@@ -209,13 +209,13 @@ class Unary(Node):
         return {"-": -value, "+": value, "~": ~value}[self.operator]
 
 
-@record
-class Binary(Node):
+@dataclass(frozen=True, slots=True)
+class Binary(ExpressionNode):
     """An operator between two expressions."""
 
     operator: str
-    left: Node
-    right: Node
+    left: ExpressionNode
+    right: ExpressionNode
 
     def evaluate(self, names: Names) -> Value:
         left, right = self.left.evaluate(names), self.right.evaluate(names)
@@ -230,13 +230,13 @@ class Binary(Node):
             raise self.complain(str(error)) from None
 
 
-@record
-class Logical(Node):
+@dataclass(frozen=True, slots=True)
+class Logical(ExpressionNode):
     """``&&`` and ``||``: the right side is evaluated only where it matters."""
 
     both: bool
-    left: Node
-    right: Node
+    left: ExpressionNode
+    right: ExpressionNode
 
     def evaluate(self, names: Names) -> Value:
         if truth(self.left.evaluate(names), self.left) != self.both:
@@ -244,11 +244,11 @@ class Logical(Node):
         return int(truth(self.right.evaluate(names), self.right))
 
 
-@record
-class Immediate(Node):
+@dataclass(frozen=True, slots=True)
+class Immediate(ExpressionNode):
     """An operand ``#value``."""
 
-    inner: Node
+    inner: ExpressionNode
 
     def evaluate(self, names: Names) -> Value:
         value = self.inner.evaluate(names)
@@ -266,11 +266,11 @@ class Immediate(Node):
         raise self.complain(f"{shown(value)} is not a byte", "allowed: #-128..#255")
 
 
-@record
-class Address(Node):
+@dataclass(frozen=True, slots=True)
+class Address(ExpressionNode):
     """An operand ``[address]``."""
 
-    inner: Node
+    inner: ExpressionNode
 
     def evaluate(self, names: Names) -> Value:
         value = self.inner.evaluate(names)
@@ -289,13 +289,13 @@ def suggestion(name: str, names: Names) -> str | None:
     return f"did you mean {near}?" if near else None
 
 
-def truth(value: Value, node: Node) -> bool:
+def truth(value: Value, node: ExpressionNode) -> bool:
     if isinstance(value, int | float):
         return value != 0
     raise node.complain(f"a condition needs a number, not {shown(value)}")
 
 
-def whole(node: Node, names: Names) -> int:
+def whole(node: ExpressionNode, names: Names) -> int:
     """Evaluate a node that must give an integer."""
     value = node.evaluate(names)
     if not isinstance(value, int):
@@ -303,8 +303,8 @@ def whole(node: Node, names: Names) -> int:
     return value
 
 
-def _name_part(node: Node, names: Names) -> str:
-    if isinstance(node, Name):
+def _name_part(node: ExpressionNode, names: Names) -> str:
+    if isinstance(node, NameExpression):
         value = names.find(node.name)
         if isinstance(value, Symbol):
             return value.name
@@ -314,6 +314,6 @@ def _name_part(node: Node, names: Names) -> str:
     return str(value)
 
 
-def name_text(node: Name | Template, names: Names) -> str:
+def name_text(node: NameExpression | Template, names: Names) -> str:
     """Return the name that a node spells, without looking it up."""
-    return node.name if isinstance(node, Name) else node.text(names)
+    return node.name if isinstance(node, NameExpression) else node.text(names)

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from microcode.language.expressions import Name, Node, name_text
+from microcode.language.expressions import ExpressionNode, NameExpression, name_text
 from microcode.language.functions import NUMBERS
-from microcode.language.statements import Item, Macro
+from microcode.language.statements import Macro, StatementItem
 from microcode.language.values import Value
 from pixelflow.simd.errors import nearest
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
-from pixelflow.simd.records import record
 
 __all__ = ["MacroValue", "Scope"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class MacroValue:
     """A macro: its lines, and the scope it was defined in, where its body looks names up."""
 
     name: str
     definition: Macro
-    item: Item
+    item: StatementItem
     scope: Scope
 
 
@@ -34,7 +33,7 @@ class Scope:
     A file sees its own names and those of the files it includes, and nothing of the files that include it.
     """
 
-    target: ProgramTarget[Program]
+    target: ProgramTarget[AssembledProgram]
     """What the text is for."""
     parent: Scope | None = None
     names: dict[str, Value] = field(default_factory=dict)
@@ -106,13 +105,13 @@ class Scope:
 
     # --- definitions -----------------------------------------------------------------------------------------------
 
-    def checked(self, name: str, node: Node) -> str:
+    def checked(self, name: str, node: ExpressionNode) -> str:
         """Return a name that may be defined; raises Complaint for one that belongs to the machine."""
         if name in self.fixed or name in self.target.instructions:
             raise node.complain(f"{name} is a name of the machine and cannot be defined")
         return name
 
-    def check_parameters(self, parameters: tuple[Name, ...]) -> None:
+    def check_parameters(self, parameters: tuple[NameExpression, ...]) -> None:
         """Raise Complaint for a parameter that cannot have its name, or has another's."""
         seen: set[str] = set()
         for parameter in parameters:
@@ -121,7 +120,7 @@ class Scope:
                 raise parameter.complain(f"parameter {parameter.name} stands here twice")
             seen.add(parameter.name)
 
-    def define_macro(self, statement: Macro, item: Item) -> None:
+    def define_macro(self, statement: Macro, item: StatementItem) -> None:
         """Define a macro, whose body is that of the item; raises Complaint."""
         name = self.checked(name_text(statement.name, self), statement.name)
         if name in self.macros:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from pixelflow.simd.errors import Fault, InputError, Place
-from pixelflow.simd.records import record
 
 __all__ = ["Complaint", "Line", "Source", "first_word", "read_source", "source_of"]
 
@@ -17,7 +17,7 @@ SHOWN = 160
 """Characters of a line that a message shows, unless the fault is further right."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of source text; ``number`` counts from 1."""
 
@@ -41,7 +41,7 @@ class Line:
         return f"{self.file}:{self.number}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Source:
     """A source text: the name that messages show, the lines, and where it lies on disk, if it does."""
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from microcode.language.data import DataKind
-from microcode.language.expressions import Literal, Name, Node, Template
+from microcode.language.expressions import ExpressionNode, Literal, NameExpression, Template
 from microcode.language.source import Line
-from pixelflow.simd.records import record
 
 __all__ = [
     "Assertion",
@@ -15,153 +14,153 @@ __all__ = [
     "Condition",
     "Const",
     "Data",
-    "End",
+    "EndStatement",
     "Include",
-    "Item",
     "Loop",
     "Macro",
     "Message",
-    "Operation",
+    "OperationStatement",
     "Otherwise",
-    "Param",
     "RangeDef",
     "Repeat",
     "RoutineDef",
+    "RoutineParameter",
     "Statement",
-    "Stream",
+    "StatementItem",
+    "StreamStatement",
 ]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Statement:
     """One statement of the language."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Include(Statement):
     """``include "file" with NAME = value``"""
 
     path: Literal
-    bindings: tuple[tuple[Name, Node], ...]
+    bindings: tuple[tuple[NameExpression, ExpressionNode], ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Const(Statement):
     """``const NAME = value``"""
 
-    name: Name | Template
-    value: Node
+    name: NameExpression | Template
+    value: ExpressionNode
 
 
-@record
-class Param(Statement):
+@dataclass(frozen=True, slots=True)
+class RoutineParameter(Statement):
     """``param NAME = value``"""
 
-    name: Name
-    value: Node
+    name: NameExpression
+    value: ExpressionNode
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RangeDef(Statement):
     """``range name[size] at address`` or ``overlay name[size] at address``"""
 
-    name: Name | Template
-    size: Node
-    at: Node | None
+    name: NameExpression | Template
+    size: ExpressionNode
+    at: ExpressionNode | None
     overlay: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Data(Statement):
     """``data where: kind values``"""
 
-    where: Node
+    where: ExpressionNode
     kind: DataKind
-    values: tuple[Node, ...]
+    values: tuple[ExpressionNode, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Macro(Statement):
     """``macro name(parameters)``"""
 
-    name: Name | Template
-    parameters: tuple[Name, ...]
+    name: NameExpression | Template
+    parameters: tuple[NameExpression, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Repeat(Statement):
     """``repeat variable in low .. high``"""
 
-    variable: Name
-    low: Node
-    high: Node
+    variable: NameExpression
+    low: ExpressionNode
+    high: ExpressionNode
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Condition(Statement):
     """``if test``"""
 
-    test: Node
+    test: ExpressionNode
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Otherwise(Statement):
     """``else`` (no test) or ``else if test``"""
 
-    test: Node | None
+    test: ExpressionNode | None
 
 
-@record
-class End(Statement):
+@dataclass(frozen=True, slots=True)
+class EndStatement(Statement):
     """``end``"""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RoutineDef(Statement):
     """``routine name(parameters) uses scratch`` or, without START, ``proc``"""
 
-    name: Name | Template
-    parameters: tuple[Name, ...]
-    uses: tuple[Node, ...]
+    name: NameExpression | Template
+    parameters: tuple[NameExpression, ...]
+    uses: tuple[ExpressionNode, ...]
     started: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Loop(Statement):
     """``loop count``"""
 
-    count: Node
+    count: ExpressionNode
 
 
-@record
-class Stream(Statement):
+@dataclass(frozen=True, slots=True)
+class StreamStatement(Statement):
     """``stream eigc`` or ``stream tigc``"""
 
-    name: Name
+    name: NameExpression
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Assertion(Statement):
     """``assert test, message``"""
 
-    test: Node
-    message: tuple[Node, ...]
+    test: ExpressionNode
+    message: tuple[ExpressionNode, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Message(Statement):
     """``error message``"""
 
-    message: tuple[Node, ...]
+    message: tuple[ExpressionNode, ...]
 
 
-@record
-class Operation(Statement):
+@dataclass(frozen=True, slots=True)
+class OperationStatement(Statement):
     """An instruction or a macro call, and which of the two is seen only in its scope; ``suffix`` follows the dot."""
 
-    name: Name | Template
-    suffix: Name | None
-    operands: tuple[Node, ...]
+    name: NameExpression | Template
+    suffix: NameExpression | None
+    operands: tuple[ExpressionNode, ...]
 
 
 @dataclass(slots=True)
@@ -169,17 +168,17 @@ class Branch:
     """One arm of an ``if``: the line that opens it, its test (None for ``else``), and what it holds."""
 
     line: Line
-    test: Node | None
-    body: list[Item] = field(default_factory=list)
+    test: ExpressionNode | None
+    body: list[StatementItem] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Item:
+class StatementItem:
     """A line in its place: label, statement, and what stands in its block up to ``end``."""
 
     line: Line
-    label: Name | Template | None
+    label: NameExpression | Template | None
     statement: Statement | None
-    body: list[Item] = field(default_factory=list)
+    body: list[StatementItem] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
     end: Line | None = None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 
 from pixelflow.simd.errors import InputError, Place
 from pixelflow.simd.isa.operands import Imm, Mem, RegisterOperand
-from pixelflow.simd.records import record
 
-__all__ = ["Broken", "Modified", "Range", "Reference", "Symbol", "Value", "Written", "shown"]
+__all__ = ["Broken", "LabelReference", "Modified", "Range", "Symbol", "Value", "Written", "shown"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Range:
     """A named range of PE memory: ``size`` bytes from address ``start``. Indexing gives a checked byte of it."""
 
@@ -41,8 +41,8 @@ class Range:
         return self.start + self.size
 
 
-@record
-class Reference:
+@dataclass(frozen=True, slots=True)
+class LabelReference:
     """A label or routine by name, as seen from a place in the program; resolved when the program is put together.
 
     ``scope`` is where the search begins (None: where the instruction stands).
@@ -54,7 +54,7 @@ class Reference:
     hint: str | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Symbol:
     """A name that means nothing as a value, handed to a macro: a label, or a mistake that its use will show."""
 
@@ -66,12 +66,12 @@ class Symbol:
     """Whether a line that could not be read may be why the name means nothing."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Broken:
     """The value of a name whose definition was already reported; using it is silent."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Modified:
     """A value with words in braces after it: ``v1{k1}``, ``[r1 + 64]{float16}{1to16}``."""
 
@@ -81,7 +81,7 @@ class Modified:
 
 Value = int | float | str | Enum | Imm | Mem | Range | Symbol | Broken | Modified | RegisterOperand
 """Registers are the members of an enumeration, or operands of their own that an instruction set has."""
-Written = Value | Reference
+Written = Value | LabelReference
 """What may be given for an operand."""
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from microcode.language.data import DataKind
 from microcode.language.scope import Scope
 from microcode.language.source import Line
-from microcode.language.values import Range, Reference, Value, Written
-from microcode.linking.layout import Layout
+from microcode.language.values import LabelReference, Range, Value, Written
+from microcode.linking.layout import MemoryLayout
 from microcode.linking.operands import OperandError, converted
-from microcode.linking.sections import Label, LabelScope, Pending, Section
+from microcode.linking.sections import CodeLabel, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Imm, Mem
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
@@ -28,10 +28,10 @@ __all__ = ["Draft"]
 class Draft:
     """A program under construction: what is emitted goes to a stream, or to the routine that is open."""
 
-    def __init__(self, name: str, target: ProgramTarget[Program]) -> None:
+    def __init__(self, name: str, target: ProgramTarget[AssembledProgram]) -> None:
         self.name = name
         self.target = target
-        self.layout = Layout(target)
+        self.layout = MemoryLayout(target)
         self.globals = LabelScope()
         self.scopes = [self.globals]
         self.streams = {stream: Section(stream) for stream in target.streams}
@@ -76,7 +76,7 @@ class Draft:
             raise OperandError(f"{mnemonic} has no .{self.target.gate} form", None, f"usage: {declaration.synopsis}")
         values = converted(declaration, operands, self._name_index, self.target)
         for position, value in enumerate(values):
-            if isinstance(value, Reference):
+            if isinstance(value, LabelReference):
                 scope = value.scope if isinstance(value.scope, LabelScope) else self._scope
                 place = value.place or self.place
                 section.pending.append(Pending(len(section.instructions), position, value, scope, place))
@@ -92,9 +92,9 @@ class Draft:
         """Put a label before the next instruction; it is seen in the routine or macro expansion that it stands in."""
         section = self._section
         section.last_label = len(section.instructions)
-        self._define(self._scope, name, Label(section, section.last_label, place or self.place))
+        self._define(self._scope, name, CodeLabel(section, section.last_label, place or self.place))
 
-    def _define(self, scope: LabelScope, name: str, label: Label) -> None:
+    def _define(self, scope: LabelScope, name: str, label: CodeLabel) -> None:
         _spelled(name)
         first = scope.labels.get(name)
         if first is not None:
@@ -136,7 +136,7 @@ class Draft:
             raise InputError(f"{name} has {len(parameters)} parameters, at most {self.target.parameters} are passed")
         scratch = tuple((use.start, use.size) if isinstance(use, Range) else (use[0], use[1]) for use in uses)
         section = Section(name, tuple(parameters), scratch, started, self.place)
-        self._define(self.globals, name, Label(section, 0, self.place))
+        self._define(self.globals, name, CodeLabel(section, 0, self.place))
         for start, size in scratch:
             self.layout.scratch(name, start, size, place=self.place)
         outer_section, outer_scope = self._section, self._scope

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from microcode.language.data import LANE_BYTES, DataKind, data_bytes
 from microcode.language.values import Range, Value
 from pixelflow.simd.errors import InputError, Place
-from pixelflow.simd.isa.program import DataBlock, MemoryRange, Program
+from pixelflow.simd.isa.program import AssembledProgram, DataBlock, MemoryRange
 from pixelflow.simd.isa.target import ProgramTarget
-from pixelflow.simd.records import record
 
-__all__ = ["Layout"]
+__all__ = ["MemoryLayout"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Taken:
     """Bytes of a range that overlaps no other."""
 
@@ -34,10 +35,10 @@ def _where(place: Place | None) -> str:
     return f"{place.file}:{place.line}" if place else ""
 
 
-class Layout:
+class MemoryLayout:
     """The ranges, scratch areas and initial contents of a program under construction."""
 
-    def __init__(self, target: ProgramTarget[Program]) -> None:
+    def __init__(self, target: ProgramTarget[AssembledProgram]) -> None:
         self._target = target
         self._ranges: dict[str, Range] = {}
         self._places: dict[str, str] = {}

@@ -11,12 +11,12 @@ from microcode.linking.sections import Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Declaration, Flow, Instruction
 from pixelflow.simd.isa.operands import Name
-from pixelflow.simd.isa.program import Program, Routine, SourceLine
+from pixelflow.simd.isa.program import AssembledProgram, Routine, SourceLine
 
 __all__ = ["link", "link_faults"]
 
 
-def link(draft: Draft) -> Program:
+def link(draft: Draft) -> AssembledProgram:
     """Return the program of a draft, which stays as it is; raises InputError with every fault."""
     first, *others = draft.streams.values()
     mains = [first, *(section for section in others if section.instructions)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
-from microcode.language.values import Range, Reference, Written, shown
+from microcode.language.values import LabelReference, Range, Written, shown
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.isa.declare import Declaration
 from pixelflow.simd.isa.operands import (
@@ -19,9 +20,8 @@ from pixelflow.simd.isa.operands import (
     Target,
     is_whole,
 )
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
-from pixelflow.simd.records import record
 
 __all__ = ["OperandError", "converted"]
 
@@ -38,7 +38,7 @@ def converted(
     declaration: Declaration,
     given: tuple[Written, ...],
     name_index: Callable[[str], int],
-    target: ProgramTarget[Program],
+    target: ProgramTarget[AssembledProgram],
 ) -> list[Operand]:
     """Return the operands of an instruction; raises OperandError.
 
@@ -74,7 +74,7 @@ def converted(
     return found
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Shape:
     """What an instruction takes, worked out once for all of its uses."""
 
@@ -103,8 +103,12 @@ def _miscounted(declaration: Declaration, shape: _Shape, given: int) -> OperandE
 
 
 def _taken(
-    spec: OperandSpec, value: Written, touched: int, name_index: Callable[[str], int], target: ProgramTarget[Program]
-) -> Operand | Reference:
+    spec: OperandSpec,
+    value: Written,
+    touched: int,
+    name_index: Callable[[str], int],
+    target: ProgramTarget[AssembledProgram],
+) -> Operand | LabelReference:
     """Return the operand that a value stands for, or a reference to a label; raises ValueError(message, hint)."""
     kind = spec.kind
     try:
@@ -113,8 +117,8 @@ def _taken(
                 if not value or value in target.reserved:
                     raise ValueError(f"{spec.name} cannot be {value!r}: reports use it for what has no name")
                 return name_index(value)
-            case Reference() | str() if isinstance(kind, Target):
-                return Reference(value) if isinstance(value, str) else value
+            case LabelReference() | str() if isinstance(kind, Target):
+                return LabelReference(value) if isinstance(value, str) else value
             case Range() if kind.takes_memory:
                 if touched > value.size:
                     raise ValueError(f"{touched} bytes from {value.name} on leave the range: it has {value.size}")
@@ -126,7 +130,7 @@ def _taken(
         raise ValueError(f"{spec.name} is {value}, allowed: {spec.allowed}") from None
 
 
-def _check_memory(place: Mem, count: int, target: ProgramTarget[Program]) -> None:
+def _check_memory(place: Mem, count: int, target: ProgramTarget[AssembledProgram]) -> None:
     if not 0 <= place.offset <= target.memory_bytes - count:
         end = place.offset + count - 1
         what = f"byte {end} leaves" if count == 1 else f"bytes {place.offset}..{end} leave"

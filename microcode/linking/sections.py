@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from microcode.language.values import Reference
+from microcode.language.values import LabelReference
 from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Instruction
-from pixelflow.simd.records import record
 
-__all__ = ["Label", "LabelScope", "Pending", "Section"]
+__all__ = ["CodeLabel", "LabelScope", "Pending", "Section"]
 
 
-@record
-class Label:
+@dataclass(frozen=True, slots=True)
+class CodeLabel:
     """A position in a section: before instruction number ``index``."""
 
     section: Section
@@ -29,7 +28,7 @@ class LabelScope:
     parent: LabelScope | None = None
     prefix: str | None = ""
     """Put before a label in the program's list of labels; None keeps labels of this scope out of it."""
-    labels: dict[str, Label] = field(default_factory=dict)
+    labels: dict[str, CodeLabel] = field(default_factory=dict)
 
     def outwards(self) -> Iterator[LabelScope]:
         """Yield this scope and those around it."""
@@ -38,11 +37,11 @@ class LabelScope:
             yield scope
             scope = scope.parent
 
-    def find(self, name: str) -> Label | None:
+    def find(self, name: str) -> CodeLabel | None:
         """Return a label by name, from here outwards; None where there is none."""
         return next((scope.labels[name] for scope in self.outwards() if name in scope.labels), None)
 
-    def __getitem__(self, name: str) -> Label:
+    def __getitem__(self, name: str) -> CodeLabel:
         """Return a label by name, from here outwards; raises KeyError where there is none."""
         found = self.find(name)
         if found is None:
@@ -54,13 +53,13 @@ class LabelScope:
         return [name for scope in self.outwards() for name in scope.labels]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Pending:
     """An instruction whose target is still a name."""
 
     index: int
     operand: int
-    reference: Reference
+    reference: LabelReference
     scope: LabelScope
     place: Place | None
 

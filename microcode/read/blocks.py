@@ -6,15 +6,15 @@ A line that cannot be read is reported and left out, so that one run finds many 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from microcode.language import statements as s
-from microcode.language.expressions import Name, Template
+from microcode.language.expressions import NameExpression, Template
 from microcode.language.source import Complaint, Line, Source
 from microcode.read.lines import read_line
 from pixelflow.simd.errors import Fault
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
-from pixelflow.simd.records import record
 
 __all__ = ["Parsed", "parse"]
 
@@ -32,11 +32,11 @@ _OPENERS = {
 _DEFINES = re.compile(r"\s*(const|param|range|overlay|include|macro|routine|proc|repeat)\b|\s*[\w{}]+\s*:")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A source as a tree, and the faults of the lines that are missing from it."""
 
-    items: tuple[s.Item, ...]
+    items: tuple[s.StatementItem, ...]
     faults: tuple[Fault, ...]
     damaged: bool
     """Whether a missing line may have defined a name: unknown names are then no fault of their users."""
@@ -46,28 +46,28 @@ class _Blocks:
     """The blocks open while a source is read, outermost first."""
 
     def __init__(self) -> None:
-        self.items: list[s.Item] = []
-        self.open: list[s.Item] = []
+        self.items: list[s.StatementItem] = []
+        self.open: list[s.StatementItem] = []
         self.faults: list[Fault] = []
         self.damaged = False
 
     @property
-    def body(self) -> list[s.Item]:
+    def body(self) -> list[s.StatementItem]:
         if not self.open:
             return self.items
         inner = self.open[-1]
         return inner.branches[-1].body if inner.branches else inner.body
 
-    def add(self, line: Line, label: Name | Template | None, statement: s.Statement | None) -> None:
-        if isinstance(statement, s.End | s.Otherwise):
+    def add(self, line: Line, label: NameExpression | Template | None, statement: s.Statement | None) -> None:
+        if isinstance(statement, s.EndStatement | s.Otherwise):
             if label is not None:
-                self.body.append(s.Item(line, label, None))
-            if isinstance(statement, s.End):
+                self.body.append(s.StatementItem(line, label, None))
+            if isinstance(statement, s.EndStatement):
                 self.close(line)
             else:
                 self.otherwise(line, statement)
             return
-        item = s.Item(line, label, statement)
+        item = s.StatementItem(line, label, statement)
         self.body.append(item)
         if type(statement) in _OPENERS:
             if isinstance(statement, s.Condition):
@@ -90,7 +90,7 @@ class _Blocks:
         branches.append(s.Branch(line, statement.test))
 
 
-def _usage(line: Line, target: ProgramTarget[Program]) -> str | None:
+def _usage(line: Line, target: ProgramTarget[AssembledProgram]) -> str | None:
     """Return how the instruction of a line is written, where the line begins with one."""
     words = line.text.split(":")[-1].split()
     mnemonic = words[0].partition(".")[0] if words else ""
@@ -99,7 +99,7 @@ def _usage(line: Line, target: ProgramTarget[Program]) -> str | None:
     return f"usage: {target.instructions[mnemonic].synopsis}     see: {target.manual} {mnemonic}"
 
 
-def parse(source: Source, target: ProgramTarget[Program]) -> Parsed:
+def parse(source: Source, target: ProgramTarget[AssembledProgram]) -> Parsed:
     """Return the tree of a source. Nothing is raised; every fault is in the result."""
     blocks = _Blocks()
     for line in source.lines:

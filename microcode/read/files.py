@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from microcode.language.source import Complaint, Source, read_source
 from pixelflow.simd.errors import nearest
-from pixelflow.simd.records import record
 
 __all__ = ["LIBRARY", "Files"]
 
 LIBRARY = Path(__file__).parents[1] / "library"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Files:
     """The search path of includes; ``folders`` come between the including file's own folder and the library."""
 

@@ -43,7 +43,7 @@ class _Reader(Tokens):
 
     # --- expressions -----------------------------------------------------------------------------------------------
 
-    def expression(self, lowest: int = 0) -> e.Node:
+    def expression(self, lowest: int = 0) -> e.ExpressionNode:
         """Read operators of at least the ``lowest`` precedence."""
         left, before = self.factor(), None
         while self.kind in ("OPERATOR", "SIGN") and (level := _PRECEDENCE[self.text]) >= lowest:
@@ -61,7 +61,7 @@ class _Reader(Tokens):
         self.close(AFTER_EXPRESSION)
         return left
 
-    def factor(self) -> e.Node:
+    def factor(self) -> e.ExpressionNode:
         if self.depth == DEPTH:
             raise Complaint("this is nested too deeply", *first_word(self.line, self.offset))
         self.depth += 1
@@ -69,12 +69,12 @@ class _Reader(Tokens):
         self.depth -= 1
         return found
 
-    def parenthesis(self) -> e.Node:
+    def parenthesis(self) -> e.ExpressionNode:
         found = self.expression()
         self.must(")")
         return found
 
-    def operand_of_operator(self, token: Token) -> e.Node:
+    def operand_of_operator(self, token: Token) -> e.ExpressionNode:
         match token.kind:
             case "NUMBER" | "FRACTION" | "CHARACTER" | "STRING":
                 return self.literal(token)
@@ -86,12 +86,12 @@ class _Reader(Tokens):
             self.must("]")
             return e.Index(token.column, index.stop + 1, self.spelled(token), index)
         if token.kind == "NAME" and self.has("("):
-            arguments: tuple[e.Node, ...] = ()
+            arguments: tuple[e.ExpressionNode, ...] = ()
             if not self.has(")"):
                 arguments = self.expressions()
                 self.must(")")
             stop = arguments[-1].stop + 1 if arguments else token.stop + 2
-            return e.Call(token.column, stop, token.text, arguments)
+            return e.CallExpression(token.column, stop, token.text, arguments)
         return self.spelled(token)
 
     def literal(self, token: Token) -> e.Literal:
@@ -121,12 +121,12 @@ class _Reader(Tokens):
             self.note(Complaint(f"{text[:DIGITS]} is not a number", token.column, len(text), hint))
             return 0
 
-    def spelled(self, token: Token) -> e.Name | e.Template:
+    def spelled(self, token: Token) -> e.NameExpression | e.Template:
         """Return the node of a name, which may have parts to be computed."""
         if token.kind != "TEMPLATE" or len(token.text) > NAME_LENGTH:
             return self.plain(token)
         column = token.column
-        parts: list[str | e.Node] = []
+        parts: list[str | e.ExpressionNode] = []
         for part in re.split(r"(\{[^}]*\})", token.text):
             if part.startswith("{"):
                 parts.append(self.computed(part[1:-1], column))
@@ -135,20 +135,20 @@ class _Reader(Tokens):
             column += len(part)
         return e.Template(token.column, token.stop, tuple(parts))
 
-    def plain(self, token: Token) -> e.Name:
+    def plain(self, token: Token) -> e.NameExpression:
         """Return the node of a name as it stands."""
         if len(token.text) > NAME_LENGTH:
             self.note(Complaint(f"a name has at most {NAME_LENGTH} characters", token.column, len(token.text)))
-        return e.Name(token.column, token.stop, token.text)
+        return e.NameExpression(token.column, token.stop, token.text)
 
-    def computed(self, inner: str, offset: int) -> e.Node:
+    def computed(self, inner: str, offset: int) -> e.ExpressionNode:
         """Read what stands in the braces of a name."""
         if not _BRACED_WORD.fullmatch(inner):
             try:
                 return _read(inner, _Reader.expression, offset)
             except Complaint as complaint:
                 self.note(complaint)
-        return e.Name(offset + 1, offset + 1 + len(inner), inner)
+        return e.NameExpression(offset + 1, offset + 1 + len(inner), inner)
 
     # --- parts of statements -----------------------------------------------------------------------------------------
 
@@ -159,7 +159,7 @@ class _Reader(Tokens):
             found.append(read())
         return tuple(found)
 
-    def expressions(self) -> tuple[e.Node, ...]:
+    def expressions(self) -> tuple[e.ExpressionNode, ...]:
         found = self.several(self.expression)
         self.close((")", END))
         return found
@@ -167,15 +167,15 @@ class _Reader(Tokens):
     def name(self) -> Token:
         return self.take("NAME", "TEMPLATE")
 
-    def parameters(self) -> tuple[e.Name, ...]:
+    def parameters(self) -> tuple[e.NameExpression, ...]:
         self.must("(")
         if self.has(")"):
             return ()
         tokens = self.several(lambda: self.take("NAME"))
         self.must(")")
-        return tuple(e.Name(token.column, token.stop, token.text) for token in tokens)
+        return tuple(e.NameExpression(token.column, token.stop, token.text) for token in tokens)
 
-    def place(self) -> e.Node:
+    def place(self) -> e.ExpressionNode:
         """Read an expression, or an address in brackets."""
         if not self.has("["):
             return self.expression()
@@ -183,7 +183,7 @@ class _Reader(Tokens):
         self.must("]")
         return e.Address(inner.column - 1, inner.stop + 1, inner)
 
-    def operand(self) -> e.Node:
+    def operand(self) -> e.ExpressionNode:
         if self.has("#"):
             inner = self.expression()
             return e.Immediate(inner.column - 1, inner.stop, inner)
@@ -196,7 +196,7 @@ class _Reader(Tokens):
 
     # --- statements --------------------------------------------------------------------------------------------------
 
-    def label_and_statement(self) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+    def label_and_statement(self) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
         label = None
         if self.kind in ("NAME", "TEMPLATE") and self.text not in _STATEMENTS:
             word = self.take(self.kind)
@@ -215,19 +215,21 @@ class _Reader(Tokens):
             self.fail("a statement")
         return self.operation(self.take(self.kind))
 
-    def operation(self, word: Token) -> s.Operation:
+    def operation(self, word: Token) -> s.OperationStatement:
         operands = () if self.ends() else self.several(self.operand)
         if word.kind != "GATED":
-            return s.Operation(self.spelled(word), None, operands)
+            return s.OperationStatement(self.spelled(word), None, operands)
         mnemonic, suffix = word.text.split(".")
         dot = word.column + len(mnemonic)
-        return s.Operation(e.Name(word.column, dot, mnemonic), e.Name(dot, word.stop, suffix), operands)
+        return s.OperationStatement(
+            e.NameExpression(word.column, dot, mnemonic), e.NameExpression(dot, word.stop, suffix), operands
+        )
 
     def include(self) -> s.Include:
         path = self.literal(self.take("STRING"))
         return s.Include(path, self.several(self.binding) if self.has("with") else ())
 
-    def binding(self) -> tuple[e.Name, e.Node]:
+    def binding(self) -> tuple[e.NameExpression, e.ExpressionNode]:
         name = self.take("NAME")
         self.must("=")
         value = self.expression()
@@ -281,7 +283,7 @@ class _Reader(Tokens):
 _STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
     "include": _Reader.include,
     "const": _Reader.const,
-    "param": lambda line: s.Param(*line.binding()),
+    "param": lambda line: s.RoutineParameter(*line.binding()),
     "range": _Reader.range,
     "overlay": lambda line: line.range(overlay=True),
     "data": _Reader.data,
@@ -289,11 +291,11 @@ _STATEMENTS: dict[str, Callable[[_Reader], s.Statement]] = {
     "repeat": _Reader.repeat,
     "if": lambda line: s.Condition(line.expression()),
     "else": lambda line: s.Otherwise(line.expression() if line.has("if") else None),
-    "end": lambda line: s.End(),
+    "end": lambda line: s.EndStatement(),
     "routine": _Reader.routine,
     "proc": lambda line: line.routine(started=False),
     "loop": lambda line: s.Loop(line.expression()),
-    "stream": lambda line: s.Stream(line.plain(line.take("NAME"))),
+    "stream": lambda line: s.StreamStatement(line.plain(line.take("NAME"))),
     "assert": _Reader.assertion,
     "error": lambda line: s.Message(line.expressions()),
 }
@@ -320,7 +322,7 @@ def tokens_of(text: str) -> list[Token]:
     return reader.taken
 
 
-def read_line(text: str) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+def read_line(text: str) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
     """Return (label or None, statement or None) of a line; raises Complaint."""
     if len(text) > LONGEST:
         raise Complaint(f"the line is longer than {LONGEST} characters", hint="one statement a line")
@@ -330,5 +332,5 @@ def read_line(text: str) -> tuple[e.Name | e.Template | None, s.Statement | None
 
 
 @lru_cache(maxsize=16384)
-def _read_stripped(text: str) -> tuple[e.Name | e.Template | None, s.Statement | None]:
+def _read_stripped(text: str) -> tuple[e.NameExpression | e.Template | None, s.Statement | None]:
     return _read(text, _Reader.label_and_statement) if text else (None, None)

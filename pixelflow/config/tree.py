@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 
 from pixelflow.simd.config.param import Value, check_values, leaves, param, section
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.units import Standing
 
@@ -57,7 +57,7 @@ _COMPOSITION = "tessellation/rendering/composition_time.py"
 # The tables below stay aligned: one value, then what is known about it; the words of ``matters`` are those of
 # `pixelflow/node/account/run_report.py`.
 # fmt: off
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayConfig:
     """The PE array: modules of EMCs of panels of PEs, and the memory of one PE."""
 
@@ -124,7 +124,7 @@ class ArrayConfig:
         return self.input_port_start + self.port_bytes
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeeConfig:
     """The linear expression evaluator: widths of its registers, and what they hold at power-up."""
 
@@ -145,7 +145,7 @@ class LeeConfig:
         because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IgcConfig:
     """The two instruction sequencers, EIGC and TIGC."""
 
@@ -158,7 +158,7 @@ class IgcConfig:
         source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TasicConfig:
     """Texture ASICs: the path between local ports and texture memory."""
 
@@ -169,7 +169,7 @@ class TasicConfig:
         source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED, matters="transfers", read_by=_TASIC)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SdramConfig:
     """Texture memory: size of the synchronous DRAMs and their times, in clocks of 10 ns."""
 
@@ -212,7 +212,7 @@ class SdramConfig:
         source="table 2", standing=DERIVED, matters="transfers", read_by=_SDRAM_USE)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GniConfig:
     """Geometry network interface and the two general purpose processors behind it."""
 
@@ -232,7 +232,7 @@ class GniConfig:
         source="one comes in while one waits; not printed", standing=INVENTED, matters="results", read_by=_GNI_PORT)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompositionConfig:
     """Image composition network: the way of merged pixels from a node to the next one."""
 
@@ -250,7 +250,7 @@ class CompositionConfig:
         matters="pictures", read_by=_COMPOSITION)
 
 
-@record(kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class NodeConfig(Shown):
     """One PixelFlow node.
 

@@ -1,9 +1,9 @@
 """Looking into a run: movement in both directions, what stops it, what a step has changed. It shows nothing itself."""
 
-from pixelflow.debugger.changes import Change, Picture
-from pixelflow.debugger.divergence import Difference, Divergence, compare_arrays, compare_memory, first_divergence
+from pixelflow.debugger.changes import Change, StatePicture
+from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
 from pixelflow.debugger.places import Code, find_code
-from pixelflow.debugger.session import Outcome, Session
+from pixelflow.debugger.session import DebugSession, SessionOutcome
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 
 __all__ = [
@@ -12,13 +12,13 @@ __all__ = [
     "Changed",
     "Code",
     "Cycle",
-    "Difference",
+    "DebugSession",
     "Divergence",
     "Hit",
-    "Outcome",
-    "Picture",
+    "RunDifference",
     "Semaphore",
-    "Session",
+    "SessionOutcome",
+    "StatePicture",
     "Stop",
     "compare_arrays",
     "compare_memory",

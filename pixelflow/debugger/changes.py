@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pixelflow.isa import Program
 from pixelflow.node import Node
 
-__all__ = ["FLAGS", "REGISTERS", "Change", "Picture", "byte_name"]
+__all__ = ["FLAGS", "REGISTERS", "Change", "StatePicture", "byte_name"]
 
 REGISTERS = ("R", "S", "M")
 FLAGS = ("C", "E", "L", "MR", "MW")
@@ -26,7 +26,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Picture:
+class StatePicture:
     """All PE state at one position, as arrays by name."""
 
     values: dict[str, NDArray]
@@ -37,12 +37,12 @@ class Picture:
     """A hash of the texture memory of each module."""
 
     @classmethod
-    def of(cls, node: Node) -> Picture:
+    def of(cls, node: Node) -> StatePicture:
         """Return the state of a node as it is now."""
         values = {name: node.register(name) for name in REGISTERS} | {name: node.flag(name) for name in FLAGS}
         return cls(values, node.memory, tuple(memory.digest() for memory in node.texture_memory))
 
-    def changes(self, later: Picture, program: Program) -> list[Change]:
+    def changes(self, later: StatePicture, program: Program) -> list[Change]:
         """Return what differs in ``later``: registers and flags first, then memory by address."""
         found = [
             Change(name, np.flatnonzero(values != later.values[name]))
@@ -55,7 +55,7 @@ class Picture:
             found.append(Change(name, np.flatnonzero(differs)))
         return found
 
-    def changed_modules(self, later: Picture) -> list[int]:
+    def changed_modules(self, later: StatePicture) -> list[int]:
         """Return the modules whose texture memory differs."""
         return [at for at, (old, new) in enumerate(zip(self.texture, later.texture, strict=True)) if old != new]
 

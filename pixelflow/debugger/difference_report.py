@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from pixelflow.debugger.divergence import Difference, Divergence
+from pixelflow.debugger.divergence import Divergence, RunDifference
 from pixelflow.debugger.places import place, source_text
 from pixelflow.node import Replay
 from pixelflow.node.pe_report import json_value
@@ -61,7 +61,7 @@ def _shown_delta(delta: int | float | None) -> str:
     return f"{delta:+,}" if isinstance(delta, int) else f"{delta:+.6g}"
 
 
-def differences_object(found: Sequence[Difference], lanes: Sequence[int] | None = None) -> list[dict[str, Json]]:
+def differences_object(found: Sequence[RunDifference], lanes: Sequence[int] | None = None) -> list[dict[str, Json]]:
     """Return each difference for JSON: its name, in how many PEs, and the first of them with both values."""
     objects = []
     for each in found:
@@ -72,7 +72,7 @@ def differences_object(found: Sequence[Difference], lanes: Sequence[int] | None 
     return objects
 
 
-def differences_parts(found: Sequence[Difference], lanes: Sequence[int] | None = None) -> Iterator[Part]:
+def differences_parts(found: Sequence[RunDifference], lanes: Sequence[int] | None = None) -> Iterator[Part]:
     """Yield what differs, one register, flag or byte a row, with the first PE and its two values."""
     columns = [Column("what", fixed=True), Column("PEs", number), Column("first PE", verbatim)]
     columns += [Column("A", verbatim), Column("B", verbatim)]

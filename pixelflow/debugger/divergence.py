@@ -14,14 +14,14 @@ from pixelflow.node import Replay
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import InputError
 
-__all__ = ["Difference", "Divergence", "compare_arrays", "compare_memory", "first_divergence"]
+__all__ = ["Divergence", "RunDifference", "compare_arrays", "compare_memory", "first_divergence"]
 
 _GRID = 256
 """Cycles between two comparisons, until one finds a difference: a difference that is gone again before is not seen."""
 
 
 @dataclass(frozen=True)
-class Difference:
+class RunDifference:
     """A register, flag or byte of memory that is not the same on both sides."""
 
     name: str
@@ -38,7 +38,7 @@ class Divergence:
     cycle: int
     executed: tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
     """What begins in that cycle, on either side: (stream, position of the instruction)."""
-    differences: tuple[Difference, ...]
+    differences: tuple[RunDifference, ...]
     modules: tuple[int, ...]
     """Modules whose texture memory differs."""
     ends: tuple[int | None, int | None]
@@ -125,7 +125,7 @@ def _divergence(sides: tuple[Replay, Replay], cycle: int, executed: tuple) -> Di
     return Divergence(cycle, executed, differences, modules, ends)
 
 
-def compare_arrays(first: dict[str, NDArray], second: dict[str, NDArray]) -> list[Difference]:
+def compare_arrays(first: dict[str, NDArray], second: dict[str, NDArray]) -> list[RunDifference]:
     """Return what differs between arrays of one value for each PE, by name.
 
     Both sides have the same names, and arrays of the same length; raises InputError where they have not.
@@ -138,15 +138,15 @@ def compare_arrays(first: dict[str, NDArray], second: dict[str, NDArray]) -> lis
             raise InputError(f"{name} has {len(values)} values on one side, {len(second[name])} on the other")
         lanes = np.flatnonzero(values != second[name])
         if len(lanes):
-            found.append(Difference(name, lanes, (values[lanes], second[name][lanes])))
+            found.append(RunDifference(name, lanes, (values[lanes], second[name][lanes])))
     return found
 
 
-def compare_memory(first: NDArray[np.uint8], second: NDArray[np.uint8], program: Program | None) -> list[Difference]:
+def compare_memory(first: NDArray[np.uint8], second: NDArray[np.uint8], program: Program | None) -> list[RunDifference]:
     """Return the bytes that differ between two memories, uint8[bytes, PEs] each, by the names of a program."""
     found = []
     for address in np.flatnonzero((first != second).any(axis=1)).tolist():
         lanes = np.flatnonzero(first[address] != second[address])
         name = f"[{address}]" if program is None else byte_name(program, address)
-        found.append(Difference(name, lanes, (first[address, lanes], second[address, lanes])))
+        found.append(RunDifference(name, lanes, (first[address, lanes], second[address, lanes])))
     return found

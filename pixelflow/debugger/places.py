@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from pixelflow.isa import Instruction, Program
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.operands import OperandSpec, Target
-from pixelflow.simd.records import record
 
 __all__ = ["Code", "find_code", "instruction_text", "place", "source_text"]
 
@@ -18,7 +18,7 @@ _PYTHON = ".py"
 """Programs may be put together by calls, whose lines say less than the instructions that they make."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Code:
     """Instructions of a program, and what they were asked for as."""
 

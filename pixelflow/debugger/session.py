@@ -20,16 +20,15 @@ from pixelflow.isa.control import CALL
 from pixelflow.node import Node, Replay
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.records import record
 
-__all__ = ["Outcome", "Session"]
+__all__ = ["DebugSession", "SessionOutcome"]
 
 _STRETCH = 2048
 """Cycles between two looks at whether the user has interrupted."""
 
 
-@record
-class Outcome:
+@dataclass(frozen=True, slots=True)
+class SessionOutcome:
     """Why the run stands where it stands now."""
 
     hits: tuple[Hit | Changed, ...] = ()
@@ -37,7 +36,7 @@ class Outcome:
 
 
 @dataclass
-class Session:
+class DebugSession:
     """A replay with its stops."""
 
     replay: Replay
@@ -76,36 +75,36 @@ class Session:
 
     # --- movement ------------------------------------------------------------------------------------------------
 
-    def step(self, count: int = 1, stream: str | None = None) -> Outcome:
+    def step(self, count: int = 1, stream: str | None = None) -> SessionOutcome:
         """Go on by instructions; stops do not count."""
         return self._repeat(count, lambda: self.replay.step(stream))
 
-    def back(self, count: int = 1, stream: str | None = None) -> Outcome:
+    def back(self, count: int = 1, stream: str | None = None) -> SessionOutcome:
         """Go back by instructions."""
         self.replay.back(count, stream)
-        return Outcome()
+        return SessionOutcome()
 
-    def goto(self, cycle: int) -> Outcome:
+    def goto(self, cycle: int) -> SessionOutcome:
         """Go to a cycle, in either direction; stops do not count."""
         self.interrupted = False
         if cycle < self.replay.position or (self.replay.end is not None and cycle >= self.replay.end):
             self.replay.goto(cycle)
         while self.replay.position < cycle and not self.replay.ended:
             if self.interrupted:
-                return Outcome(interrupted=True)
+                return SessionOutcome(interrupted=True)
             self.replay.goto(min(cycle, self.replay.position + _STRETCH))
-        return Outcome()
+        return SessionOutcome()
 
-    def go_on(self) -> Outcome:
+    def go_on(self) -> SessionOutcome:
         """Go on to the next stop, or to the last position."""
         return self._run(None)
 
-    def step_over(self, stream: str) -> Outcome:
+    def step_over(self, stream: str) -> SessionOutcome:
         """Go on to the next instruction or call of a stream in no deeper call than now, or to a stop before it."""
         ahead = self.replay.ahead(stream)
         return self._run(self._reaches(stream, self.depth(stream) if ahead is None else ahead.outermost))
 
-    def leave(self, stream: str) -> Outcome:
+    def leave(self, stream: str) -> SessionOutcome:
         """Go on until a stream has left the routine of its next instruction; raises InputError where it is in none."""
         depth = self.depth(stream)
         if not depth:
@@ -129,23 +128,23 @@ class Session:
 
         return reached
 
-    def _repeat(self, count: int, move: Callable[[], int]) -> Outcome:
+    def _repeat(self, count: int, move: Callable[[], int]) -> SessionOutcome:
         self.interrupted = False
         for _ in range(count):
             before = self.replay.position
             if self.interrupted:
-                return Outcome(interrupted=True)
+                return SessionOutcome(interrupted=True)
             if move() == before:
                 break
-        return Outcome()
+        return SessionOutcome()
 
-    def _run(self, until: Callable[[Executed], bool] | None) -> Outcome:
+    def _run(self, until: Callable[[Executed], bool] | None) -> SessionOutcome:
         """Go on to the first stop after this position, or to where ``until`` says yes."""
         self.interrupted = False
         start = self.replay.position
         while not self.replay.ended:
             if self.interrupted:
-                return Outcome(interrupted=True)
+                return SessionOutcome(interrupted=True)
             cycles = [each.subject.cycle for each in self.stops.values() if isinstance(each.subject, Cycle)]
             limit = min((c for c in cycles if c > self.replay.position), default=1 << 62)
             heard = self._collector.collect(min(limit, self.replay.position + _STRETCH), self.stops.values(), until)
@@ -156,23 +155,23 @@ class Session:
             self.replay.goto(reached)  # looking at changes may have gone back
             hits = [Hit(each, None) for each in self._about(Cycle(reached)) if each.is_due()]
             if hits:
-                return Outcome(tuple(hits))
-        return Outcome()
+                return SessionOutcome(tuple(hits))
+        return SessionOutcome()
 
     def _about(self, subject: Cycle) -> list[Stop]:
         return [each for each in self.stops.values() if each.subject == subject]
 
-    def _judge(self, cycle: int, heard: CycleEvents, start: int) -> Outcome | None:
+    def _judge(self, cycle: int, heard: CycleEvents, start: int) -> SessionOutcome | None:
         """Return why the run stops in a cycle, having gone there; None where it does not."""
         if cycle > start:
             hits = [Hit(*each) for each in heard.met if each[0].is_due()]
             if hits or heard.reached:
                 self.replay.goto(cycle)
-                return Outcome(tuple(hits))
+                return SessionOutcome(tuple(hits))
         if heard.writers:
             changed = self._changes(cycle, heard.writers)
             if changed:
-                return Outcome(tuple(changed))
+                return SessionOutcome(tuple(changed))
         return None
 
     def _changes(self, cycle: int, writers: Iterable[tuple[str, int]]) -> list[Changed]:

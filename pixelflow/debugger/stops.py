@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from pixelflow.debugger.places import Code
 from pixelflow.observe import Blocked, Executed, Signalled, Taken
-from pixelflow.simd.records import record
 
 __all__ = ["Bytes", "Changed", "Cycle", "Hit", "Semaphore", "Stop", "Touched"]
 
@@ -17,21 +16,21 @@ Touched = Executed | Signalled | Taken | Blocked
 """Events that a stop can be about."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Semaphore:
     """A semaphore: signals to it, taking from it, and waiting for it."""
 
     number: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Cycle:
     """A position of the run."""
 
     cycle: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Bytes:
     """Bytes of PEs, by name where they have one."""
 
@@ -66,7 +65,7 @@ class Stop:
         return self.met % self.count == 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A stop was met at the position; ``event`` is about to happen there (None for a cycle)."""
 

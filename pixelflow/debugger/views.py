@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pixelflow.debugger.changes import FLAGS, Picture, byte_name
+from pixelflow.debugger.changes import FLAGS, StatePicture, byte_name
 from pixelflow.debugger.places import Code, instruction_text, place, source_text
-from pixelflow.debugger.session import Session
+from pixelflow.debugger.session import DebugSession
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.isa import Program
 from pixelflow.node.pe_report import pe_columns
@@ -39,7 +39,7 @@ def line(text: str, width: int) -> Fact:
     return Fact(cut(text, width), wrap=False)
 
 
-def position(width: int, session: Session) -> Iterator[Part]:
+def position(width: int, session: DebugSession) -> Iterator[Part]:
     """Yield the cycle, and for each stream what it does next or what it waits for."""
     replay = session.replay
     yield f"cycle {replay.position:,}" + (", the end" if replay.ended and replay.stopped is None else "")
@@ -51,7 +51,7 @@ def position(width: int, session: Session) -> Iterator[Part]:
             yield line(f"    ->  {where:<22} {source_text(session.program, ahead.index)}", width)
 
 
-def _doing(session: Session, stream: StreamView) -> str:
+def _doing(session: DebugSession, stream: StreamView) -> str:
     program, replay = session.program, session.replay
     if stream.halted:
         return f"has ended at cycle {stream.cycle:,}"
@@ -65,7 +65,7 @@ def _doing(session: Session, stream: StreamView) -> str:
     return f"{place(program, stream.index):<22} {source_text(program, stream.index)}{when}"
 
 
-def code(width: int, session: Session, stream: str, at: int | None = None) -> Iterator[Part]:
+def code(width: int, session: DebugSession, stream: str, at: int | None = None) -> Iterator[Part]:
     """Yield instructions with their source around one of them: that which a stream has next, or ``at``.
 
     ``=>`` marks the next instruction of a stream, ``->`` control on the way to it.
@@ -87,7 +87,7 @@ def code(width: int, session: Session, stream: str, at: int | None = None) -> It
         yield line(f"{who.upper():>8} {mark:2} {program.addresses[index]:>6}  {instruction.cycles:>3}  {text}", width)
 
 
-def _marks(session: Session) -> dict[int, tuple[str, str]]:
+def _marks(session: DebugSession) -> dict[int, tuple[str, str]]:
     """Return (stream, mark) of the instructions that streams have next."""
     marks: dict[int, tuple[str, str]] = {}
     for name, stream in session.replay.streams.items():
@@ -116,7 +116,7 @@ def subject_text(stop: Stop) -> str:
     return text + (f", 1 time in {stop.count}" if stop.count > 1 else "")
 
 
-def stops(width: int, session: Session) -> Iterator[Part]:
+def stops(width: int, session: DebugSession) -> Iterator[Part]:
     """Yield the stops that are set."""
     if not session.stops:
         yield "no stops"
@@ -124,7 +124,7 @@ def stops(width: int, session: Session) -> Iterator[Part]:
         yield line(f"{stop.number:>3}  {subject_text(stop)}   (met {counted(stop.met, 'time')})", width)
 
 
-def outcome(width: int, session: Session, hits: tuple[Hit | Changed, ...]) -> Iterator[Part]:
+def outcome(width: int, session: DebugSession, hits: tuple[Hit | Changed, ...]) -> Iterator[Part]:
     """Yield which stops were met, and what kept the run from going on."""
     for hit in hits:
         if isinstance(hit, Changed):
@@ -153,7 +153,7 @@ def _met(program: Program, hit: Hit) -> str:
     return f"{hit.event.stream.upper()} {what} ({place(program, hit.event.index)})"
 
 
-def _changed(width: int, session: Session, hit: Changed) -> Iterator[Part]:
+def _changed(width: int, session: DebugSession, hit: Changed) -> Iterator[Part]:
     program = session.program
     yield line(f"stop {hit.stop.number}: {subject_text(hit.stop)}: {counted(len(hit.lanes), 'PE')} changed", width)
     for stream, index in hit.by:
@@ -173,9 +173,9 @@ def _changed(width: int, session: Session, hit: Changed) -> Iterator[Part]:
         yield f"  and {counted(len(hit.lanes) - _FEW, 'PE')} more"
 
 
-def changes(width: int, session: Session, before: Picture) -> Iterator[Part]:
+def changes(width: int, session: DebugSession, before: StatePicture) -> Iterator[Part]:
     """Yield what differs now from an earlier picture."""
-    after = Picture.of(session.node)
+    after = StatePicture.of(session.node)
     parts = [
         f"{change.name} in {counted(len(change.lanes), 'PE')}" for change in before.changes(after, session.program)
     ]
@@ -185,7 +185,7 @@ def changes(width: int, session: Session, before: Picture) -> Iterator[Part]:
     yield f"  changed: {', '.join(parts) or 'nothing in the PEs'}"
 
 
-def streams(width: int, session: Session) -> Iterator[Part]:
+def streams(width: int, session: DebugSession) -> Iterator[Part]:
     """Yield cycles, busy cycles, waits and instructions of each stream."""
     streams = session.replay.streams
     columns = [Column("", fixed=True), *(Column(name.upper(), number) for name in streams)]
@@ -197,7 +197,7 @@ def streams(width: int, session: Session) -> Iterator[Part]:
     yield Table(columns, rows)
 
 
-def run(width: int, session: Session) -> Iterator[Part]:
+def run(width: int, session: DebugSession) -> Iterator[Part]:
     """Yield program, machine, engine and how far the run goes."""
     replay, config = session.replay, session.node.config
     end = "the end is not known yet" if replay.end is None else f"the end is cycle {replay.end:,}"
@@ -207,7 +207,7 @@ def run(width: int, session: Session) -> Iterator[Part]:
     yield end
 
 
-def stack(width: int, session: Session, stream: str) -> Iterator[Part]:
+def stack(width: int, session: DebugSession, stream: str) -> Iterator[Part]:
     """Yield the calls that the next instruction of a stream is inside of, innermost first: parameters, open loops."""
     program = session.program
     ahead = session.replay.ahead(stream)
@@ -230,14 +230,14 @@ def _parameter(program: Program, name: str, value: int) -> str:
     return f"{name}={value}" + ("" if byte.startswith("[") else f" ({byte})")
 
 
-def stages(width: int, session: Session) -> Iterator[Part]:
+def stages(width: int, session: DebugSession) -> Iterator[Part]:
     """Yield the stages that each stream has begun."""
     for name, stream in session.replay.streams.items():
         for stage, cycle in stream.stages:
             yield line(f"  {name.upper()}  {cycle:>12,}  {stage}", width)
 
 
-def flags(width: int, session: Session, lanes: list[int]) -> Iterator[Part]:
+def flags(width: int, session: DebugSession, lanes: list[int]) -> Iterator[Part]:
     """Yield carry, enable, latch and marks of the chosen PEs."""
     node = session.node
     columns, rows = pe_columns(lanes, node.config.array)

@@ -13,7 +13,6 @@ from pixelflow.evidence.bench import Bench, NotMeasured
 from pixelflow.evidence.row import Basis, Note, Number, Reason, Row, RowVerdict
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
-from pixelflow.simd.records import record
 
 __all__ = ["AnyPaper", "CheckedClaim", "Claim", "ClaimClass", "Measured", "Paper", "Value", "Verified", "paper_of"]
 
@@ -39,7 +38,7 @@ class ClaimClass(StrEnum):
         return self.value[0].upper()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What a paper claims in one place: a table or some figures of its text, or a sentence.
 
@@ -72,7 +71,7 @@ class Claim:
         return tuple(Row(name, value, None, cast("Number", figures[name]), basis, unit="") for name, value in wanted)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Measured:
     """What a measure found: rows of a table; of a sentence a line for people, and figures by name."""
 
@@ -81,7 +80,7 @@ class Measured:
     rows: tuple[Row, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CheckedClaim:
     """A claim with what was measured, or the reason why nothing was."""
 
@@ -189,7 +188,7 @@ AnyPaper: TypeAlias = Paper[Any]
 """A paper measured on whatever bench."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Verified:
     """The findings of all claims that were asked for, in their order."""
 

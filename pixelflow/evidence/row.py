@@ -8,11 +8,9 @@ rows differ widely, a row narrows the range further (`Row.noted`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
-
-from pixelflow.simd.records import record
 
 __all__ = ["Basis", "Figure", "Note", "Number", "Range", "Reason", "Row", "RowVerdict"]
 
@@ -33,7 +31,7 @@ class Reason(StrEnum):
     """The simulated machine does something differently, and why."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Note:
     """One reason. ``section`` is the place in the paper; the ranges are what it excuses, None nothing."""
 
@@ -45,7 +43,7 @@ class Note:
     formula: Range | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A published number: ``step`` is the size of its last printed digit where it is not a whole figure."""
 
@@ -68,7 +66,7 @@ class RowVerdict(StrEnum):
     """Measured, but the paper prints no figure."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Basis:
     """What decides a measured figure: how well founded that rule is, and the rule in words."""
 
@@ -76,7 +74,7 @@ class Basis:
     text: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Row:
     """One figure; None where the paper prints none, no formula exists or nothing can be measured."""
 

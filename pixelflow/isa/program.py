@@ -19,7 +19,7 @@ __all__ = ["PIXELFLOW", "SCHEMA", "Program"]
 SCHEMA = "pixelflow.program/1"
 
 
-class Program(core.Program):
+class Program(core.AssembledProgram):
     """An assembled program: the words of both streams, of routines and procedures."""
 
     instruction_set: ClassVar[InstructionSet[NodeDeclaration]] = INSTRUCTIONS

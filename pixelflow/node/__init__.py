@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pixelflow.node.account.run import RoutineUse, Run
 from pixelflow.node.node import Node
 from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
-from pixelflow.node.parts.texture.addresses import AddressMap, Cell, Form
+from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = [
     "EMC_HEIGHT",
     "EMC_WIDTH",
+    "AddressForm",
     "AddressMap",
     "Cell",
     "Checkpoint",
-    "Form",
     "GpMemory",
     "LinearExpressionEvaluator",
     "Machine",

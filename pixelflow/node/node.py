@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, overload
 
 from pixelflow.isa import Program
@@ -12,7 +12,7 @@ from pixelflow.node.account.accounts import account, unfinished_account, untimed
 from pixelflow.node.account.run import Run
 from pixelflow.node.run.order.as_soon_as_possible import AsSoonAsPossible
 from pixelflow.node.run.order.clocked import Clocked
-from pixelflow.node.run.perform.effects import AtOnce, Direct, Effects
+from pixelflow.node.run.perform.effects import AtOnce, Direct, SideEffects
 from pixelflow.node.run.perform.on_lanes import OnLanes
 from pixelflow.node.run.perform.on_marks import OnMarks
 from pixelflow.node.run.perform.performance import OnNothing, Performance
@@ -24,7 +24,6 @@ from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.state import NodeState
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
-from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.node.account.untimed_run import UntimedRun
@@ -45,7 +44,7 @@ RUN_REASONS = {
 }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Saving:
     """Where a run is to be saved: before which cycle, and who takes the state."""
 
@@ -125,7 +124,7 @@ class Node(NodeState):
         """Run a program from its score where there is one, as far as its transfers give the commands of before."""
         scores, before = prepared(self.array, program).scores, dict(self.texture.moved)
         known, score = scores.get(entry), Score()
-        effects: Effects = Direct(self.array, self.texture)
+        effects: SideEffects = Direct(self.array, self.texture)
         if known is not None:
             done = known.play(self.array, self.texture)
             if done is None and self._moved_since(before) == known.score.moved:
@@ -221,7 +220,7 @@ class Node(NodeState):
         *,
         function: bool = True,
         bus: Bus | None = None,
-        effects: Effects | None = None,
+        effects: SideEffects | None = None,
     ) -> Clocked:
         """Return a run of a program before its first cycle; it emits events on ``bus``, or on the node's own.
 
@@ -239,7 +238,7 @@ class Node(NodeState):
         bus: Bus,
         *,
         function: bool = True,
-        effects: Effects | None = None,
+        effects: SideEffects | None = None,
     ) -> Performance:
         """Return what carries out the steps of a run on this node: with data, or without (``function`` false)."""
         analysis = analysis_of(program, self.config.igc)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -17,14 +18,13 @@ from numpy.typing import NDArray
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import MemoryRange
 from pixelflow.node.node import Node
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, verbatim
 
 __all__ = [
     "FLAGS",
     "MAP_FLAGS",
     "REGISTERS",
-    "Form",
+    "ByteForm",
     "MapView",
     "RangeView",
     "dump_parts",
@@ -52,7 +52,7 @@ _EMPTY_BRAILLE = 0x2800
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 
 
-class Form(Enum):
+class ByteForm(Enum):
     """How the bytes of a range are read."""
 
     BYTES = "bytes"
@@ -60,16 +60,16 @@ class Form(Enum):
     FLOAT = "float"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RangeView:
     """A named range as one form; a range of several floats shows each."""
 
     range: MemoryRange
-    form: Form
+    form: ByteForm
 
     def columns(self) -> list[str]:
         """Headings of the table."""
-        if self.form is not Form.FLOAT or self.range.size == 4:
+        if self.form is not ByteForm.FLOAT or self.range.size == 4:
             return [self.range.name]
         return [f"{self.range.name}[{offset}]" for offset in range(0, self.range.size, 4)]
 
@@ -77,16 +77,16 @@ class RangeView:
         """Return, for each column, the value of every chosen lane."""
         start, size = self.range.start, self.range.size
         match self.form:
-            case Form.FLOAT:
+            case ByteForm.FLOAT:
                 return [node.read_float(start + offset)[lanes].tolist() for offset in range(0, size, 4)]
-            case Form.WORD:
+            case ByteForm.WORD:
                 return [node.read_word(start, size)[lanes].tolist()]
-            case Form.BYTES:
+            case ByteForm.BYTES:
                 rows = node.read_memory(start, size)[:, lanes]
                 return [[bytes(column).hex(" ") for column in rows.T]]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MapView:
     """What a map shows: a flag, a register, or one byte of memory."""
 

@@ -1,7 +1,7 @@
 """Watching a node: the events of its runs, and those who subscribe to them."""
 
 from pixelflow.observe.events import Accessed, Blocked, EnablesChanged, PathUsed, Signalled, Taken
-from pixelflow.observe.views import AccountView, RunView, StreamView
+from pixelflow.observe.views import NodeAccountView, NodeRunView, StreamView
 from pixelflow.simd.observe import (
     Bus,
     Carried,
@@ -20,7 +20,6 @@ from pixelflow.simd.observe import (
 
 __all__ = [
     "Accessed",
-    "AccountView",
     "Blocked",
     "Bus",
     "Carried",
@@ -28,6 +27,8 @@ __all__ = [
     "Event",
     "Executed",
     "Listener",
+    "NodeAccountView",
+    "NodeRunView",
     "PathUsed",
     "ProgramView",
     "Progressed",
@@ -35,7 +36,6 @@ __all__ = [
     "RoutineLeft",
     "RunBegan",
     "RunEnded",
-    "RunView",
     "Signalled",
     "StageBegan",
     "StreamView",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.simd.observe.events import Event
-from pixelflow.simd.records import record
 
 __all__ = ["Accessed", "Blocked", "EnablesChanged", "PathUsed", "Signalled", "Taken"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Blocked(Event):
     """A WAIT has found its semaphore empty."""
 
@@ -17,7 +18,7 @@ class Blocked(Event):
     semaphore: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Signalled(Event):
     """A SIGNAL was executed."""
 
@@ -26,7 +27,7 @@ class Signalled(Event):
     semaphore: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Taken(Event):
     """A WAIT has got its signal: the n-th that is taken from a semaphore is the n-th that was sent to it."""
 
@@ -35,7 +36,7 @@ class Taken(Event):
     semaphore: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Accessed(Event):
     """The TASICs of a module were busy from ``cycle`` up to ``end``."""
 
@@ -48,7 +49,7 @@ class Accessed(Event):
     """Places for an access to each of the module's SDRAMs: in a last round, EMCs may leave theirs unused."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PathUsed(Event):
     """A path out of the GNI was busy from ``cycle`` up to ``end``; paths are named as in `Run.gni_cycles`."""
 
@@ -58,7 +59,7 @@ class PathUsed(Event):
     """Bytes."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EnablesChanged(Event):
     """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed, Signalled, Taken
-from pixelflow.observe.views import AccountView, RunView
+from pixelflow.observe.views import NodeAccountView, NodeRunView
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.observe import Bus, Carried, Event, Executed, RoutineLeft, RunBegan, RunEnded, StageBegan, Waited
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["SCHEMA", "STATISTICS", "Collector", "RunStatistics", "Statistic", "Value"]
@@ -30,7 +30,7 @@ Count = Callable[["_Heard"], Values]
 """How the values of a statistic are found."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Statistic:
     """What is counted: ``name`` with parts in angle brackets, and the events whose sum it is.
 
@@ -52,7 +52,7 @@ class Statistic:
         return text
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RunStatistics(Shown):
     """The statistics of one run."""
 
@@ -97,10 +97,10 @@ def _statistic(name: str, unit: str, *events: type[Event]) -> Callable[[Count], 
 class _Heard:
     """What the collector has heard of one run."""
 
-    account: AccountView
+    account: NodeAccountView
     """Known as soon as the run has ended."""
 
-    def __init__(self, began: RunBegan[RunView]) -> None:
+    def __init__(self, began: RunBegan[NodeRunView]) -> None:
         self.function = began.function
         self.two_streams = len(began.entries) > 1
         self.whole = not began.resumed

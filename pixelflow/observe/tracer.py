@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pixelflow.observe.events import Accessed, Blocked, EnablesChanged, PathUsed, Signalled, Taken
-from pixelflow.observe.views import AccountView, RunView
+from pixelflow.observe.views import NodeAccountView, NodeRunView
 from pixelflow.simd.observe import (
     Bus,
     Carried,
@@ -19,7 +19,7 @@ from pixelflow.simd.observe import (
     StageBegan,
     Waited,
 )
-from pixelflow.simd.trace.model import Category, Flow, Label, Trace, Track, TrackKind
+from pixelflow.simd.trace.model import Category, FlowArrow, Label, Trace, Track, TrackKind
 from pixelflow.simd.trace.selection import EVERYTHING, Selection, asks_for_wires
 
 __all__ = ["Tracer"]
@@ -82,7 +82,7 @@ class Tracer:
 
     # --- runs --------------------------------------------------------------------------------------------------
 
-    def _began(self, event: RunBegan[RunView]) -> None:
+    def _began(self, event: RunBegan[NodeRunView]) -> None:
         self._programs[event.program.sha256] = event.program.name or "program"
         self.trace.header["program"] = ", ".join(self._programs.values())
         self.trace.header["program_sha256"] = ", ".join(self._programs)
@@ -91,7 +91,7 @@ class Tracer:
             if stream.waiting is not None:  # a run that goes on from a checkpoint may stand at a WAIT
                 run.blocked[name] = Blocked(stream.cycle, name, stream.index, stream.waiting)
 
-    def _ended(self, event: RunEnded[AccountView]) -> None:
+    def _ended(self, event: RunEnded[NodeAccountView]) -> None:
         run = self._run
         for stream, cycle in event.cycles.items():
             while run.routines.get(stream):
@@ -149,7 +149,7 @@ class Tracer:
         heard.changes.append((event.cycle, -1))
         run.taking[event.stream] = heard
 
-    def _end_semaphore(self, number: int, heard: _Semaphore, account: AccountView) -> None:
+    def _end_semaphore(self, number: int, heard: _Semaphore, account: NodeAccountView) -> None:
         """Draw the arrows and the count of a semaphore, once the signals of both streams are known."""
         before = 0
         if self._run.since:
@@ -160,7 +160,7 @@ class Tracer:
             before = (flow.sent - flow.taken) - sum(change for _, change in heard.changes)
         for giver, taker in zip(heard.givers, heard.takers[before:], strict=False):
             if giver is not None and taker is not None:
-                self.trace.flows.append(Flow(*giver, *taker))
+                self.trace.flows.append(FlowArrow(*giver, *taker))
         track, count = Track(TrackKind.COUNTER, str(number)), before
         self._count(track, "signals", self._run.since, count)
         for cycle, change in sorted(heard.changes, key=lambda each: each[0]):

@@ -12,7 +12,15 @@ from pixelflow.simd.observe.views import ProgramView
 if TYPE_CHECKING:
     from _typeshed import SupportsItems
 
-__all__ = ["AccountView", "FrameView", "LedgerView", "RoutineUseView", "RunView", "SemaphoresView", "StreamView"]
+__all__ = [
+    "FrameView",
+    "LedgerView",
+    "NodeAccountView",
+    "NodeRunView",
+    "RoutineUseView",
+    "SemaphoresView",
+    "StreamView",
+]
 
 
 class SemaphoresView(Protocol):
@@ -92,7 +100,7 @@ class StreamView(Protocol):
         """Cycles of the instructions executed so far."""
 
 
-class RunView(core.RunView, Protocol):
+class NodeRunView(core.RunView, Protocol):
     """A run while it goes on on a node."""
 
     @property
@@ -107,7 +115,7 @@ class RunView(core.RunView, Protocol):
         """Busy cycles of the paths out of the GNI."""
 
 
-class AccountView(core.AccountView, Protocol):
+class NodeAccountView(core.AccountView, Protocol):
     """The account of one stream of a run that has ended, with that of the other beside it (`pixelflow.node.Run`)."""
 
     program: ProgramView
@@ -121,7 +129,7 @@ class AccountView(core.AccountView, Protocol):
     """None where something stopped the run before it was closed."""
 
     @property
-    def streams(self) -> Sequence[AccountView]:
+    def streams(self) -> Sequence[NodeAccountView]:
         """This account and the one beside it."""
 
     @property

@@ -21,8 +21,7 @@ code  meaning
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from pixelflow.simd.records import record
+from dataclasses import dataclass
 
 __all__ = [
     "CycleLimitError",
@@ -39,7 +38,7 @@ __all__ = [
 ]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a fault is: a file, and as much of line, column, key and source text as is known.
 
@@ -61,7 +60,7 @@ class Place:
         return ":".join(parts)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Fault:
     """One thing that is wrong: what, where, and what would be right."""
 

@@ -1,7 +1,7 @@
 """Machines: what commands ask of each, as a record, and the register that finds them by name.
 
 A package announces its machines as entry points of the group ``pixelflow.machines``: a name, and where its
-:class:`Machine` stands. Nothing is looked up or imported before a name is asked for.
+:class:`MachineRecord` stands. Nothing is looked up or imported before a name is asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.report import Report
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
     "AssemblerTarget",
     "Configuration",
     "FrameDrawer",
-    "Machine",
+    "MachineRecord",
     "ProgramRun",
     "ProgramRunner",
     "machine_named",
@@ -36,11 +36,11 @@ __all__ = [
 GROUP = "pixelflow.machines"
 """The group of entry points."""
 
-Code = TypeVar("Code", bound=Program)
+Code = TypeVar("Code", bound=AssembledProgram)
 """A machine's class of programs."""
 Configuration = TypeVar("Configuration")
 """A machine's class of configurations: a frozen dataclass of `param` values."""
-_Run = TypeVar("_Run", bound=Program, contravariant=True)
+_Run = TypeVar("_Run", bound=AssembledProgram, contravariant=True)
 _Taken = TypeVar("_Taken", contravariant=True)
 
 
@@ -52,7 +52,7 @@ class AssemblerTarget(Protocol):
         """The declarations: the manual is made from them."""
 
     @property
-    def program(self) -> type[Program]:
+    def program(self) -> type[AssembledProgram]:
         """The class of assembled programs, which reads object files too."""
 
     @property
@@ -93,7 +93,7 @@ class FrameDrawer(Protocol[_Taken]):
 
 
 @dataclass(frozen=True, eq=False)
-class Machine(Generic[Code, Configuration]):
+class MachineRecord(Generic[Code, Configuration]):
     """A simulated machine, as commands know it."""
 
     name: str
@@ -120,7 +120,7 @@ class Machine(Generic[Code, Configuration]):
         return self.target.instructions
 
 
-AnyMachine: TypeAlias = Machine[Any, Any]
+AnyMachine: TypeAlias = MachineRecord[Any, Any]
 """A machine of whatever programs and configurations."""
 
 _REGISTERED: dict[str, AnyMachine] = {}
@@ -156,7 +156,7 @@ def machine_named(name: str) -> AnyMachine:
         raise InputError(Fault(f"unknown machine {name}", hint=hint))
     file, _, attribute = place.partition(":")
     machine = getattr(import_module(file), attribute, None)
-    if not isinstance(machine, Machine) or machine.name != name:
+    if not isinstance(machine, MachineRecord) or machine.name != name:
         raise InputError(Fault(f"{place} is no machine of the name {name}"))
     return register(machine)
 

@@ -9,6 +9,7 @@ patches are stored from the beginning on (invented). The way with alternate bank
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from microcode import Builder, Mem, Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, AddressMap, Cell, Node, Run
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.host.session import PassBegins, PassResult, Session
 from tessellation.microprogram.gp_traffic import RESULTS, emit_return
 from tessellation.microprogram.libraries import FloatLibrary
@@ -99,7 +99,7 @@ def _area_cells(config: NodeConfig, *, alternate: bool) -> int:
     return (128 if alternate else 64) * width + 4 * height
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Area:
     """Where results lie in texture memory: the number of the first cell, and the distance of the second bank."""
 

@@ -7,6 +7,7 @@ the simulator, whatever the user asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -15,7 +16,6 @@ import numpy as np
 
 from pixelflow.config import ArrayConfig
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.records import record
 from tessellation.host.session import PassResult
 from tessellation.microprogram.gp_traffic import RESULT_BYTES
 from tessellation.plan.mapping import BLOCK_SIDE, Placement, blocks_of, square_lanes
@@ -26,7 +26,7 @@ __all__ = ["Amounts", "PatchLedger", "balance"]
 _NOBODY = -1
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Amounts:
     """So many patches, the blocks of PEs that they take, and their samples."""
 
@@ -42,7 +42,7 @@ class Amounts:
         return {"patches": self.patches, "blocks": self.blocks, "samples": self.samples}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PatchLedger:
     """What was marked, and pass by pass what was placed on the array and what came back."""
 

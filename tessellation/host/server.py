@@ -10,6 +10,7 @@ pursue it: which module works for which client, and where results lie in GP memo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from microcode import Builder
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Machine, MachineRun
 from pixelflow.simd.errors import Fault, InputError, InternalError
-from pixelflow.simd.records import record
 from tessellation.host.manager import PatchHandle, PatchManager
 from tessellation.host.session import Session
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned, emit_return, received
@@ -30,7 +30,7 @@ _SERVER = 0
 """The number of the node that tessellates; client n is node n + 1."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _ToClients(Returned):
     """PEs that send results to other nodes: ``gps`` counts these, and each takes what the same modules always send."""
 
@@ -48,7 +48,7 @@ class _ToClients(Returned):
                 builder.emit("TAS_SetGp", senders & modules, client + 1, 0)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Delivery:
     """What it took to bring the results of one pass to the clients."""
 

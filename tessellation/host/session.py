@@ -12,7 +12,6 @@ from microcode import Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
@@ -29,7 +28,7 @@ SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PassResult:
     """What one pass left in PE memory, per lane, and its account."""
 

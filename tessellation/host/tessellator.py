@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.host.caching import CachingSession, new_session
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import PassBegins, PassResult, Session, check_nets
@@ -27,7 +27,7 @@ from tessellation.surface.samples import PatchSamples, measure
 __all__ = ["Tessellation", "collect", "tessellate"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tessellation:
     """The samples of all patches in the caller's order, and what it took to make them.
 

@@ -10,6 +10,7 @@ can be worked on while those of the next come; the database lies past them (all 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
@@ -18,7 +19,6 @@ import numpy as np
 from microcode import Builder, Program
 from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_WIDTH, AddressMap, GpMemory, Node, Run
-from pixelflow.simd.records import record
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, MemoryMap
@@ -43,7 +43,7 @@ _MOST_GAP = 16
 """Unused blocks that are loaded along; a load of its own takes some 270 cycles more, a block 16."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Piece:
     """Consecutive blocks of texture memory of one or several modules (one bit each), from a linear address on."""
 
@@ -115,7 +115,7 @@ def _load_program(pieces: Sequence[tuple[_Piece, int]], addresses: AddressMap) -
     return builder.build()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Returned:
     """The PEs that send results, those with x < ``columns`` of some modules (one bit each), and where these go.
 

@@ -8,13 +8,13 @@ leave the caller's enable as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.plan.mapping import Pass
@@ -128,7 +128,7 @@ FIRST_LOADS = {False: ((0, (False, True)), (1, (False, True))), True: ((0, (Fals
 _LATER_LOADS = {Surface.DU: ((0, (True,)),), Surface.DV: ((0, (False,)), (1, (True,)))}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What the evaluation of a pass is built from."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from microcode import Builder, Mem
 from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.records import record
 from tessellation.surface.patch import Patch
 
 __all__ = ["LIBRARIES", "FloatLibrary", "library_for", "library_named"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FloatLibrary:
     """One float library: the source that holds its routines and the ending of the routines' names."""
 

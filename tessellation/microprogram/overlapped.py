@@ -28,7 +28,6 @@ from itertools import count
 
 from microcode import Builder, Imm, Mem, Register
 from pixelflow.isa import INPUT_PORT, Addressing
-from pixelflow.simd.records import record
 from tessellation.microprogram.kernels import (
     Evaluation,
     Selector,
@@ -59,7 +58,7 @@ def extra_memory(value_bytes: int) -> tuple[tuple[str, int], ...]:
     return (("columns", BLOCK_SIDE * value_bytes),)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Banks:
     """Bytes of one bank of an SDRAM, and whether patches lie in both, so that accesses can alternate."""
 
@@ -67,7 +66,7 @@ class Banks:
     alternate: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Row:
     """Patches side by side whose base addresses are a * x + b * y + c for all y from ``y`` on."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from microcode import Builder, Mem, Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import AddressMap, Cell
 from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.records import record
 from tessellation.microprogram.control_points import ControlPointSource, LeeControlPoints
 from tessellation.microprogram.gp_traffic import RESULTS, Returned, emit_return
 from tessellation.microprogram.kernels import (
@@ -76,7 +75,7 @@ own, or from one to the only GP, a byte takes 1,024 cycles; between two bicubic 
 the schedule of the thesis and for 3,000 in the overlapped one."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Method:
     """How passes are carried out. Raises InputError for a name, or a number of sends, that does not exist."""
 
@@ -208,7 +207,7 @@ class Method:
         return self.stored.packed(stored_patterns(patch, self.stored, reordered=reordered))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WrittenPass:
     """A pass whose results are written back: where they are in PE memory, and in which area of GP memory they will be.
 
@@ -221,7 +220,7 @@ class WrittenPass:
     gone: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A pass and the net size that all its patches have; ``first`` configures the LEE, once a session."""
 
@@ -240,7 +239,7 @@ class Plan:
         return WrittenPass(self.memory, self.work, self.buffer, gone)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PassWork:
     """What a pass is to do: its plan, the patches by number, and where their control values are stored."""
 

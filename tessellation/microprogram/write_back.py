@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from microcode import Builder, Mem
 from pixelflow.config import ArrayConfig
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.records import record
 from tessellation.microprogram.gp_traffic import Returned
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
 from tessellation.plan.memory_map import FLOAT_BYTES
@@ -32,7 +32,7 @@ _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WrittenFloat:
     """A float that is written back: its place in PE memory, and the first read (from 0 on) beside which it can go."""
 
@@ -40,7 +40,7 @@ class WrittenFloat:
     ready: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WrittenFloats:
     """Floats that PEs send, in the order in which they get ready; ``first`` is the first of the six of a result."""
 
@@ -54,7 +54,7 @@ class WrittenFloats:
         return -(-FLOAT_BYTES * len(self.floats) // _LEAST) * len(self.sent.groups)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Part:
     """Bytes of what every PE of some modules sends."""
 

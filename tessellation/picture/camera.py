@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["Camera", "Standpoint", "View", "axes_along", "frame", "unit"]
 
@@ -20,7 +19,7 @@ _NEAR = 0.05
 """The least distance of the eye, in extents of the model, where its outline alone would let the eye touch it."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class View:
     """Where the camera stands: degrees around the z axis and above the floor, and the picture's size in pixels.
 
@@ -35,7 +34,7 @@ class View:
     zoom: float = 1.0
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Camera:
     """Eye, the three axes (right, up, back) as rows, and pixels per unit at distance 1."""
 
@@ -60,7 +59,7 @@ class Camera:
         return self.axes.T @ np.stack([x, y, np.full(x.shape, -1.0)])
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Standpoint:
     """A camera before a model, and which depths become 0 and 1.
 

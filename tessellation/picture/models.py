@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from pixelflow.simd.records import record
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
 
@@ -17,7 +17,7 @@ _LARGEST = 1e30
 MESH_SUFFIXES = (".obj", ".ply", ".stl", ".off", ".glb")
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Model:
     """``points`` and ``normals`` are float64[vertex, xyz], ``corners`` int64[triangle, 3]."""
 

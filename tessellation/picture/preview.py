@@ -8,12 +8,12 @@ four samples a pixel. Needs pillow (extra ``image``) only to write the PNG.
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.simd.drawing import FAR, NOTHING, SAMPLES, ScreenTriangles, edges_of, nearest, snap
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.picture.camera import Camera, Standpoint, View, axes_along, unit
 from tessellation.picture.lighting import CLAY, FILL, KEY
 from tessellation.surface.mesh import Mesh
@@ -31,7 +31,7 @@ _BATCH = 1 << 14
 """Pixels at a time: what they need stays in the host's cache."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Shadow:
     """A depth map seen from the key light, orthographic, over the whole model: float32[row, column]."""
 
@@ -128,7 +128,7 @@ def _batches(pixels: np.ndarray) -> list[np.ndarray]:
     return np.split(pixels, range(_BATCH, len(pixels), _BATCH))
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Surface:
     """What is shaded, for triangles in their order on the screen: float32 [..., vertex].
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import ArrayConfig
 from pixelflow.node import EMC_HEIGHT, EMC_WIDTH
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = [
     "BLOCK_SIDE",
@@ -40,7 +40,7 @@ MIN_SAMPLES = 2
 MAX_SAMPLES = 16
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Placement:
     """One patch on the array: ``patch`` is its index in the caller's list, (x, y) the PE of its sample (0, 0)."""
 
@@ -82,7 +82,7 @@ def square_lanes(placements: Sequence[Placement], side: int, array: ArrayConfig)
     return (emc * array.panels_per_emc + panel) * array.pes_per_panel + pe
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Pass:
     """What the array does in one go: the placements in the order in which their data must be loaded."""
 
@@ -124,7 +124,7 @@ def allocate(samples: Sequence[int], array: ArrayConfig, patches: Sequence[int] 
     return tuple(Pass(load_order(_in_z_order(0, members, array)), array.lanes) for members in passes)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Marked:
     """A patch that is to be tessellated: ``patch`` is its number, ``modules`` those that have its control points."""
 

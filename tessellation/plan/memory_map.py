@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT
 
 __all__ = ["AVAILABLE", "AXES", "BATCH_BYTES", "FLOAT_BYTES", "MemoryMap", "MemoryUse", "fitting_map", "memory_map"]
@@ -21,7 +21,7 @@ AVAILABLE = 320
 AXES = "xyz"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MemoryUse:
     """A named range of PE memory: ``size`` bytes from address ``start``."""
 
@@ -35,7 +35,7 @@ class MemoryUse:
         return self.start + self.size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MemoryMap:
     """The layout for control nets of ``rows`` x ``columns`` points (rows with u, columns with v).
 

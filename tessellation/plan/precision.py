@@ -9,9 +9,10 @@ binary32 at the end, so that no more bytes go to the GPs than before.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pixelflow.simd.records import record
 from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES
 from tessellation.plan.schedule import value_stream
 from tessellation.surface.patch import Patch
@@ -28,7 +29,7 @@ MANTISSAS = (3, 4, 5, 6)
 """Bytes of mantissa of table 13; 3 is binary32."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StoredFormat:
     """How control values are stored: bytes of each, packed from the first byte of a batch or of a PE's share on."""
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
 import numpy as np
 
-from pixelflow.simd.records import record
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, fitting_map
 from tessellation.surface.patch import Patch
 
@@ -77,7 +77,7 @@ class Surface(Enum):
         )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SurfaceWork:
     """One coordinate of one surface; its control values are numbers ``first`` .. of the stream, column by column."""
 

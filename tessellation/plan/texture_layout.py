@@ -11,13 +11,13 @@ two of its size, so that the address generator's offset only fills bits that are
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import SdramConfig
 from pixelflow.node import AddressMap, Node
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.plan.memory_map import BATCH_BYTES
 
 __all__ = ["REPLICATIONS", "Image", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
@@ -33,7 +33,7 @@ _AREA_BYTES = 4096
 """Reserved areas begin at a multiple of this."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Stored:
     """Where a patch is: its linear address in each module that has it."""
 

@@ -6,8 +6,7 @@ Only reports and tests read this file; the machine counts what it executes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from pixelflow.simd.records import record
+from dataclasses import dataclass
 
 __all__ = [
     "ADDRESS_CYCLES",
@@ -41,7 +40,7 @@ ADDRESS_CYCLES = 12
 """Cycles to load one base address (table 3)."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Operations:
     """Float operations of one sample; a subtraction counts as an addition."""
 
@@ -67,7 +66,7 @@ class Operations:
         return self.multiplies + self.adds + self.roots + self.divides
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RoutineCycles:
     """Cycles of one float operation of each kind."""
 

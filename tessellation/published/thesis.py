@@ -6,8 +6,9 @@ input to the machine.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.evidence import Figure
-from pixelflow.simd.records import record
 
 __all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "PrintedTable", "table"]
 
@@ -16,7 +17,7 @@ TITLE = "Keller, UNC TR95-043"
 Cell = int | float | str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PrintedTable:
     """One table: the section that prints it, its columns and rows as printed, and notes on the whole of it by name."""
 

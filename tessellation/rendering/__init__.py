@@ -3,7 +3,7 @@
 from tessellation.rendering.composition_time import CompositionTime, RegionWork, composition_time
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
 from tessellation.rendering.nodes import Composed, compose, render_on_nodes, shares, works_of
-from tessellation.rendering.projected import Difference, Projected, project_samples
+from tessellation.rendering.projected import Projected, ProjectionDifference, project_samples
 from tessellation.rendering.projection import Projection, ProjectionStage
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 from tessellation.rendering.renderer import RegionRun, Rendering, plain_triangles, render, require_plain, require_region
@@ -15,9 +15,9 @@ __all__ = [
     "SENT_BYTES",
     "Composed",
     "CompositionTime",
-    "Difference",
     "Projected",
     "Projection",
+    "ProjectionDifference",
     "ProjectionStage",
     "Region",
     "RegionRun",

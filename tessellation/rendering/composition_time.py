@@ -13,16 +13,16 @@ come in. A node takes part in a region once it has drawn it and copied it to ima
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pixelflow.config import THESIS, CompositionConfig, NodeConfig
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.rendering.instructions import SENT_BYTES
 
 __all__ = ["CompositionTime", "RegionWork", "composition_time", "region_cycles"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RegionWork:
     """What one node executes for one region: cycles of drawing, and of the copy to image composition memory."""
 
@@ -30,7 +30,7 @@ class RegionWork:
     copying: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CompositionTime:
     """When a frame is composed, in cycles from the beginning of its first region. A formula.
 

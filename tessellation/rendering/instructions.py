@@ -6,9 +6,10 @@ memory before anything is stored, with the compare that the LEE offers for that.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from microcode import Builder, Imm, Mem, Program, Range, Register
 from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, FAR, Edges, Planes
-from pixelflow.simd.records import record
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region
 
 __all__ = ["CHANNELS", "COPY_STAGE", "SENT_BYTES", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]
@@ -24,7 +25,7 @@ SENT_BYTES = 3 + len(CHANNELS)
 """Bytes of a pixel that go over the image composition network: depth, highest byte first, then red, green, blue."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class TriangleData:
     """What the GPs have worked out for all triangles of a picture."""
 
@@ -33,7 +34,7 @@ class TriangleData:
     flat: tuple[bool, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PixelMemory:
     """Where a PE keeps its pixel: a depth of 4 bytes whose lowest is 0, and colours whose highest byte counts.
 

@@ -13,7 +13,7 @@ from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.machine import Machine
+from pixelflow.simd.machine import MachineRecord
 
 if TYPE_CHECKING:
     from tessellation.rendering import Rendering
@@ -124,7 +124,7 @@ def _traffic(drawn: Sequence[Rendering], regions: int, config: NodeConfig) -> di
     return found
 
 
-MACHINE = Machine(
+MACHINE = MachineRecord(
     name="pixelflow",
     title="PixelFlow",
     part="node",

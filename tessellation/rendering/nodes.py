@@ -7,13 +7,13 @@ is here; how long that takes, of which the thesis says nothing, is a formula in 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import Picture, ScreenTriangles
-from pixelflow.simd.records import record
 from tessellation.rendering.composition_time import CompositionTime, RegionWork, composition_time
 from tessellation.rendering.instructions import COPY_STAGE
 from tessellation.rendering.renderer import Rendering, render
@@ -21,7 +21,7 @@ from tessellation.rendering.renderer import Rendering, render
 __all__ = ["Composed", "compose", "render_on_nodes", "shares", "works_of"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Composed:
     """A picture, what each node drew of it, and with more than one when it is composed: a formula."""
 

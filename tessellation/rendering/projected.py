@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import REACH, SUBPIXELS
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.host.session import PassBegins, Session
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.passes import Method, Plan
@@ -21,11 +21,11 @@ from tessellation.rendering.projection import Places, Projection, ProjectionStag
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import evaluate
 
-__all__ = ["Difference", "Projected", "project_samples"]
+__all__ = ["Projected", "ProjectionDifference", "project_samples"]
 
 
-@record
-class Difference:
+@dataclass(frozen=True, slots=True)
+class ProjectionDifference:
     """How far the machine's x, y and depth are from those of the camera in 64 bits, for the same points.
 
     ``pixels`` and ``depth`` are the largest; ``share`` is the largest part of the bound that rounding to binary32 has,
@@ -38,7 +38,7 @@ class Difference:
     moved: int
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Projected:
     """All samples on the screen, one patch after the other in the caller's order, and what that took.
 
@@ -80,13 +80,13 @@ class Projected:
         return found
 
     @property
-    def difference(self) -> Difference:
+    def difference(self) -> ProjectionDifference:
         """How far all that is from the camera in 64 bits."""
         expected = self.standpoint.project(self.points.astype(np.float64))
         off = np.abs(self.screen - expected)
         share = off / self.projection.error_bounds(self.points)
         moved = (np.rint(expected[:, :2] * SUBPIXELS) != self.fixed).any(axis=1)
-        return Difference(
+        return ProjectionDifference(
             float(off[:, :2].max()), float(off[:, 2].max()), float(np.nanmax(share)), int(np.count_nonzero(moved))
         )
 

@@ -15,14 +15,13 @@ constants are immediates, the same for all PEs. What is done in which order, and
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.microprogram.gp_traffic import RESULTS
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.picture import Standpoint
@@ -54,7 +53,7 @@ class ProjectionStage(StrEnum):
     SNAP = "fixed point"
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Projection:
     """A camera as the constants of the program, each rounded once to binary32.
 
@@ -120,7 +119,7 @@ class Projection:
         return np.where(lost[:, None] | np.isnan(bounds), np.inf, bounds)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Places:
     """Where in a PE the program finds a point and leaves what it makes of it: addresses of first bytes.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles
-from pixelflow.simd.records import record
 
 __all__ = ["REGION_HEIGHT", "REGION_WIDTH", "Region", "regions"]
 
@@ -16,7 +16,7 @@ REGION_HEIGHT = 64
 """Pixels of a region: one for each PE of a node (thesis 2.2.1)."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Region:
     """A part of the screen from pixel (left, top) on, and the triangles whose bounding boxes reach into it."""
 

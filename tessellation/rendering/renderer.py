@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,14 +13,13 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State, edges_of, planes_of
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
 __all__ = ["RegionRun", "Rendering", "plain_triangles", "render", "require_plain", "require_region"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class RegionRun:
     """What one region took."""
 
@@ -29,7 +29,7 @@ class RegionRun:
     run: Run
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rendering:
     """A picture and the machine's account of it, region by region. The GPs' work is not modelled."""
 

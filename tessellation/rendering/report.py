@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.config import leaves
 from pixelflow.node import guesses
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Json, Report, counted, facts, shares
 from tessellation.rendering.instructions import COPY_STAGE
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tessellation import Tessellation
     from tessellation.rendering import CompositionTime, Projected, Rendering
 
-__all__ = ["Drawn", "picture_report"]
+__all__ = ["DrawnPicture", "picture_report"]
 
 _NETWORK = "composition."
 
 
-@record
-class Drawn:
+@dataclass(frozen=True, slots=True)
+class DrawnPicture:
     """A picture, and what each node took for its share of it."""
 
     triangles: ScreenTriangles
@@ -46,7 +46,9 @@ class Drawn:
         return sum(each.cycles for each in self.tessellations) if self.tessellations else None
 
 
-def picture_report(scene: str, output: str, engine: str, effective: Effective, drawn: Drawn, *, same: bool) -> Report:
+def picture_report(
+    scene: str, output: str, engine: str, effective: Effective, drawn: DrawnPicture, *, same: bool
+) -> Report:
     """Return what was drawn, the cycles of each stage, and how long the machine takes."""
     config, nodes = effective.config, drawn.nodes
     width, height = drawn.size
@@ -105,7 +107,7 @@ def _projection_facts(projected: Projected | None) -> list[tuple[str, str]]:
     ]
 
 
-def _composition_facts(drawn: Drawn, effective: Effective) -> list[tuple[str, str]]:
+def _composition_facts(drawn: DrawnPicture, effective: Effective) -> list[tuple[str, str]]:
     if drawn.composition is None:
         return []
     time = drawn.composition
@@ -134,7 +136,7 @@ def _rates(effective: Effective) -> Iterator[str]:
         yield f"{key.removeprefix(_NETWORK)} {str(value).lower()}, {whose}"
 
 
-def _by_stage(drawn: Drawn) -> dict[str, int]:
+def _by_stage(drawn: DrawnPicture) -> dict[str, int]:
     found: dict[str, int] = {}
     for node in drawn.nodes:
         for name, cycles in node.cycles_by_stage.items():
@@ -142,7 +144,7 @@ def _by_stage(drawn: Drawn) -> dict[str, int]:
     return found
 
 
-def _object(effective: Effective, drawn: Drawn) -> dict[str, Json]:
+def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
     """Return everything about it for JSON."""
     return {
         "size": list(drawn.size),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pixelflow.node import Run, guesses, set_in_vain
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.ledger import PatchLedger
 from tessellation.plan.stages import Stage
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Outcome", "errors_text", "outcome_report"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """A finished tessellation, its surface, and the files that were written."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.config import THESIS
 from pixelflow.evidence import Basis, Range, Row
 from pixelflow.node import Run
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import (
@@ -27,7 +28,7 @@ _TUNED = Basis(Standing.INVENTED, "this project's instruction set and float rout
 _ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Routine:
     """A row of table 1, and how far the routines of both libraries are from it, in percent."""
 

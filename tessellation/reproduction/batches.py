@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 from pixelflow.isa import Program
 from pixelflow.node import Run
-from pixelflow.simd.records import record
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import Operations
 
@@ -16,7 +16,7 @@ _SURFACES = {Stage.POINTS.value: Stage.POINTS, Stage.DERIVATIVES.value: Stage.DE
 _OPERATIONS = {"fmul": Operations(multiplies=1), "fadd": Operations(adds=1)}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Batch:
     """The arithmetic between the arrival of a batch and of the next, and the stages that it is part of."""
 

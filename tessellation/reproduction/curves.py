@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
 from pixelflow.evidence import Row
-from tessellation.host.timeline import Span, timeline
+from tessellation.host.timeline import StageSpan, timeline
 from tessellation.plan.stages import Stage
 from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.passes import SCHEDULES
@@ -128,7 +128,7 @@ def _stages(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: ThesisBen
     part.legend(handles=keys, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
 
 
-def _pieces(spans: Sequence[Span]) -> dict[str, list[tuple[float, float]]]:
+def _pieces(spans: Sequence[StageSpan]) -> dict[str, list[tuple[float, float]]]:
     """Return the pieces of a bar by colour: (start, length) in thousand cycles."""
     pieces: dict[str, list[tuple[float, float]]] = {}
     for span in spans:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pixelflow.evidence import Basis, Row
-from pixelflow.node import AddressMap, Form, Node
+from pixelflow.node import AddressForm, AddressMap, Node
 from pixelflow.simd.units import Standing
 from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, memory_map
 from tessellation.published.cost_model import memory_bytes, surfaces
@@ -101,6 +101,6 @@ def linear(bench: ThesisBench) -> list[Row]:
 
 def alternating(bench: ThesisBench) -> list[Row]:
     """Figure 12: which bit of a linear address alone decides about the bank."""
-    addresses = AddressMap(bench.config.sdram, Form.ALTERNATE)
+    addresses = AddressMap(bench.config.sdram, AddressForm.ALTERNATE)
     bits = [bit for bit in range(24) if addresses.to_physical(1 << bit).bank]
     return [figure_row("bank bit", None, bits[0] if len(bits) == 1 else None, _ADDRESSES)]

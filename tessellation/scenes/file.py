@@ -35,13 +35,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from pixelflow.simd.records import record
 from tessellation.picture import CLAY, View
 from tessellation.surface.bpt import BUILT_IN
 
@@ -82,7 +81,7 @@ _MOST_COPIES = 10000
 _FAR = 1e6
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Kind:
     """What a key may hold."""
 
@@ -167,7 +166,7 @@ _TRIANGLES = {
 }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A body of a scene file, with its copies.
 
@@ -183,7 +182,7 @@ class Placed:
     rest: Mapping[str, Any]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Generated:
     """A generated family and what it is told."""
 
@@ -196,7 +195,7 @@ class Generated:
         return _TRIANGLES[self.family](self.told)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SceneFile:
     """A scene file that is as it should be; ``folder`` is what its paths start from."""
 

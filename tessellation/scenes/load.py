@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from pixelflow.simd.records import record
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.picture import MESH_SUFFIXES, Model, View, read_model
 from tessellation.scenes.families import layers, sized, volumes
@@ -31,7 +30,7 @@ _LARGEST_TEXTURE = 1024
 _FAMILIES = {"sized": sized, "layers": layers, "volumes": volumes}
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scene:
     """A frame, and what a PixelFlow node did to make it: the tessellations of its patches, in the order of bodies.
 
@@ -50,7 +49,7 @@ class Scene:
         return sum(len(draw.triangles) for draw in self.frame.draws)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SceneSource:
     """How a scene is made where it says nothing itself.
 

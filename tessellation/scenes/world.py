@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from pixelflow.simd.drawing import REACH, Draw, State
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from tessellation.picture import Standpoint, View
 from tessellation.picture.lighting import CLAY, check_mesh, lit_triangles
 
 __all__ = ["Body", "draws_of", "texture_coordinates"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Body:
     """A mesh at its place in the world, and how it is drawn.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -18,7 +19,6 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from pixelflow.simd.records import record
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
 __all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"]
@@ -54,7 +54,7 @@ class Convention(Enum):
         return (first + 1, second + 1) if self is Convention.DEGREES else (first, second)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PatchFile:
     """The patches of one file, the header convention that it follows, and notes that a user should see."""
 

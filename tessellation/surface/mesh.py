@@ -9,10 +9,10 @@ the machine's own bits, and the report says how far samples that should be one l
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from pixelflow.simd.records import record
 from tessellation.surface.reference import UNIT
 from tessellation.surface.samples import PatchSamples
 from tessellation.surface.topology import Joints, Orientation, SharedEdge, Side, find_joints, orient, sample_groups
@@ -21,7 +21,7 @@ from tessellation.surface.triangles import distinct, grid, ring
 __all__ = ["Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MeshReport:
     """What was found and done while the mesh was built.
 
@@ -45,7 +45,7 @@ class MeshReport:
     unrepaired_normals: int
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Mesh:
     """Vertices with unit normals, and triangles whose vertices run counter-clockwise seen against the normal.
 
@@ -63,7 +63,7 @@ class Mesh:
     report: MeshReport
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MeshCheck:
     """Counts of what must not be in a welded mesh.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["MAX_COUNT", "MIN_COUNT", "SMALLEST_NORMAL", "Patch", "flushes"]
 
@@ -21,7 +22,7 @@ SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Patch:
     """A tensor product Bezier patch given by its control net.
 

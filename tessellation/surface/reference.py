@@ -7,9 +7,10 @@ for zero, because that is what the machine computes with. It works in float64 fr
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pixelflow.simd.records import record
 from tessellation.surface.patch import flushes
 
 __all__ = ["LIMIT", "UNIT", "Reference", "bernstein_weights", "evaluate"]
@@ -21,7 +22,7 @@ LIMIT = 8.0
 """Points lie within LIMIT * UNIT * magnitude and normals within LIMIT * UNIT * condition of the reference."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reference:
     """Samples of patches of one degree: arrays indexed [patch, i, j] with u = i/(k-1) and v = j/(k-1).
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pixelflow.simd.records import record
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import Reference
 
 __all__ = ["PatchSamples", "measure"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PatchSamples:
     """The k x k samples of one patch: arrays indexed [i, j], u = i/(k-1), v = j/(k-1).
 

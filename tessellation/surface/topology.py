@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
-from pixelflow.simd.records import record
 from tessellation.surface.patch import Patch
 
 __all__ = ["EdgeUse", "Joints", "Orientation", "SharedEdge", "Side", "find_joints", "orient", "sample_groups"]
@@ -58,7 +58,7 @@ def _along(side: Side, k: int) -> np.ndarray:
     return numbers
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EdgeUse:
     """One patch's side on a shared edge; ``reverse`` is True where its parameter runs against the edge's."""
 
@@ -77,14 +77,14 @@ class EdgeUse:
         return self.side.forward != self.reverse
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SharedEdge:
     """A boundary curve and every side that lies on it: one use is an open edge, two are a joint."""
 
     uses: tuple[EdgeUse, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Joints:
     """All boundary edges of a list of patches: curves, and edges that are a single point."""
 
@@ -172,7 +172,7 @@ def sample_groups(patches: Sequence[Patch], samples: Sequence[int], joints: Join
     return groups
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Orientation:
     """Which patches to turn over so that connected ones face the same way.
 

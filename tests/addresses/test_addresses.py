@@ -8,25 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.texture.addresses import AddressMap, Form, Physical, Texel
+from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Physical, Texel
 from pixelflow.simd.errors import InputError, MachineFault
 
 THESIS = SdramConfig()
-FORMS = pytest.mark.parametrize("form", Form, ids=[form.value for form in Form])
-MAPS = {form: AddressMap(THESIS, form) for form in Form}
+FORMS = pytest.mark.parametrize("form", AddressForm, ids=[form.value for form in AddressForm])
+MAPS = {form: AddressMap(THESIS, form) for form in AddressForm}
 PARTS = [np.arange(start, start + (1 << 20), dtype=np.int64) for start in range(0, 1 << 24, 1 << 20)]
 """Every byte of a module, a megabyte at a time."""
 WORDS = np.arange(0, 1 << 24, 4, dtype=np.int64)
 
 
 @cache
-def spaces(form: Form) -> tuple[Texel, Physical]:
+def spaces(form: AddressForm) -> tuple[Texel, Physical]:
     """The texture and physical addresses of every word."""
     return MAPS[form].to_texture(WORDS), MAPS[form].to_physical(WORDS)
 
 
 @FORMS
-def test_every_byte_has_one_address_in_each_space(form: Form) -> None:
+def test_every_byte_has_one_address_in_each_space(form: AddressForm) -> None:
     """All 2^24 bytes of a module, both ways, through every space."""
     addresses = MAPS[form]
     for linear in PARTS:
@@ -40,7 +40,7 @@ def test_every_byte_has_one_address_in_each_space(form: Form) -> None:
 
 @FORMS
 @given(st.integers(0, (1 << 24) - 1))
-def test_single_addresses_are_as_vectors(form: Form, linear: int) -> None:
+def test_single_addresses_are_as_vectors(form: AddressForm, linear: int) -> None:
     addresses = MAPS[form]
     physical, texel = addresses.to_physical(linear), addresses.to_texture(linear)
     assert all(type(each) is int for each in (*physical, *texel))
@@ -50,13 +50,13 @@ def test_single_addresses_are_as_vectors(form: Form, linear: int) -> None:
 
 
 @FORMS
-def test_the_words_from_address_0_on_are_in_sdrams_0_to_7(form: Form) -> None:
+def test_the_words_from_address_0_on_are_in_sdrams_0_to_7(form: AddressForm) -> None:
     for word in range(8):
         assert MAPS[form].to_physical(4 * word) == Physical(device=word, bank=0, row=0, column=0)
 
 
 @FORMS
-def test_the_bytes_of_a_texel_are_columns_of_one_sdram(form: Form) -> None:
+def test_the_bytes_of_a_texel_are_columns_of_one_sdram(form: AddressForm) -> None:
     for linear in PARTS[::5]:
         texel, physical = MAPS[form].to_texture(linear), MAPS[form].to_physical(linear)
         assert np.array_equal(texel.byte, physical.column & 3)
@@ -65,7 +65,7 @@ def test_the_bytes_of_a_texel_are_columns_of_one_sdram(form: Form) -> None:
 
 
 @FORMS
-def test_row_and_column_0_of_a_texture_select_the_sdram(form: Form) -> None:
+def test_row_and_column_0_of_a_texture_select_the_sdram(form: AddressForm) -> None:
     """And c1, the third bit of linear 2 to 4."""
     texel, physical = spaces(form)
     select = (texel.column & 1) | (texel.row & 1) << 1 | (texel.column >> 1 & 1) << 2
@@ -75,7 +75,7 @@ def test_row_and_column_0_of_a_texture_select_the_sdram(form: Form) -> None:
 
 @FORMS
 @pytest.mark.parametrize("bits", range(2, 25))
-def test_the_footprint_is_square(form: Form, bits: int) -> None:
+def test_the_footprint_is_square(form: AddressForm, bits: int) -> None:
     """Aligned linear blocks of 2^n words cover a rectangle of texels that is square, or twice as wide as high."""
     addresses = MAPS[form]
     for start in {0, (1 << 24) - (1 << bits), ((1 << 23) >> bits) << bits}:
@@ -87,43 +87,43 @@ def test_the_footprint_is_square(form: Form, bits: int) -> None:
 
 
 def test_which_bit_selects_the_bank() -> None:
-    assert MAPS[Form.STANDARD].bank_bit == 23
-    assert MAPS[Form.ALTERNATE].bank_bit == 6
-    assert np.array_equal(spaces(Form.ALTERNATE)[1].bank, WORDS >> 6 & 1)
+    assert MAPS[AddressForm.STANDARD].bank_bit == 23
+    assert MAPS[AddressForm.ALTERNATE].bank_bit == 6
+    assert np.array_equal(spaces(AddressForm.ALTERNATE)[1].bank, WORDS >> 6 & 1)
 
 
 def test_in_the_alternate_form_both_banks_have_the_same_row_and_column() -> None:
     """What appendix B asks for: addresses that differ in bit 6 alone differ in the bank alone."""
     low = WORDS[WORDS & 64 == 0]
-    here, there = MAPS[Form.ALTERNATE].to_physical(low), MAPS[Form.ALTERNATE].to_physical(low | 64)
+    here, there = MAPS[AddressForm.ALTERNATE].to_physical(low), MAPS[AddressForm.ALTERNATE].to_physical(low | 64)
     assert not here.bank.any() and there.bank.all()
     assert all(np.array_equal(here[field], there[field]) for field in (0, 2, 3))
 
 
 @FORMS
-def test_an_8_byte_burst_holds_two_words_32_bytes_apart(form: Form) -> None:
+def test_an_8_byte_burst_holds_two_words_32_bytes_apart(form: AddressForm) -> None:
     physical = MAPS[form].to_physical(np.array([0, 32, 64 * 5, 64 * 5 + 32]))
     assert np.array_equal(physical.column[1::2] - physical.column[::2], [4, 4])
     assert not (physical.column[::2] % 8).any()
 
 
 @FORMS
-def test_a_patch_of_the_standard_form_stays_in_one_row(form: Form) -> None:
+def test_a_patch_of_the_standard_form_stays_in_one_row(form: AddressForm) -> None:
     """480 bytes from a 512-byte boundary: 15 accesses to 8 SDRAMs each (section 4.1)."""
     physical = MAPS[form].to_physical(np.arange(512 * 7, 512 * 7 + 480, 32))
     assert len(set(zip(physical.bank.tolist(), physical.row.tolist(), strict=True))) == (
-        1 if form is Form.STANDARD else 2
+        1 if form is AddressForm.STANDARD else 2
     )
 
 
 def test_the_figures() -> None:
     # fmt: off
-    assert MAPS[Form.STANDARD].figure().splitlines() == [
+    assert MAPS[AddressForm.STANDARD].figure().splitlines() == [
         "linear     a23 a22 a21 a20 a19 a18 a17 a16 a15 a14 a13 a12 a11 a10 a9 a8 a7 a6 a5   a4   a3   a2 a1 a0",
         "texture    r10 c10  r9  c9  r8  c8  r7  c7  r6  c6  r5  c5  r4  c4 r3 c3 r2 c2 r1   c1   r0   c0 b1 b0",
         "physical bank0 r10  r9  r8  r7  r6  r5  r4  r3  r2  r1  r0  c8  c7 c6 c5 c4 c3 c2 dev2 dev1 dev0 c1 c0",
     ]
-    assert MAPS[Form.ALTERNATE].figure().splitlines()[2] == (
+    assert MAPS[AddressForm.ALTERNATE].figure().splitlines()[2] == (
         "physical r10  r9  r8  r7  r6  r5  r4  r3  r2  r1  r0  c8  c7  c6 c5 c4 c3 bank0 c2 dev2 dev1 dev0 c1 c0"
     )
     # fmt: on
@@ -134,10 +134,10 @@ def test_the_figures() -> None:
     st.sampled_from([2, 4]),
     st.integers(0, 16),
     st.integers(3, 16),
-    st.sampled_from(Form),
+    st.sampled_from(AddressForm),
     st.data(),
 )
-def test_other_sizes(devices: int, banks: int, rows: int, columns: int, form: Form, data: st.DataObject) -> None:
+def test_other_sizes(devices: int, banks: int, rows: int, columns: int, form: AddressForm, data: st.DataObject) -> None:
     config = SdramConfig(devices_per_module=devices, banks=banks, rows=1 << rows, columns=1 << columns)
     addresses = AddressMap(config, form)
     assert addresses.size == devices * banks << rows + columns
@@ -157,7 +157,7 @@ def test_sizes_that_no_bits_address() -> None:
 
 
 def test_addresses_outside_the_module_are_refused() -> None:
-    addresses = MAPS[Form.STANDARD]
+    addresses = MAPS[AddressForm.STANDARD]
     cases = [
         (lambda: addresses.to_physical(1 << 24), r"linear address 16777216 is outside 0\.\.16777215"),
         (lambda: addresses.to_texture(np.array([0, -4])), "linear address -4 is outside"),
@@ -172,7 +172,7 @@ def test_addresses_outside_the_module_are_refused() -> None:
 
 
 @FORMS
-def test_a_number_names_the_cell_of_a_linear_address(form: Form) -> None:
+def test_a_number_names_the_cell_of_a_linear_address(form: AddressForm) -> None:
     """The 21 bits that a TASIC takes are those of a physical address without the SDRAM, whatever the figure."""
     addresses = MAPS[form]
     numbers = addresses.number_at(WORDS)
@@ -182,4 +182,4 @@ def test_a_number_names_the_cell_of_a_linear_address(form: Form) -> None:
 
 
 def test_in_figure_11_a_number_is_a_linear_address_without_the_select_bits() -> None:
-    assert np.array_equal(MAPS[Form.STANDARD].number_at(WORDS), WORDS // 32 * 4)
+    assert np.array_equal(MAPS[AddressForm.STANDARD].number_at(WORDS), WORDS // 32 * 4)

@@ -141,7 +141,7 @@ def test_an_interrupt_while_workers_are_called(make, monkeypatch, what: type[Bas
 def test_workers_that_nobody_woke_are_woken_for_the_next_run(make) -> None:
     """An interrupt may come between the look at who sleeps and the call that wakes them."""
     engine, actions = counter(make)
-    publish, box = team_after_a_run(make, engine, actions)._functions.publish, sharing.Box()
+    publish, box = team_after_a_run(make, engine, actions)._functions.publish, sharing.WorkBox()
     for run in (1, 2):
         assert publish(box.address, run, 0, 0, 0, 0, bytes(8), 0, 2) == 0b11
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from pixelflow.observe.dashboard import State, frame
+from pixelflow.observe.dashboard import DashboardState, frame
 
 FRAMES = Path(__file__).parent / "frames"
 
 
-def drawn(state: State, width: int, height: int, *, color: bool = False, no_color: bool = False) -> str:
+def drawn(state: DashboardState, width: int, height: int, *, color: bool = False, no_color: bool = False) -> str:
     """Return a frame as a console of that size prints it; without colour, as lines without trailing space."""
     out = io.StringIO()
     console = Console(

@@ -5,14 +5,14 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from pixelflow.observe.dashboard.state import (
+    BusyTrack,
+    DashboardState,
     MapState,
     ModuleState,
     SemaphoreState,
     SourceRow,
     StageState,
-    State,
     StreamState,
-    Track,
     Utilisation,
 )
 
@@ -69,7 +69,7 @@ TIGC = StreamState(
     waiting_for="transfer",
     since=38_549,
 )
-MIDWAY = State(
+MIDWAY = DashboardState(
     program="points",
     program_hash="50109f",
     config="thesis",
@@ -97,10 +97,10 @@ MIDWAY = State(
     utilisation=Utilisation(
         256,
         (
-            Track("EIGC", tuple(0.0 if 10 <= index < 19 else 1.0 for index in range(154))),
-            Track("TIGC", tuple(0.002 if index % 14 == 0 else 0.0 for index in range(154))),
-            Track("TASIC", tuple((index % 15) / 14 for index in range(154))),
-            Track("PEs", tuple(abs(77 - index) / 77 for index in range(154))),
+            BusyTrack("EIGC", tuple(0.0 if 10 <= index < 19 else 1.0 for index in range(154))),
+            BusyTrack("TIGC", tuple(0.002 if index % 14 == 0 else 0.0 for index in range(154))),
+            BusyTrack("TASIC", tuple((index % 15) / 14 for index in range(154))),
+            BusyTrack("PEs", tuple(abs(77 - index) / 77 for index in range(154))),
         ),
     ),
     stages=(
@@ -132,7 +132,7 @@ ALONE = replace(
     gni=(),
     semaphores=(),
     array=DEPTH,
-    utilisation=Utilisation(1, (Track("EIGC", (1.0,) * 15), Track("PEs", (1.0,) * 6 + (0.5,) * 9))),
+    utilisation=Utilisation(1, (BusyTrack("EIGC", (1.0,) * 15), BusyTrack("PEs", (1.0,) * 6 + (0.5,) * 9))),
     stages=(),
 )  # fmt: skip
 AHEAD = replace(
@@ -196,7 +196,7 @@ def streams(draw: st.DrawFn, name: str) -> StreamState:
 
 
 @st.composite
-def states(draw: st.DrawFn) -> State:
+def states(draw: st.DrawFn) -> DashboardState:
     """A state whose parts can be parts of its cycles, in no other way a state of any run."""
     modules = draw(st.integers(1, 4))
     alone = draw(st.booleans())
@@ -204,8 +204,10 @@ def states(draw: st.DrawFn) -> State:
     most = max(each.busy + each.wait + each.idle + each.open for each in running)
     rows = st.none() | st.tuples(maybe, maybe)
     shares = st.sampled_from(SHARES)
-    tracks = st.lists(st.builds(Track, st.sampled_from(("EIGC", "TIGC", "TASIC", "GNI", "PEs")), shares), min_size=1)
-    return State(
+    tracks = st.lists(
+        st.builds(BusyTrack, st.sampled_from(("EIGC", "TIGC", "TASIC", "GNI", "PEs")), shares), min_size=1
+    )
+    return DashboardState(
         program=draw(texts),
         program_hash="3fa9c1",
         config=draw(words),

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pixelflow.observe.dashboard import State
+from pixelflow.observe.dashboard import DashboardState
 from pixelflow.observe.dashboard.cells import clean, cut
 from pixelflow.observe.dashboard.panels import time_text
-from pixelflow.observe.dashboard.state import MapState, SourceRow, StreamState, Track
+from pixelflow.observe.dashboard.state import BusyTrack, MapState, SourceRow, StreamState
 from tests.dashboard.drawing import drawn
 from tests.dashboard.states import HOSTILE, MIDWAY, SIZES, sizes, states
 
@@ -22,7 +22,7 @@ SLOW = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_to
 
 def leaves(value: object) -> list[object]:
     """Every plain value of a state but the map's cells, the tracks and the text of programs."""
-    if isinstance(value, MapState | Track | SourceRow):
+    if isinstance(value, MapState | BusyTrack | SourceRow):
         return []
     if is_dataclass(value):
         return [leaf for field in fields(value) for leaf in leaves(getattr(value, field.name))]
@@ -31,11 +31,11 @@ def leaves(value: object) -> list[object]:
     return [value]
 
 
-def integers(state: State) -> set[int]:
+def integers(state: DashboardState) -> set[int]:
     return {value for value in leaves(state) if isinstance(value, int) and not isinstance(value, bool)}
 
 
-def allowed_words(state: State) -> set[str]:
+def allowed_words(state: DashboardState) -> set[str]:
     """Every number that a frame of a state may show: counts, sums, shares, and those in its texts."""
     numbers = {f"{value:,}" for value in integers(state)}
     numbers |= {str(value) for value in integers(state)}
@@ -58,7 +58,7 @@ def allowed_words(state: State) -> set[str]:
 
 @SLOW
 @given(states(), sizes)
-def test_every_number_of_a_frame_is_one_of_the_state(state: State, size: tuple[int, int]) -> None:
+def test_every_number_of_a_frame_is_one_of_the_state(state: DashboardState, size: tuple[int, int]) -> None:
     """A number that was cut would be another number."""
     shown = drawn(state, *size)
     assert set(NUMBER.findall(shown)) - allowed_words(state) == set()
@@ -66,13 +66,13 @@ def test_every_number_of_a_frame_is_one_of_the_state(state: State, size: tuple[i
 
 @SLOW
 @given(states(), sizes)
-def test_a_number_that_is_missing_is_announced(state: State, size: tuple[int, int]) -> None:
+def test_a_number_that_is_missing_is_announced(state: DashboardState, size: tuple[int, int]) -> None:
     shown = drawn(state, *size)
     missing = [value for value in wanted(state) if not re.search(rf"(?<![\d,.]){value:,}(?!,?\d)", shown)]
     assert not missing or MORE in shown
 
 
-def wanted(state: State) -> set[int]:
+def wanted(state: DashboardState) -> set[int]:
     """The counts that a frame shows where there is room."""
     found = {state.cycle, state.clock_mhz, *(state.part or ())} - {None}
     for stream in state.streams:
@@ -88,7 +88,7 @@ def wanted(state: State) -> set[int]:
 
 @SLOW
 @given(states(), sizes)
-def test_a_frame_stays_in_its_place(state: State, size: tuple[int, int]) -> None:
+def test_a_frame_stays_in_its_place(state: DashboardState, size: tuple[int, int]) -> None:
     lines = drawn(state, *size).splitlines()
     assert len(lines) <= size[1]
     assert all(cell_len(line) <= size[0] for line in lines)

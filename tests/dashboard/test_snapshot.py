@@ -13,7 +13,7 @@ from pixelflow.node import Node
 from pixelflow.node.pe_report import MapView
 from pixelflow.node.replay.saved_run import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
-from pixelflow.observe.dashboard import State, Watch, snapshot
+from pixelflow.observe.dashboard import DashboardState, Watch, snapshot
 from pixelflow.observe.dashboard.state import StreamState
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
@@ -27,7 +27,7 @@ def copy(repository: Path) -> Program:
     return assemble(repository / EXAMPLES / "texture_copy.mc")
 
 
-def watched(program: Program, config=THESIS) -> tuple[list[State], Node, object]:
+def watched(program: Program, config=THESIS) -> tuple[list[DashboardState], Node, object]:
     """Run a program; a state at each sign of progress and one at the end, the node, and the account."""
     node, watch, states = Node(config), Watch(), []
     looker = Looker(node, "enabled PEs", lambda node: node.flag("E"))

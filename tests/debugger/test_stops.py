@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pixelflow.debugger import Bytes, Changed, Cycle, Hit, Semaphore, Session, find_code
+from pixelflow.debugger import Bytes, Changed, Cycle, DebugSession, Hit, Semaphore, find_code
 from pixelflow.observe import Blocked, Executed, Signalled, Taken, Waited
 from pixelflow.simd.errors import InputError
 from tests.debugger import programs
@@ -35,8 +35,8 @@ end
 """
 
 
-def _session(name: str) -> Session:
-    return Session(programs.replay_of(LONG) if name == "long" else programs.saved(name).replay())
+def _session(name: str) -> DebugSession:
+    return DebugSession(programs.replay_of(LONG) if name == "long" else programs.saved(name).replay())
 
 
 @cache
@@ -49,7 +49,7 @@ def _events(name: str) -> tuple:
     return tuple(heard)
 
 
-def _positions(session: Session) -> list[int]:
+def _positions(session: DebugSession) -> list[int]:
     found = []
     while session.go_on().hits:
         found.append(session.replay.position)
@@ -155,7 +155,7 @@ def test_a_watch_finds_every_write_and_who_did_it(kind: str) -> None:
 
 def test_what_is_written_without_a_change_does_not_stop() -> None:
     replay = programs.replay_of("range x[1]\nLD R, #0\nST x, R\nLD R, #1\nST x, R\nST x, R\n")
-    session = Session(replay)
+    session = DebugSession(replay)
     session.add(Bytes("x", 0, 1, None))
     assert [hit.cycle for hit in session.go_on().hits] == [3]
     assert not session.go_on().hits
@@ -164,7 +164,7 @@ def test_what_is_written_without_a_change_does_not_stop() -> None:
 def test_settings_of_the_tasics_have_written_nothing() -> None:
     """Both streams begin an instruction in every cycle; only one of them can reach the memory of PEs."""
     settings = "stream tigc\n" + "TAS_SetStep 4\n" * 4 + "HALT\n"
-    session = Session(programs.replay_of("range x[1]\nSTI x, #1\nLD R, #2\nST x, R\nHALT\n" + settings))
+    session = DebugSession(programs.replay_of("range x[1]\nSTI x, #1\nLD R, #2\nST x, R\nHALT\n" + settings))
     session.add(Bytes("x", 0, 1, None))
     found = []
     while hits := session.go_on().hits:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from microcode.catalogue import FLOATS, ORDERS, Entry, Kind, Library, Operation
 from pixelflow.node.parts.kernels.floats.kernel import Kernel
-from pixelflow.node.parts.kernels.floats.kernel import Operation as Computed
+from pixelflow.node.parts.kernels.floats.kernel import KernelOperation as Computed
 from tests.library.batch import columns
 
 __all__ = ["ENTRIES", "Numbers", "grid", "kernel_for", "label", "random_pairs", "rows"]

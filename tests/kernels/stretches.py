@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pixelflow.isa.registers import CARRIES, WORDS
 from pixelflow.node.parts.kernels.engine import MacroEngine
-from pixelflow.node.parts.kernels.floats.kernel import Call, Kernel, Operation
+from pixelflow.node.parts.kernels.floats.kernel import Call, Kernel, KernelOperation
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.engine import Meaning
 from tests.compiled.test_fused import shape
@@ -19,8 +19,14 @@ from tests.differential.random_programs import instruction
 
 __all__ = ["EXTREME", "FINITE", "KERNELS", "Maker", "call", "floats", "machine", "mixed", "part", "start", "tame"]
 
-FINITE = (Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY, Operation.DIVIDE, Operation.SQUARE_ROOT)
-KERNELS = (*(Kernel(each, 3) for each in Operation), *(Kernel(each, 3, finite=True) for each in FINITE))
+FINITE = (
+    KernelOperation.ADD,
+    KernelOperation.SUBTRACT,
+    KernelOperation.MULTIPLY,
+    KernelOperation.DIVIDE,
+    KernelOperation.SQUARE_ROOT,
+)
+KERNELS = (*(Kernel(each, 3) for each in KernelOperation), *(Kernel(each, 3, finite=True) for each in FINITE))
 SCRATCH = (152, 9)
 
 PLACES = (0, 4, 8, 2, 6, 9, 16, 20, 24, 28, 30, 34, 380)
@@ -67,13 +73,13 @@ def tame(seed: int, length: int) -> list[Maker]:
     found: list[Maker] = []
     first = list(range(16, 48, 4))
     for number in range(length):
-        kernel = rng.choice([each for each in KERNELS if each.operation is not Operation.FROM_INTEGER])
+        kernel = rng.choice([each for each in KERNELS if each.operation is not KernelOperation.FROM_INTEGER])
         result = 64 + 4 * (number % 20)
         operands = rng.choices(first, k=kernel.operands)
         found.append(call(kernel, result, operands))
-        if kernel.operation in (Operation.ADD, Operation.MULTIPLY):
-            found.append(call(Kernel(Operation.SUBTRACT, 3), 144, [result, rng.choice(first)]))
-            found.append(call(Kernel(Operation.LESS, 3), 148, [144, 144]))
+        if kernel.operation in (KernelOperation.ADD, KernelOperation.MULTIPLY):
+            found.append(call(Kernel(KernelOperation.SUBTRACT, 3), 144, [result, rng.choice(first)]))
+            found.append(call(Kernel(KernelOperation.LESS, 3), 148, [144, 144]))
     return found
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from pixelflow.node.parts.kernels import fusing
 from pixelflow.node.parts.kernels.engine import MacroEngine
-from pixelflow.node.parts.kernels.floats.kernel import Kernel, Operation
+from pixelflow.node.parts.kernels.floats.kernel import Kernel, KernelOperation
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.compiled.llvm.cache import Cache
 from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain
@@ -139,11 +139,11 @@ def test_masks_that_are_not_full_take_the_plain_way() -> None:
 
 CONSUMERS = {
     "nobody": [],
-    "a quotient by it": [call(Kernel(Operation.DIVIDE, 3), 36, (20, 32))],
-    "a quotient of it": [call(Kernel(Operation.DIVIDE, 3), 36, (32, 20))],
-    "a quotient by it for which infinities are numbers": [call(Kernel(Operation.DIVIDE, 3, True), 36, (20, 32))],
-    "an order": [call(Kernel(Operation.LESS, 3), 36, (32, 20))],
-    "a product, which overwrites it": [call(Kernel(Operation.MULTIPLY, 3), 32, (32, 20))],
+    "a quotient by it": [call(Kernel(KernelOperation.DIVIDE, 3), 36, (20, 32))],
+    "a quotient of it": [call(Kernel(KernelOperation.DIVIDE, 3), 36, (32, 20))],
+    "a quotient by it for which infinities are numbers": [call(Kernel(KernelOperation.DIVIDE, 3, True), 36, (20, 32))],
+    "an order": [call(Kernel(KernelOperation.LESS, 3), 36, (32, 20))],
+    "a product, which overwrites it": [call(Kernel(KernelOperation.MULTIPLY, 3), 32, (32, 20))],
 }
 
 
@@ -151,10 +151,10 @@ CONSUMERS = {
 @pytest.mark.parametrize(
     ("operation", "finite"),
     [(each, True) for each in FINITE]
-    + [(Operation.DIVIDE, False)]
-    + [pytest.param(each, False, marks=pytest.mark.slow) for each in FINITE if each is not Operation.DIVIDE],
+    + [(KernelOperation.DIVIDE, False)]
+    + [pytest.param(each, False, marks=pytest.mark.slow) for each in FINITE if each is not KernelOperation.DIVIDE],
 )
-def test_every_extreme_number_with_every_other(operation: Operation, finite: bool, consumer: str) -> None:
+def test_every_extreme_number_with_every_other(operation: KernelOperation, finite: bool, consumer: str) -> None:
     """Each pair has 64 lanes of its own, in which nothing else is extreme; a third operand is 1.5."""
     kernel = Kernel(operation, 3, finite)
     makers = [call(kernel, 32, (16, 24)[: kernel.operands]), *CONSUMERS[consumer]]
@@ -175,7 +175,7 @@ def test_every_extreme_number_with_every_other(operation: Operation, finite: boo
 
 
 def test_wider_mantissas_stay_as_they_are() -> None:
-    wide = call(Kernel(Operation.MULTIPLY, 4), 64, (16, 24))
+    wide = call(Kernel(KernelOperation.MULTIPLY, 4), 64, (16, 24))
     makers = [*tame(11, 3), wide, *mixed(11, 6)]
     check(makers, 11, (128,))
     engine = start(machine(), 11, wild=False)
@@ -189,8 +189,8 @@ def test_a_row_of_ones_that_a_call_overwrites(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(fusing, "_CALLS", 1)
     makers = [
         part(lambda lanes: lanes.store(64, lanes.word(255))),
-        call(Kernel(Operation.ADD, 3), 64, (16, 20)),
-        call(Kernel(Operation.ADD, 3), 68, (64, 24)),
+        call(Kernel(KernelOperation.ADD, 3), 64, (16, 20)),
+        call(Kernel(KernelOperation.ADD, 3), 68, (64, 24)),
         part(lambda lanes: lanes.store(30, lanes.load(64), lanes.flag("E"))),
     ]
     check(makers, 12)

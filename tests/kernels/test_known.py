@@ -14,7 +14,7 @@ from pixelflow.isa import EncodingError, Program
 from pixelflow.node import Node
 from pixelflow.node.parts.kernels.engine import KernelAction
 from pixelflow.node.parts.kernels.floats.kernel import Kernel
-from pixelflow.node.parts.kernels.floats.kernel import Operation as Computed
+from pixelflow.node.parts.kernels.floats.kernel import KernelOperation as Computed
 from pixelflow.node.parts.kernels.known import digest, kernel_of, known
 from pixelflow.node.run.perform.prepared import prepared
 from pixelflow.simd.errors import InputError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.vpu.memory.ring import Leg, RingConfig, RingDirection, RingMessage, RingNetwork
-from pixelflow.simd.boxes import Transfer
+from pixelflow.simd.boxes import Sent
 from pixelflow.simd.errors import InputError
 
 
@@ -65,7 +65,7 @@ def test_a_message_alone_takes_the_closed_form(agents: int, hop: int, link: int)
 def test_nothing_meets_anything(agents: int, count: int, clocks: int) -> None:
     """Under dense traffic: one message a wire and clock, every ride exactly its hops long (so nothing was stored), each
     acceptance in its direction's clock, at most one an agent and clock; and everything arrives where it should."""
-    hops: list[Transfer] = []
+    hops: list[Sent] = []
     ring = RingNetwork(agents)
     messages = traffic(agents, count, clocks)
     found = ring.run(messages, watchers=(hops.append,))

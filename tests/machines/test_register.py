@@ -13,7 +13,7 @@ from microcode.assembler import assemble
 from pixelflow.simd.config.param import leaves
 from pixelflow.simd.drawing import draw_frame
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.machine import Machine, machine_named, machine_names, machines, register
+from pixelflow.simd.machine import MachineRecord, machine_named, machine_names, machines, register
 from tessellation.scenes import SceneSource, load_scene
 
 NAMES = ("larrabee", "pixelflow")
@@ -83,6 +83,6 @@ def test_a_third_machine_needs_an_entry_point_alone(tmp_path: Path, monkeypatch:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("pixelflow.simd.machine._REGISTERED", {})
     assert machine_names() == ("broken", "larrabee", "pixelflow", "third")
-    assert isinstance(machine_named("third"), Machine)
+    assert isinstance(machine_named("third"), MachineRecord)
     with pytest.raises(InputError, match="third_machine:THIRD is no machine of the name broken"):
         machine_named("broken")

@@ -6,7 +6,7 @@ import pytest
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.parts.sdram.checker import SdramChecker
-from pixelflow.node.parts.sdram.commands import Command, CommandKind
+from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
 from pixelflow.node.parts.sdram.rules import BURSTS, Sdram
 from pixelflow.simd.errors import MachineFault
 from tests.sdram.timeline import commands
@@ -39,7 +39,7 @@ TIGHT = [
 # fmt: on
 
 
-def at(cycle: int, step: str) -> Command:
+def at(cycle: int, step: str) -> SdramCommand:
     return commands(f"{cycle}:{step}")[0]
 
 
@@ -92,7 +92,7 @@ def machine(rng: random.Random) -> SdramConfig:
     return SdramConfig(banks=banks, tras_cycles=tras, twr_cycles=twr, trfc_cycles=trfc, trc_cycles=trc, **times)
 
 
-def next_command(rng: random.Random, config: SdramConfig, sdram: Sdram, last: int) -> Command:
+def next_command(rng: random.Random, config: SdramConfig, sdram: Sdram, last: int) -> SdramCommand:
     """A random command that the states allow, as early as they allow it."""
     bank = rng.randrange(config.banks)
     row = sdram.open_row[bank]
@@ -104,7 +104,7 @@ def next_command(rng: random.Random, config: SdramConfig, sdram: Sdram, last: in
         kind = rng.choice((CommandKind.READ, CommandKind.WRITE, CommandKind.PRECHARGE))
     burst = rng.choice(BURSTS) if kind in (CommandKind.READ, CommandKind.WRITE) else 0
     cycle = sdram.earliest(kind, bank, burst, not_before=last + 1)
-    return Command(cycle, kind, bank, row, 0, burst)
+    return SdramCommand(cycle, kind, bank, row, 0, burst)
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -113,7 +113,7 @@ def test_states_and_checker_agree_on_any_machine(seed: int) -> None:
     rng = random.Random(seed)
     config = machine(rng)
     checker, sdram = SdramChecker(config), Sdram(config)
-    walk: list[Command] = []
+    walk: list[SdramCommand] = []
     for _ in range(40):
         last = walk[-1].cycle if walk else -1
         command = next_command(rng, config, sdram, last)

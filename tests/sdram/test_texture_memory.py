@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.texture.addresses import AddressMap, Form, Physical
+from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Physical
 from pixelflow.node.parts.texture.memory import TextureMemory
 from pixelflow.simd.errors import MachineFault
 
@@ -71,15 +71,15 @@ def test_the_last_of_several_writes_to_one_word_stays() -> None:
     assert memory.read(Physical(0, 0, 0, 4)).tolist() == [3] * 4
 
 
-@pytest.mark.parametrize("form", Form)
-def test_linear_addresses_reach_every_byte(form: Form) -> None:
+@pytest.mark.parametrize("form", AddressForm)
+def test_linear_addresses_reach_every_byte(form: AddressForm) -> None:
     """Bytes written by linear address come back in that order, one word from each SDRAM at a time."""
     addresses, memory = AddressMap(THESIS, form), TextureMemory(THESIS)
     linear = np.arange(0, 480, 4)
     values = words(5, 120, 4)
     memory.write(addresses.to_physical(linear), values)
     assert np.array_equal(memory.read(addresses.to_physical(linear[::-1])), values[::-1])
-    assert memory.pages == (2 if form is Form.ALTERNATE else 1)
+    assert memory.pages == (2 if form is AddressForm.ALTERNATE else 1)
 
 
 @pytest.mark.parametrize(

@@ -6,22 +6,22 @@ is none), a column after an at sign (``3:RD0@508``).
 
 import re
 
-from pixelflow.node.parts.sdram.commands import Command, CommandKind
+from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
 
 _STEP = re.compile(r"(\d+):([A-Z]+)(\d+)?(?:\.(\d+))?(?:@(\d+))?(?:\*(\d+))?$")
 
 
-def commands(text: str) -> list[Command]:
+def commands(text: str) -> list[SdramCommand]:
     found = []
     for step in text.replace("|", " ").split():
         cycle, kind, bank, row, column, burst = _STEP.match(step).groups()
         kind = CommandKind(kind)
         transfers = kind in (CommandKind.READ, CommandKind.WRITE)
         size = int(burst or 4) if transfers else 0
-        found.append(Command(int(cycle), kind, int(bank or 0), int(row or 0), int(column or 0), size))
+        found.append(SdramCommand(int(cycle), kind, int(bank or 0), int(row or 0), int(column or 0), size))
     return found
 
 
-def text(sequence: list[Command]) -> str:
+def text(sequence: list[SdramCommand]) -> str:
     """The clocks, commands and banks of a sequence."""
     return " ".join(f"{each.cycle}:{each.kind}{each.bank}" for each in sequence)

@@ -5,7 +5,7 @@ from time import perf_counter
 
 import pytest
 
-from pixelflow.simd.boxes import Clock, Netlist, Transfer, WireError
+from pixelflow.simd.boxes import Clock, Netlist, Sent, WireError
 from pixelflow.simd.errors import CycleLimitError, InternalError
 from tests.sim import graphs
 from tests.sim.parts import Metronome, Worker
@@ -90,19 +90,19 @@ def test_a_box_that_breaks_its_contract_is_named() -> None:
         Clock(machine).run()
 
 
-def run(graph: graphs.Graph, shuffle_seed: int | None) -> tuple[int, list[Transfer], dict]:
-    log: list[Transfer] = []
+def run(graph: graphs.Graph, shuffle_seed: int | None) -> tuple[int, list[Sent], dict]:
+    log: list[Sent] = []
     clock = Clock(graphs.netlist(graph), watchers=(log.append,), shuffle_seed=shuffle_seed)
     return clock.run(), log, clock.snapshot()
 
 
 def test_watchers_see_every_transfer() -> None:
-    log: list[Transfer] = []
+    log: list[Sent] = []
     Clock(
         pair([("send", "out"), ("work", 5), ("send", "out")], [("receive", "in")] * 2, latency=3),
         watchers=(log.append,),
     ).run()
-    assert log == [Transfer("w", 0, 3, 1, "a#0"), Transfer("w", 6, 9, 1, "a#2")]
+    assert log == [Sent("w", 0, 3, 1, "a#0"), Sent("w", 6, 9, 1, "a#2")]
 
 
 def test_a_seed_changes_the_order_of_boxes() -> None:

@@ -11,7 +11,7 @@ import microcode
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.node.account.ledger import Flow
+from pixelflow.node.account.ledger import LedgerFlow
 from pixelflow.node.parts.texture.transfer import Transfer
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.simd.errors import InputError, InternalError, MachineFault
@@ -197,8 +197,8 @@ def test_what_moved_is_part_of_what_the_wires_carried() -> None:
         for function in (True, False):
             ledger = node.run(program, function=function).ledger
             assert 0 < ledger.outbound.moved < ledger.outbound.carried
-            assert ledger.to_gps == Flow(*[ledger.outbound.moved // 32 * 5] * 4)
-            assert ledger.from_gps == Flow(*[7 * 32] * 4)
+            assert ledger.to_gps == LedgerFlow(*[ledger.outbound.moved // 32 * 5] * 4)
+            assert ledger.from_gps == LedgerFlow(*[7 * 32] * 4)
 
 
 def test_moved_bytes_that_no_wire_carried_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:

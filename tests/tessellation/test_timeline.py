@@ -9,7 +9,7 @@ import pytest
 from microcode import assemble
 from pixelflow.config import TINY
 from pixelflow.node import Node
-from tessellation.host.timeline import Span, timeline
+from tessellation.host.timeline import StageSpan, timeline
 from tessellation.plan.stages import Stage
 from tessellation.reproduction import ThesisBench
 
@@ -28,9 +28,9 @@ def test_a_wait_of_each_stream():
     )
     arrival, back = run.cycles, run.beside.cycles
     assert timeline(run) == (
-        Span("a", "eigc", 0, arrival, 1, arrival - 1),
-        Span("c", "tigc", 0, 1, 1, 0),
-        Span("d", "tigc", 1, back, 0, back - 1),
+        StageSpan("a", "eigc", 0, arrival, 1, arrival - 1),
+        StageSpan("c", "tigc", 0, 1, 1, 0),
+        StageSpan("d", "tigc", 1, back, 0, back - 1),
     )
     assert back - arrival == arrival - 1 > 0, "both signals take as long on their wires"
 

@@ -13,7 +13,7 @@ from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus
 from pixelflow.observe.tracer import Tracer
-from pixelflow.simd.trace import EVERYTHING, Checked, Clock, Selection, Trace, Track, known_tracks
+from pixelflow.simd.trace import EVERYTHING, Checked, Selection, Trace, TraceClock, Track, known_tracks
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.model import STREAMS
 from tests.streams.exchanges import program as exchange
@@ -53,7 +53,7 @@ class Traced:
 
 def listen(bus: Bus, selection: Selection = EVERYTHING, mhz: int = 100) -> Tracer:
     """Put a new tracer on a bus."""
-    tracer = Tracer(Trace(Clock(mhz), {"tool": "pixelflow-sim test"}), selection)
+    tracer = Tracer(Trace(TraceClock(mhz), {"tool": "pixelflow-sim test"}), selection)
     tracer.attach(bus, KNOWN)
     return tracer
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pixelflow.simd.trace import Category, Clock, Label, Trace
+from pixelflow.simd.trace import Category, Label, Trace, TraceClock
 from pixelflow.simd.trace.model import STREAMS
 from tests.trace.engine import Engine, why_not
 from tests.trace.runs import EIGC, Traced, account, exchanges, traced, written
@@ -88,7 +88,7 @@ def test_it_shows_cycle_place_and_source(answers: list) -> None:
 def test_texts_arrive_as_they_are() -> None:
     """All but a null character, at which the engine ends a text."""
     texts = [text for text in HOSTILE if "\0" not in text]
-    trace = Trace(Clock(100), end=len(texts))
+    trace = Trace(TraceClock(100), end=len(texts))
     for cycle, text in enumerate(texts):
         trace.track(EIGC).add(cycle, cycle + 1, trace.label(Label(text, Category.EXECUTE)))
     (rows,) = Engine(written(trace, "perfetto")).ask("select name from slice order by ts")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pixelflow.simd.trace import Clock, Selection, Track, TrackKind, unknown_track
+from pixelflow.simd.trace import Selection, TraceClock, Track, TrackKind, unknown_track
 from pixelflow.simd.trace.model import Counter
 from tests.trace.runs import KNOWN
 
@@ -25,15 +25,15 @@ def test_tracks_stand_in_the_order_of_the_machine() -> None:
 
 @given(st.integers(1, 1000), st.integers(0, 10**12))
 def test_every_cycle_has_a_nanosecond_of_its_own_up_to_1000_mhz(mhz: int, cycle: int) -> None:
-    clock = Clock(mhz)
+    clock = TraceClock(mhz)
     assert clock.tells_apart(10**9)
     assert clock.cycle(clock.ticks(cycle, 10**9), 10**9) == cycle
     assert clock.ticks(cycle + 1, 10**9) > clock.ticks(cycle, 10**9)
 
 
 def test_a_cycle_of_100_mhz_is_10_ns() -> None:
-    assert Clock(100).ticks(7, 10**9) == 70
-    assert not Clock(1001).tells_apart(10**9)
+    assert TraceClock(100).ticks(7, 10**9) == 70
+    assert not TraceClock(1001).tells_apart(10**9)
 
 
 def test_a_counter_keeps_the_last_value_of_a_cycle_and_no_value_twice() -> None:

@@ -9,7 +9,7 @@ import pytest
 from vcd.reader import TokenKind, tokenize
 
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.trace import Clock
+from pixelflow.simd.trace import TraceClock
 from pixelflow.simd.trace.vcd import time_unit
 from tests.trace.runs import PING_PONG, Traced, account, checked, exchanges, nonzero, traced, written
 
@@ -87,8 +87,8 @@ def test_gtkwave_converts_it_without_a_change(seen: Traced, tmp_path: Path) -> N
     [(100, "10 ns", 1), (1, "1 fs", 10**9), (10, "100 ns", 1), (1000, "1 ns", 1), (10_000, "100 ps", 1)],
 )
 def test_time_counts_cycles_where_a_timescale_can_say_that(mhz: int, unit: str, ticks: int) -> None:
-    per_second, timescale = time_unit(Clock(mhz))
-    assert (timescale, Clock(mhz).ticks(1, per_second)) == (unit, ticks)
+    per_second, timescale = time_unit(TraceClock(mhz))
+    assert (timescale, TraceClock(mhz).ticks(1, per_second)) == (unit, ticks)
 
 
 @pytest.mark.parametrize("mhz", [1, 3, 133, 9999])

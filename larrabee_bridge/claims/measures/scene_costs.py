@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -15,7 +15,6 @@ from larrabee_bridge.pipeline.raster.timing import together
 from larrabee_bridge.pipeline.scheduling import FrameWork, PairCosts, frame_work
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles
-from pixelflow.simd.records import record
 
 __all__ = ["SceneCosts", "costs_of"]
 
@@ -29,7 +28,7 @@ _SMALLER = {128: 64}
 """Sizes of tiles whose executed tiles are fitted together with those of another size."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class SceneCosts:
     """What a scene takes at one size of tile, in cycles of a core."""
 

@@ -5,6 +5,8 @@ Bytes between tiles and memory are counted by `larrabee_bridge.pipeline.traffic`
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from larrabee_bridge.pipeline.backend.accounts import Accounts
@@ -13,12 +15,11 @@ from larrabee_bridge.pipeline.backend.texture_unit import TileTextureUnit
 from larrabee_bridge.pipeline.coverage.quads import QUAD
 from larrabee_bridge.vpu.isa import VectorFamily, vector_share
 from pixelflow.simd.drawing import Picture
-from pixelflow.simd.records import record
 
 __all__ = ["BackEnd"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class BackEnd:
     """A frame drawn tile by tile; tiles are counted row by row, ``columns`` in a row."""
 

@@ -12,7 +12,6 @@ from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, MEMORY_BYTES
 from pixelflow.simd.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.records import record
 
 __all__ = ["WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
 
@@ -39,7 +38,7 @@ def _begins(quads: Quads) -> np.ndarray:
     return new
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class DealtDraw:
     """Where the quads of one draw lie in memory, once they are put there."""
 

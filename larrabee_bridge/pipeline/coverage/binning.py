@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["TILES", "BinRule", "Bins", "SubBin", "bin_triangles", "in_order", "sub_bins"]
 
@@ -30,7 +30,7 @@ class BinRule(Enum):
     COVERED = "it covers at least one pixel centre of the tile"
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bins:
     """For each tile, row by row, the triangles in it in the order of drawing.
 
@@ -127,7 +127,7 @@ def _not_rejected(
     return kept
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SubBin:
     """What one core has put into the bin of one tile: entries of its PrimSets, each with the PrimSet's sequence id."""
 

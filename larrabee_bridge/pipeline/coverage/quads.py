@@ -5,10 +5,11 @@ Section numbers are those of Seiler et al. 2008. The paper's qquad is sixteen pi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, edges_of, spans_of
-from pixelflow.simd.records import record
 
 __all__ = ["QUAD", "Quads", "quads_of", "quads_of_spans"]
 
@@ -16,7 +17,7 @@ QUAD = 4
 """Pixels of a side."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Quads:
     """Blocks of 4x4 pixels: by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 

@@ -8,18 +8,18 @@ that their shares can be compared; what threads of one core win from each other 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from larrabee_bridge.pipeline.backend.render import render_back_end
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["Breakdown", "QuadCost", "StageCycles", "breakdown_of", "raster_share", "shader_length_at", "shares"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class QuadCost:
     """Cycles of a qquad in the back end as a line: so many whatever the shader is, and so many an operation of it."""
 
@@ -41,7 +41,7 @@ class QuadCost:
         return self.fixed + self.per_operation * operations
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StageCycles:
     """Cycles of a frame that do not depend on the shader: ``raster``, and ``other`` (vertices)."""
 
@@ -79,7 +79,7 @@ def shader_length_at(share: float, stages: StageCycles, quad: QuadCost) -> float
     return ((stages.raster * (1 / share - 1) - stages.other) / stages.quads - quad.fixed) / quad.per_operation
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Breakdown:
     """Cycles of a frame by stage, without the additional operations; and how they grow with the shader."""
 

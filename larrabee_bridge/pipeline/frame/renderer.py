@@ -6,6 +6,7 @@ Section numbers are those of Seiler et al. 2008. Triangles come here on the scre
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.drawing import Draw, Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["LarrabeeRun", "merged", "render_on_larrabee"]
 
@@ -26,7 +26,7 @@ PRIMSET = 1000
 """Most triangles of a PrimSet (5.2)."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class LarrabeeRun:
     """A frame as Larrabee drew it, and what that took; tiles are counted row by row."""
 

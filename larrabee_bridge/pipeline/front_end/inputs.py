@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from larrabee_bridge.pipeline.coverage.binning import TILES
 from pixelflow.simd.drawing import FAR, REACH, SAMPLES, DepthTest, State
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["LARGEST", "THREADS", "Cull", "FrontEndSetting", "HierarchicalDepth", "VertexMesh", "checked", "perspective"]
 
@@ -33,7 +32,7 @@ class Cull(Enum):
     BACK = "those seen from behind"
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class VertexMesh:
     """Vertices and triangles: float32[vertex, xyz], int32[triangle, 3], colours int64[triangle, corner, rgb]."""
 
@@ -44,7 +43,7 @@ class VertexMesh:
     """Rows of the matrix that takes (x, y, z, 1) to clip space: the view is -w <= x, y <= w and 0 <= z <= w."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class HierarchicalDepth:
     """Depth test by whole tiles: it keeps triangles out of tiles where they are hidden.
 
@@ -62,7 +61,7 @@ class HierarchicalDepth:
         return self.state.depth_write and not self.state.cutout
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class FrontEndSetting:
     """How the front end works: the screen in pixels, sides of tiles, triangles of a PrimSet, threads of a core.
 

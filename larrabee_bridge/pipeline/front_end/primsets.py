@@ -22,7 +22,6 @@ from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import CENTRE, DEPTH_GUARD, FAR, REACH, SAMPLES
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.records import record
 
 __all__ = ["DropReason", "Found", "carry_out"]
 
@@ -88,7 +87,7 @@ def _room(triangles: int) -> int:
     return max(ROOM, 1 << (triangles - 1).bit_length())
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Chosen:
     """What threads, each of a PrimSet ``owner``, chose: words of the survivors, and lists of triangles to be cut."""
 

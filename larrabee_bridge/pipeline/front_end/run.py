@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,6 @@ from larrabee_bridge.pipeline.front_end.stages import StageCost, Stages
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.drawing import ScreenTriangles
-from pixelflow.simd.records import record
 
 __all__ = ["FrontEndResult", "run_front_end"]
 
@@ -20,7 +21,7 @@ _SIDE_BY_SIDE = 1 << 27
 """Bytes of memory that PrimSets which are carried out side by side may take together."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class FrontEndResult:
     """What a front end made of a mesh; triangles are those that go to the bins, in the order of drawing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.unit.program import VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.records import record
 
 __all__ = ["Place", "StageCost", "Stages", "program_of"]
 
@@ -26,7 +26,7 @@ def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
     return shipped(f"front_end/{name}.mc", **dict(parameters))
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class StageCost:
     """What a stage cost: cycles and touched cache lines of each PrimSet, int64[primset], instructions by family."""
 

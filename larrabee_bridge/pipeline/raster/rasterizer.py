@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -16,7 +17,6 @@ from larrabee_bridge.pipeline.raster.runs import Counted, Descent, SetUp
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.records import record
 
 __all__ = ["Blocks", "Rasterized", "Scan", "rasterize", "sampled_bins"]
 
@@ -30,7 +30,7 @@ BATCH = 4096
 """Threads that are simulated side by side; no result depends on it."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
     """What came out, by tile row by row, in each tile by triangle in the order of drawing, then row by row.
 
@@ -50,7 +50,7 @@ class Blocks:
         return len(self.tile)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rasterized:
     """Triangles as blocks of pixels, and what that took.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from larrabee_bridge.pipeline.coverage.binning import Bins
@@ -12,7 +14,6 @@ from larrabee_bridge.vpu.unit.program import VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import SAMPLES, ScreenTriangles
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
-from pixelflow.simd.records import record
 
 __all__ = ["Counted", "Descent", "SetUp", "uncut"]
 
@@ -26,7 +27,7 @@ _LARGEST = 1 << 25
 """Bytes of results of one batch of threads."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Counted:
     """What threads took: int64[thread] cycles, alone on a core; instructions of all by family; lines touched by all."""
 

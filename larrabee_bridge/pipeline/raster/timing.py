@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from larrabee_bridge.pipeline.coverage.binning import Bins
@@ -11,12 +13,11 @@ from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.core.threads import SharedCore, take_turns
 from pixelflow.simd.drawing import ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["Ablation", "Together", "ablation", "together"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Together:
     """A sample of pairs on one core: its threads take one pair after the other."""
 
@@ -67,7 +68,7 @@ def together(
     return Together(count, threads, alone, take_turns(descent.program, lists, found.config))
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ablation:
     """The same triangles with the scalar bit scan and without it, where a loop looks at one bit after the other."""
 

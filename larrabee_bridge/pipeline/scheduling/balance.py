@@ -8,16 +8,16 @@ them too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["Balance", "balance_of"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Balance:
     """Cycles of bins, each over the mean of its own RTset, from the least to the greatest: float64[bin]."""
 

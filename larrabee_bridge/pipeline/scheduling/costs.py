@@ -16,13 +16,12 @@ from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.scheduling.work import FrameWork
 from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
 __all__ = ["FormulaCosts", "PairCosts", "bins_of", "entry_quads", "formula_costs", "frame_work", "primset_numbers"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PairCosts:
     """Cycles of a core, int64 each: of each triangle, of each entry of a :class:`Bins` in its order, of each tile."""
 

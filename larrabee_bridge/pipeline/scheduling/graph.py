@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from larrabee_bridge.pipeline.scheduling.work import FrameWork
-from pixelflow.simd.records import record
 
 __all__ = ["Dependencies", "dependencies_of"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Dependencies:
     """For each RTset the numbers of those that must be complete before its front end, and before its back end."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from larrabee_bridge.pipeline.scheduling.scheduler import ScheduleConfig, schedule
 from larrabee_bridge.pipeline.scheduling.timeline import Schedule
 from larrabee_bridge.pipeline.scheduling.work import FrameWork
-from pixelflow.simd.records import record
 
 __all__ = ["CORES", "Scaling", "scaling_of"]
 
@@ -16,7 +15,7 @@ CORES = (8, 16, 24, 32, 40, 48)
 """Core counts of figure 9; everything is relative to the first."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Scaling:
     """Schedules of the same work on more and more cores."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-
-from pixelflow.simd.records import record
 
 __all__ = ["Schedule", "WorkKind", "WorkSpan"]
 
@@ -25,7 +24,7 @@ class WorkKind(IntEnum):
     """A bin is taken, and its back end carried out."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WorkSpan:
     """One stretch of one core in cycles, ``end`` excluded; the first of them are the lock's."""
 
@@ -39,7 +38,7 @@ class WorkSpan:
     """The PrimSet's sequence id, or the bin's place in the work; 0 for lists."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Schedule:
     """All stretches of all cores in the order in which they were begun: int64 each, numbers as in :class:`WorkSpan`."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["FrameWork", "check_works"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class FrameWork:
     """One RTset of a frame: int64 cycles of each PrimSet's front end and of each bin's back end.
 

@@ -9,6 +9,7 @@ the texture bytes of a run are those of `larrabee_bridge.pipeline.backend.Textur
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -32,12 +33,11 @@ from pixelflow.simd.drawing import (
 )
 from pixelflow.simd.drawing.frame_reference import filtered
 from pixelflow.simd.drawing.triangles import TEXEL
-from pixelflow.simd.records import record
 
 __all__ = ["Accesses", "accesses_of"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Accesses:
     """Qquads of which something is not hidden, in drawing order: int64 or bool[quad].
 

@@ -7,6 +7,7 @@ are resolved to one colour before the write, and every access between the first 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from larrabee_bridge.pipeline.traffic.sums import Traffic
 from larrabee_bridge.vpu.memory.caches import LineCache
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = [
     "BinContents",
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RenderTarget:
     """A render target of an RTset: its name is one of those of :class:`Traffic`."""
 
@@ -50,7 +50,7 @@ def default_targets(samples: int = 1, *, cleared: bool = True, keep_depth: bool 
     return RenderTarget("colour", cleared, resolved=samples > 1), RenderTarget("depth", cleared, needed=keep_depth)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class TileSizes:
     """Pixels of each tile that lie on the screen: int64[tile]."""
 
@@ -64,7 +64,7 @@ class TileSizes:
         return cls(np.outer(down, across).ravel())
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class BinContents:
     """What the bins of an RTset hold."""
 

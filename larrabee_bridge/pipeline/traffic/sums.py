@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from pixelflow.simd.records import record
+from dataclasses import dataclass
 
 __all__ = ["Traffic"]
 
 _TARGETS = ("colour", "depth")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Traffic:
     """Bytes from memory and to memory, by what they are: colour, depth, texture, bins, vertices."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.isa.effects import State, effects
-from pixelflow.simd.records import record
 
 __all__ = ["Dependences", "dependences"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Dependences:
     """Registers and flags by name (vector registers as ``v3``), and whether memory is touched."""
 

@@ -17,7 +17,6 @@ from larrabee_bridge.vpu.core.costs import Costs
 from larrabee_bridge.vpu.core.issue import Core
 from larrabee_bridge.vpu.memory.caches import CacheHierarchy, SetAssociativeCache
 from larrabee_bridge.vpu.unit.program import VectorProgram
-from pixelflow.simd.records import record
 
 __all__ = ["SharedCore", "Step", "ThreadTrace", "take_turns"]
 
@@ -45,7 +44,7 @@ class ThreadTrace:
             self.steps[thread].append((number, tuple(line for line in lines[thread].tolist() if line >= 0)))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SharedCore:
     """What a core did with its threads."""
 

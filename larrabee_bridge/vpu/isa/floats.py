@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from larrabee_bridge.vpu.isa.declarations import DST, KDST, RESULT, SRC, A, VectorFamily, count, declare, described
 from larrabee_bridge.vpu.isa.meanings import (
-    Comparison,
+    ComparisonMeaning,
     Type,
     WordOperation,
     negated,
@@ -123,7 +123,7 @@ def _less_or_equal(lanes: NumberAlgebra[Word, Bit], a: Word, b: Word) -> Bit:
     return lanes.either(lanes.float_less(a, b), lanes.float_equal(a, b))
 
 
-_COMPARES: dict[str, tuple[int, str, Comparison]] = {
+_COMPARES: dict[str, tuple[int, str, ComparisonMeaning]] = {
     "eq": (0x15, "a == src", lambda lanes, a, b: lanes.float_equal(a, b)),
     "lt": (0x16, "a < src", lambda lanes, a, b: lanes.float_less(a, b)),
     "le": (0x17, "a <= src", _less_or_equal),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from larrabee_bridge.vpu.isa.declarations import DST, KDST, RESULT, SRC, A, K, VectorFamily, count, declare, described
 from larrabee_bridge.vpu.isa.meanings import (
-    Comparison,
+    ComparisonMeaning,
     Type,
     WordOperation,
     masked,
@@ -144,7 +144,7 @@ def vaddsetspi(lanes: NumberAlgebra[Word, Bit], dst: Vector, kdst: MaskRegister,
 
 # --- compares --------------------------------------------------------------------------------------------------
 
-_COMPARES: dict[str, tuple[int, str, Comparison]] = {
+_COMPARES: dict[str, tuple[int, str, ComparisonMeaning]] = {
     "eq": (0x33, "a == src", lambda lanes, a, b: lanes.equal(a, b)),
     "lt": (0x34, "a < src", lambda lanes, a, b: lanes.less(a, b, signed=True)),
     "le": (0x35, "a <= src", lambda lanes, a, b: lanes.complement(lanes.less(b, a, signed=True))),

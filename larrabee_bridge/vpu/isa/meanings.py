@@ -21,7 +21,7 @@ from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 
 __all__ = [
     "BitOperation",
-    "Comparison",
+    "ComparisonMeaning",
     "Type",
     "WordOperation",
     "address",
@@ -50,7 +50,7 @@ class WordOperation(Protocol):
     def __call__(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, /) -> Word: ...
 
 
-class Comparison(Protocol):
+class ComparisonMeaning(Protocol):
     """A bit made of two words."""
 
     def __call__(self, lanes: NumberAlgebra[Word, Bit], a: Word, b: Word, /) -> Bit: ...

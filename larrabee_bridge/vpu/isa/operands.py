@@ -6,11 +6,11 @@ swizzled, ``[r1 + 64]{float16}{1to16}`` is read from memory, widened and replica
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from pixelflow.simd.isa.operands import Mem, RegisterOperand
-from pixelflow.simd.records import record
 
 __all__ = [
     "BRACES",
@@ -96,7 +96,7 @@ class Replication(Enum):
         return {"16to16": 16, "1to16": 1, "4to16": 4}[self.value]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Vector(RegisterOperand):
     """A vector register as it is read (with a swizzle) or written (under a mask register, or in all lanes)."""
 
@@ -105,7 +105,7 @@ class Vector(RegisterOperand):
     mask: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MaskRegister(RegisterOperand):
     """A mask register, itself written under another one or in all lanes."""
 
@@ -113,14 +113,14 @@ class MaskRegister(RegisterOperand):
     mask: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Scalar:
     """A scalar register."""
 
     number: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Memory:
     """Memory from scalar register ``base`` (None: 0) plus ``offset`` on, in bytes."""
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-
-from pixelflow.simd.records import record
+from dataclasses import dataclass
 
 __all__ = ["FiberRun", "fewest_fibers", "run_fibers", "stall_of_a_round", "stall_share"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FiberRun:
     """What a work thread did: cycles in all, cycles of qquads and of switches, cycles in which it waited."""
 

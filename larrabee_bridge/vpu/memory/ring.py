@@ -20,7 +20,6 @@ from pixelflow.simd.boxes import Box, Clock, Netlist
 from pixelflow.simd.boxes.clock import Watcher
 from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.errors import Fault, InputError, InternalError
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle, Standing
 
 __all__ = ["Leg", "Ride", "RingConfig", "RingDelivery", "RingDirection", "RingMessage", "RingNetwork"]
@@ -55,7 +54,7 @@ class RingDirection(IntEnum):
     DOWN = 1
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Leg:
     """A way on one ring; stops count from 0, the link of a ring is its last one."""
 
@@ -67,7 +66,7 @@ class Leg:
     hops: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RingMessage:
     """What an agent wants to send to another one, from a clock on."""
 
@@ -76,7 +75,7 @@ class RingMessage:
     clock: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Ride:
     """A message on one ring: put onto it in one clock, accepted in another one."""
 
@@ -85,7 +84,7 @@ class Ride:
     accepted: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RingDelivery:
     """A message that has arrived, and how."""
 
@@ -109,7 +108,7 @@ class _Parcel:
     rides: tuple[Ride, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _StopSpec:
     stops: tuple[tuple[int, int], ...]
     """(ring, position) of each ring on which it is: one, or two where it is a link."""

@@ -10,7 +10,7 @@ from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
 from microcode.assembler import assemble
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector", "shipped"]
@@ -23,7 +23,7 @@ MEMORY_BYTES = 1 << 16
 """Memory that the assembler places ranges in; a run may give a program more."""
 
 
-class VectorProgram(Program):
+class VectorProgram(AssembledProgram):
     """An assembled program for the vector unit."""
 
     instruction_set: ClassVar[InstructionSet[Declaration]] = INSTRUCTIONS

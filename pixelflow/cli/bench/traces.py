@@ -16,7 +16,7 @@ from pixelflow.config import THESIS
 from pixelflow.node import Node
 from pixelflow.observe.tracer import Tracer
 from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number
-from pixelflow.simd.trace import Clock, Trace
+from pixelflow.simd.trace import Trace, TraceClock
 from pixelflow.simd.trace.formats import FORMATS, Format
 
 __all__ = ["TRACES"]
@@ -28,7 +28,7 @@ def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     """Yield the formats, with a trace of at least 200,000 spans to write."""
     program = assemble(PASS)
     node = Node(THESIS, "rows")
-    trace = Trace(Clock(THESIS.clock_mhz))
+    trace = Trace(TraceClock(THESIS.clock_mhz))
     Tracer(trace).attach(node.bus, known_of(THESIS))
     note(f"building a trace of {number(_SPANS)} spans")
     started = perf_counter()

@@ -22,7 +22,7 @@ from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.debugger import Session, views
+from pixelflow.debugger import DebugSession, views
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
 from pixelflow.simd.report import Fact
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     script = _script(args)
 
     replay, saved = _replay(args, screen)
-    debugger = Debugger(Session(replay), screen, saved)
+    debugger = Debugger(DebugSession(replay), screen, saved)
     if script is None:
         _converse(debugger)
         return 0

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.debugger import Bytes, Cycle, Outcome, Picture, Semaphore, Session, find_code
+from pixelflow.debugger import Bytes, Cycle, DebugSession, Semaphore, SessionOutcome, StatePicture, find_code
 from pixelflow.debugger import views as views
 from pixelflow.isa import MemoryRange
 from pixelflow.node import SavedRun
 from pixelflow.node.pe_report import (
-    Form,
+    ByteForm,
     RangeView,
     enables_table,
     map_parts,
@@ -22,7 +23,6 @@ from pixelflow.node.pe_report import (
     registers_table,
 )
 from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Fact, Part
 
 __all__ = ["COMMANDS", "Debugger"]
@@ -34,7 +34,7 @@ _SEMAPHORES = range(16)
 class Debugger:
     """A session and the screen on which it is shown; `carry_out` takes one command."""
 
-    def __init__(self, session: Session, screen: Screen, saved: SavedRun | None = None) -> None:
+    def __init__(self, session: DebugSession, screen: Screen, saved: SavedRun | None = None) -> None:
         self.session = session
         self.screen = screen
         self.ended = False
@@ -60,10 +60,10 @@ class Debugger:
 
     # --- movement ------------------------------------------------------------------------------------------------
 
-    def _moved(self, move: Callable[[], Outcome]) -> None:
+    def _moved(self, move: Callable[[], SessionOutcome]) -> None:
         """Move, and show why the run stands where it stands now."""
         session = self.session
-        before = Picture.of(session.node) if self._verbose else None
+        before = StatePicture.of(session.node) if self._verbose else None
         outcome = move()
         self.say(views.outcome, session, outcome.hits)
         if outcome.interrupted:
@@ -157,7 +157,7 @@ class Debugger:
     def _view(self, text: str) -> RangeView:
         """Return a range in one of its forms, or a byte of it."""
         if text.endswith("]"):
-            return RangeView(MemoryRange(text, *self._bytes(text)), Form.BYTES)
+            return RangeView(MemoryRange(text, *self._bytes(text)), ByteForm.BYTES)
         return range_view(text, self.session.program)
 
     def delete(self, words: list[str]) -> None:
@@ -263,7 +263,7 @@ class Debugger:
         return select_lanes(_one(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), self.session.node.config.array)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DebugCommand:
     """A command: what it is called, what follows it, what it does."""
 

@@ -14,7 +14,6 @@ from pixelflow.node import SavedRun
 from pixelflow.node.pe_report import FLAGS, REGISTERS
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
 from pixelflow.simd.errors import Fault, InputError, Place
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Json, number
 
 __all__ = ["SavedState", "Values", "read"]
@@ -23,7 +22,7 @@ _STATE_SCHEMA = "pixelflow.state/1"
 _PREFIX = "pixelflow."
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Values:
     """A JSON report: its schema, and its values by dotted key."""
 

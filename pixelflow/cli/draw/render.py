@@ -33,7 +33,7 @@ from tessellation.rendering import (
     require_plain,
     require_region,
 )
-from tessellation.rendering.report import Drawn, picture_report
+from tessellation.rendering.report import DrawnPicture, picture_report
 from tessellation.scenes import BACKGROUND, SIZE, SceneSource, load_scene
 
 EXAMPLES = (
@@ -108,7 +108,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _draw(
     args: argparse.Namespace, screen: Screen, effective: Effective, watching: Watching, progress: Progress
-) -> Drawn:
+) -> DrawnPicture:
     projected = None
     require_region(effective.config)
     how = scene_source(args, screen, effective, progress, watching.attach, require=require_plain)
@@ -129,7 +129,7 @@ def _draw(
         progress=progress.tell,
         watch=watching.attach,
     )
-    return Drawn(
+    return DrawnPicture(
         triangles, size, background, tuple(tessellations), projected, list(drawn.nodes), drawn.picture, drawn.time
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from larrabee_bridge.compare import mesh_on_larrabee, project_on_larrabee
-from larrabee_bridge.compare.picture_report import Drawn, picture_report
+from larrabee_bridge.compare.picture_report import ComparedPicture, picture_report
 from larrabee_bridge.kernels.bezier import Tessellated
 from larrabee_bridge.pipeline.frame import draw_on_larrabee
 from larrabee_bridge.vpu.core import CoreConfig
@@ -43,7 +43,7 @@ def draw_picture(args: argparse.Namespace, screen: Screen, effective: Effective)
 
 def _drawn(
     args: argparse.Namespace, screen: Screen, effective: Effective, core: CoreConfig, progress: Progress
-) -> Drawn:
+) -> ComparedPicture:
     runs: list[Tessellated] = []
 
     def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
@@ -56,8 +56,8 @@ def _drawn(
         how = scene_source(args, screen, effective, progress, watching.attach)
         scene = load_scene(args.scene, replace(how, mesher=mesher) if args.projection == "vpu" else how)
     if args.projection != "vpu":
-        return Drawn(scene.frame, scene)
+        return ComparedPicture(scene.frame, scene)
     if not scene.bodies:
         raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
     vertices = project_on_larrabee(scene.frame, scene.bodies, scene.view, tile=args.tile or 64, config=core)
-    return Drawn(vertices.frame, scene, vertices, runs)
+    return ComparedPicture(vertices.frame, scene, vertices, runs)

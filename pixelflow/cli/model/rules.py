@@ -6,16 +6,17 @@ guess in one place.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.isa import PARAMETERS, SEMAPHORES
 from pixelflow.isa.operands import COEFFICIENT_BITS
 from pixelflow.isa.registers import COMPOSITION_START, ENABLE_STACK, INPUT_PORT, LATCH_STACK, MAIN_BYTES, OUTPUT_PORT
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
 __all__ = ["NOT_MODELLED", "RULES", "ModelRule"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ModelRule:
     """One rule: what the model does, how well founded that is, and on what grounds."""
 

@@ -7,7 +7,7 @@ from itertools import product
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import Program
-from pixelflow.node.pe_report import MAP_FLAGS, REGISTERS, Form, MapView, RangeView
+from pixelflow.node.pe_report import MAP_FLAGS, REGISTERS, ByteForm, MapView, RangeView
 from pixelflow.simd.errors import nearest
 
 __all__ = ["map_view", "range_view", "select_lanes"]
@@ -66,13 +66,13 @@ def range_view(text: str, program: Program) -> RangeView:
         close = nearest(name, names)
         hint = f"did you mean {close}?" if close else f"ranges: {', '.join(names) or 'none'}"
         raise UsageError(option, f"the program has no memory range {name!r}", hint)
-    forms = [form.value for form in Form]
+    forms = [form.value for form in ByteForm]
     if colon and form_name not in forms:
         raise UsageError(option, f"{form_name!r} is not a form", f"allowed: {', '.join(forms)}")
-    form = Form(form_name) if colon else (Form.WORD if found.size <= 8 else Form.BYTES)
-    if form is Form.WORD and found.size > 8:
+    form = ByteForm(form_name) if colon else (ByteForm.WORD if found.size <= 8 else ByteForm.BYTES)
+    if form is ByteForm.WORD and found.size > 8:
         raise UsageError(option, f"{name} has {found.size} bytes", "a word has 1 to 8; use :bytes or :float")
-    if form is Form.FLOAT and found.size % 4:
+    if form is ByteForm.FLOAT and found.size % 4:
         raise UsageError(option, f"{name} has {found.size} bytes", "binary32 numbers have 4 each; use :bytes")
     return RangeView(found, form)
 

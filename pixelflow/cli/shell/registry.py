@@ -10,14 +10,13 @@ command lines for the end of its help, which the tests execute in order, in a fo
 from __future__ import annotations
 
 import importlib
+from dataclasses import dataclass
 from types import ModuleType
-
-from pixelflow.simd.records import record
 
 __all__ = ["COMMANDS", "CommandEntry"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CommandEntry:
     """One command of ``pixelflow``."""
 

@@ -6,11 +6,11 @@ import argparse
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.config import THESIS, Value, leaves
 from pixelflow.simd.errors import nearest
-from pixelflow.simd.records import record
 from pixelflow.simd.report import number
 
 __all__ = ["Axis", "Grid", "axis_of", "option_name"]
@@ -22,7 +22,7 @@ _RANGE = re.compile(r"(-?\d+):(-?\d+)(?::(\d+))?")
 _PARAMETER = "param."
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Axis:
     """One name of the grid and the values it takes, in the order written; ``words`` makes a value an option."""
 
@@ -33,7 +33,7 @@ class Axis:
     """Whether it changes the source of the program."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Grid:
     """All combinations of the values of the axes; the last axis varies fastest."""
 

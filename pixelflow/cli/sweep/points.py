@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
@@ -18,7 +19,6 @@ from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.simd.errors import SimulatorError, format_error
-from pixelflow.simd.records import record
 from pixelflow.simd.report import six_digits
 from tessellation import Method, Patch, tessellate
 
@@ -62,7 +62,7 @@ class Point(Protocol):
         """Return what came out; raises SimulatorError where the point failed."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Refused:
     """A point that cannot be built: its values contradict each other, or the program does not assemble with them."""
 
@@ -81,7 +81,7 @@ class Refused:
         return {"exit_code": self.exit_code, "error": self.text}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RunPoint:
     """A program on a node; without data (``function`` false) only time passes, and the cycles are the same."""
 
@@ -109,7 +109,7 @@ class RunPoint:
         return _cycles([node.run(program, max_cycles=self.max_cycles, function=self.function)])
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TessellatePoint:
     """A tessellation: patches, samples of each, and how it is done."""
 

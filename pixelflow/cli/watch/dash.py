@@ -26,7 +26,7 @@ from pixelflow.node import Replay
 from pixelflow.node.parts.kernels import ENGINES
 from pixelflow.node.pe_report import MapView
 from pixelflow.node.replay.saved_run import SavedRun
-from pixelflow.observe.dashboard import State, Watch, frame, snapshot
+from pixelflow.observe.dashboard import DashboardState, Watch, frame, snapshot
 from pixelflow.simd.report import Json, Report, number
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Player:
         """Whether the run has come to its end."""
         return self._replay.ended
 
-    def at(self, cycle: int) -> State:
+    def at(self, cycle: int) -> DashboardState:
         """Return the frame of a cycle, which may not go back; of the end where that comes first."""
         self._watch.until = cycle
         position = self._replay.advance(cycle)
@@ -166,7 +166,7 @@ def _play(screen: Screen, player: Player, speed: int, until: int | None) -> None
         picture.close()
 
 
-def _write_svg(path: str, screen: Screen, state: State, height: int) -> None:
+def _write_svg(path: str, screen: Screen, state: DashboardState, height: int) -> None:
     console = console_of(screen, screen.width, height, io.StringIO(), terminal=True)
     console.record = True
     picture = frame(state, screen.width, height)
@@ -189,7 +189,7 @@ class _Colorless:
         yield from Segment.remove_color(console.render(self._renderable, options))
 
 
-def _object(state: State) -> dict[str, Json]:
+def _object(state: DashboardState) -> dict[str, Json]:
     """Return a frame's values for JSON; the map as one text of hexadecimal digits, row after row."""
     values = asdict(state)
     if state.array is not None:

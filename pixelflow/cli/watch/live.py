@@ -14,7 +14,7 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import Looker, facts_of
 from pixelflow.node import Node
 from pixelflow.observe import Event, Progressed, RunBegan, RunEnded
-from pixelflow.observe.dashboard import State, Watch, frame, snapshot, text_frame
+from pixelflow.observe.dashboard import DashboardState, Watch, frame, snapshot, text_frame
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,7 +61,7 @@ def console_of(screen: Screen, width: int, height: int, file: Any = None, *, ter
     )
 
 
-def draw_frame(screen: Screen, state: State, height: int = 24) -> None:
+def draw_frame(screen: Screen, state: DashboardState, height: int = 24) -> None:
     """Print one frame as lines on standard output: plain text where that is no terminal."""
     if os.environ.get("TERM") == "dumb" and not screen.color:
         write_stdout(text_frame(state, screen.width) + "\n")
@@ -107,7 +107,7 @@ class _Follower:
         engine = self._node.engine if event.function else "none (timing only)"
         self._facts = facts_of(self._node.config, self._preset, engine, event.program, event.view)
 
-    def _state(self, **more: Any) -> State:
+    def _state(self, **more: Any) -> DashboardState:
         look = self._looker.look(self._watch, data=self._data)
         return snapshot(self._watch, self._facts, look, part=self._part, **more)
 
@@ -138,7 +138,7 @@ class InPlaceDisplay:
         self._resources = contextlib.ExitStack()
         self._live: Any = None
 
-    def show(self, state: State) -> None:
+    def show(self, state: DashboardState) -> None:
         """Draw a frame in the size that the terminal has now."""
         if self._live is None:
             self._open()

@@ -6,6 +6,7 @@ import gzip
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
@@ -17,8 +18,7 @@ from pixelflow.isa.control import SEMAPHORES
 from pixelflow.observe import Bus
 from pixelflow.observe.tracer import Tracer
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from pixelflow.simd.records import record
-from pixelflow.simd.trace import Clock, Selection, Trace, Track, known_tracks, unknown_track
+from pixelflow.simd.trace import Selection, Trace, TraceClock, Track, known_tracks, unknown_track
 from pixelflow.simd.trace.formats import FORMATS, Format, format_of
 from pixelflow.simd.trace.model import STREAMS
 
@@ -27,7 +27,7 @@ __all__ = ["TraceFiles", "known_of", "open_traces", "reading", "require_package"
 _ZIPPED = ".gz"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Target:
     format: Format
     path: str
@@ -97,7 +97,7 @@ def open_traces(
         header["window"] = window
     if selection.only:
         header["only"] = ", ".join(selection.only)
-    tracer = Tracer(Trace(Clock(config.clock_mhz), header), selection)
+    tracer = Tracer(Trace(TraceClock(config.clock_mhz), header), selection)
     return TraceFiles(targets, tracer, known, note)
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from pixelflow.isa.control import SIGNAL
 from pixelflow.node.run.order.clocked import Clocked
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.records import record
 
-__all__ = ["Flow", "Ledger", "SignalFlow", "ledger_of", "signal_flows"]
+__all__ = ["Ledger", "LedgerFlow", "SignalFlow", "ledger_of", "signal_flows"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SignalFlow:
     """The signals of one semaphore: sent by SIGNAL, of these carried to the other stream, taken by WAIT, left over."""
 
@@ -29,8 +29,8 @@ class SignalFlow:
         return self.sent == self.taken + self.left
 
 
-@record
-class Flow:
+@dataclass(frozen=True, slots=True)
+class LedgerFlow:
     """Bytes of one direction: as was asked for, as the wires carried them, as the box at the end counts.
 
     ``moved`` are those that the meaning of the transfers moved: data alone, without addresses and idle places.
@@ -46,20 +46,20 @@ class Flow:
         return self.asked == self.carried == self.counted >= self.moved
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """What a run moved. Commands and dones count one for each module."""
 
     signals: dict[int, SignalFlow]
     commands: int = 0
     dones: int = 0
-    inbound: Flow = Flow()
+    inbound: LedgerFlow = LedgerFlow()
     """Bytes from the EMCs to the TASICs: addresses, and data to be written."""
-    outbound: Flow = Flow()
+    outbound: LedgerFlow = LedgerFlow()
     """Bytes from the TASICs to the EMCs."""
-    to_gps: Flow = Flow()
+    to_gps: LedgerFlow = LedgerFlow()
     """Bytes from the TASICs to the GNI, for GPs of this node or of others: every one of them is data that moved."""
-    from_gps: Flow = Flow()
+    from_gps: LedgerFlow = LedgerFlow()
     """Bytes of loads from the own GPs to the GNI: every one of them is data that moved."""
 
     def check(self) -> None:
@@ -71,7 +71,7 @@ class Ledger:
         if wrong:
             raise InternalError("the ledger of the run does not balance: " + "; ".join(wrong))
 
-    def _flows(self) -> tuple[tuple[str, Flow], ...]:
+    def _flows(self) -> tuple[tuple[str, LedgerFlow], ...]:
         return (
             ("bytes to the TASICs", self.inbound),
             ("bytes to the EMCs", self.outbound),
@@ -130,8 +130,8 @@ def ledger_of(run: Clocked) -> Ledger:
         signal_flows(run.streams.values(), run.counts.signals),
         totals["commands"],
         totals["dones"],
-        Flow(totals["inbound asked"], totals["inbound"], sent, moved["PEs to TASICs"] + looped),
-        Flow(totals["outbound asked"], totals["outbound"], received, moved["TASICs to PEs"] + looped),
-        Flow(to_gps, for_gps, gni.from_modules_bytes, to_gps),
-        Flow(loads, from_gps, gni.from_gps_bytes, loads),
+        LedgerFlow(totals["inbound asked"], totals["inbound"], sent, moved["PEs to TASICs"] + looped),
+        LedgerFlow(totals["outbound asked"], totals["outbound"], received, moved["TASICs to PEs"] + looped),
+        LedgerFlow(to_gps, for_gps, gni.from_modules_bytes, to_gps),
+        LedgerFlow(loads, from_gps, gni.from_gps_bytes, loads),
     )

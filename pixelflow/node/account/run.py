@@ -9,13 +9,12 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["RoutineUse", "Run"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RoutineUse:
     """How often a routine was called, and its cycles: its own instructions, and with the routines it called."""
 

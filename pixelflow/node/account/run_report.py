@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import compress
 
 from pixelflow.config import Effective, NodeConfig, Param, leaves
@@ -10,7 +11,6 @@ from pixelflow.isa import Declaration, Transfers, Unit
 from pixelflow.isa.control import HALT, MARK
 from pixelflow.node.account.run import RoutineUse, Run
 from pixelflow.node.account.untimed_run import UntimedRun
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Column, Json, Part, Table, counted, machine_time, number, share, shares
 from pixelflow.simd.units import Standing
 
@@ -197,7 +197,7 @@ def untimed_object(account: UntimedRun) -> dict[str, Json]:
 # --- guesses: values of the configuration, and instructions, that are fitted or invented and took part ----------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Guesses:
     """What runs used that the thesis does not print."""
 

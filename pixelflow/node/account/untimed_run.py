@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from pixelflow.isa import Program
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["UntimedRun"]
 
 
-@record(repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class UntimedRun(Shown):
     """The account of one stream of a function-only run, which came to its end. It knows no cycles."""
 

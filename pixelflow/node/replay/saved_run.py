@@ -19,7 +19,6 @@ from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, writ
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place
 from pixelflow.simd.lanes import AUTO
-from pixelflow.simd.records import record
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
 
@@ -29,7 +28,7 @@ _PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
 """Ends that a replay comes to as well; where something else stopped the run, its end is not known."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RunEnd:
     """How a saved run ended."""
 

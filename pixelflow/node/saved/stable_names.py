@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from pixelflow.isa.tas import Addressing
 from pixelflow.node.parts.texture.state import AddressGenerator, Moving, TextureState
-from pixelflow.node.parts.texture.transfer import Command, Destination, Direction, Load, Return, Transfer
+from pixelflow.node.parts.texture.transfer import Destination, Direction, Load, Return, Transfer, TransferCommand
 from pixelflow.node.run.order.emc_ports_box import Collect, Fetch
 from pixelflow.node.run.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.node.run.streams.issue import Issue, IssueKind
-from pixelflow.simd.boxes import Transfer as Sent
+from pixelflow.simd.boxes import Sent
 
 __all__ = ["CLASS_OF", "NAME_OF"]
 
@@ -21,7 +21,7 @@ CLASS_OF: Mapping[str, type] = {
     "texture.AddressGenerator": AddressGenerator,
     "texture.Moving": Moving,
     "texture.State": TextureState,
-    "transfer.Command": Command,
+    "transfer.Command": TransferCommand,
     "transfer.Destination": Destination,
     "transfer.Direction": Direction,
     "transfer.Load": Load,

@@ -2,7 +2,7 @@
 
 from pixelflow.observe.dashboard.frame import frame, text_frame
 from pixelflow.observe.dashboard.snapshot import Facts, Look, SemaphoreUse, snapshot
-from pixelflow.observe.dashboard.state import State
+from pixelflow.observe.dashboard.state import DashboardState
 from pixelflow.observe.dashboard.watch import Watch
 
-__all__ = ["Facts", "Look", "SemaphoreUse", "State", "Watch", "frame", "snapshot", "text_frame"]
+__all__ = ["DashboardState", "Facts", "Look", "SemaphoreUse", "Watch", "frame", "snapshot", "text_frame"]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-__all__ = ["MORE", "Field", "beside", "clean", "count", "cut", "flow", "line", "share"]
+__all__ = ["MORE", "CellField", "beside", "clean", "count", "cut", "flow", "line", "share"]
 
 MORE = "…"
 """Stands for what did not fit."""
@@ -20,7 +20,7 @@ MORE = "…"
 _GAP = "  "
 
 
-class Field(NamedTuple):
+class CellField(NamedTuple):
     """Text that is shown as a whole or not at all, and its rich style."""
 
     text: str
@@ -73,20 +73,20 @@ def _whole_words(text: str, end: int) -> int:
     return first if split and any(c.isdigit() for c in text[first:last]) else end
 
 
-def line(fields: Iterable[Field], width: int, gap: str = _GAP) -> Text:
+def line(fields: Iterable[CellField], width: int, gap: str = _GAP) -> Text:
     """Return one line of as many fields as fit, in order, and an ellipsis where some did not."""
     return flow(fields, width, 1, gap)[0]
 
 
-def flow(fields: Iterable[Field], width: int, lines: int, gap: str = _GAP, indent: str = "") -> list[Text]:
+def flow(fields: Iterable[CellField], width: int, lines: int, gap: str = _GAP, indent: str = "") -> list[Text]:
     """Return fields on up to ``lines`` lines; an ellipsis ends the last one where some did not fit.
 
     Lines behind the first start with ``indent``.
     """
-    rows: list[list[Field]] = [[]]
+    rows: list[list[CellField]] = [[]]
     used, lost = 0, False
     for text, style in fields:
-        field = Field(clean(text), style)
+        field = CellField(clean(text), style)
         size = cell_len(field.text)
         if rows[-1] and used + len(gap) + size > width and len(rows) < lines:
             rows.append([])
@@ -101,14 +101,14 @@ def flow(fields: Iterable[Field], width: int, lines: int, gap: str = _GAP, inden
     return [_joined(row, gap, indent if index else "") for index, row in enumerate(rows)]
 
 
-def _mark(row: list[Field], width: int, gap: str) -> None:
+def _mark(row: list[CellField], width: int, gap: str) -> None:
     """End a row with an ellipsis, in place of its last fields where there is no room."""
     while row and sum(cell_len(field.text) + len(gap) for field in row) + 1 > width:
         row.pop()
-    row.append(Field(MORE, "dim"))
+    row.append(CellField(MORE, "dim"))
 
 
-def _joined(row: list[Field], gap: str, indent: str) -> Text:
+def _joined(row: list[CellField], gap: str, indent: str) -> Text:
     made = Text(indent, no_wrap=True)
     for index, field in enumerate(row):
         if index:

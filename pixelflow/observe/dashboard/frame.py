@@ -8,11 +8,11 @@ from typing import NamedTuple
 from rich.console import Group
 from rich.text import Text
 
-from pixelflow.observe.dashboard.cells import MORE, Field, beside, clean, count, cut, flow
+from pixelflow.observe.dashboard.cells import MORE, CellField, beside, clean, count, cut, flow
 from pixelflow.observe.dashboard.overview import overview, utilisation
 from pixelflow.observe.dashboard.panels import array, header, part_text, semaphores, stages, stream, texture, time_text
 from pixelflow.observe.dashboard.pe_plane import sizes
-from pixelflow.observe.dashboard.state import State
+from pixelflow.observe.dashboard.state import DashboardState
 
 __all__ = ["LEAST_WIDTH", "frame", "text_frame"]
 
@@ -30,7 +30,7 @@ _LEAST_RIGHT = 40
 _BETWEEN = " │ "
 
 
-def frame(state: State, width: int, height: int) -> Group:
+def frame(state: DashboardState, width: int, height: int) -> Group:
     """Return a frame of at most ``height`` lines, none of them wider than ``width`` cells.
 
     What does not fit is left out as a whole, and an ellipsis says so: no number is ever shown in part.
@@ -41,7 +41,7 @@ def frame(state: State, width: int, height: int) -> Group:
     return Group(*lines[:height])
 
 
-def text_frame(state: State, width: int) -> str:
+def text_frame(state: DashboardState, width: int) -> str:
     """Return everything as plain lines, for terminals that know nothing but lines."""
     return "\n".join(text.plain.rstrip() for text in _text_lines(state, width, 10_000))
 
@@ -49,7 +49,7 @@ def text_frame(state: State, width: int) -> str:
 # --- two columns ---------------------------------------------------------------------------------------------------
 
 
-def _wide(state: State, width: int, height: int) -> list[Text]:
+def _wide(state: DashboardState, width: int, height: int) -> list[Text]:
     top = overview(state, width, 12)
     left = max(0, height - _HEADER - len(top))
     bottom = _bottom_lines(state, width, left)
@@ -58,20 +58,20 @@ def _wide(state: State, width: int, height: int) -> list[Text]:
     return [*header(state, width, missing), *top, *middle, *below]
 
 
-def _bottom_lines(state: State, width: int, lines: int) -> int:
+def _bottom_lines(state: DashboardState, width: int, lines: int) -> int:
     """Return how many lines the lower half gets: what its map needs, as long as the streams keep theirs."""
     room = max(0, lines - _STREAM_LINES)
     fits = [min(high + 2, room) for _, high in _map_sizes(state, width) if high + 1 <= room]
     return min(room, max(fits[0] if fits else _LEAST_BOTTOM, lines * 3 // 5))
 
 
-def _map_sizes(state: State, width: int) -> list[tuple[int, int]]:
+def _map_sizes(state: DashboardState, width: int) -> list[tuple[int, int]]:
     """Return the sizes of the map, the largest first, that leave room for the column beside it."""
     found = sizes(state.array) if state.array else []
     return [size for size in found if size[0] + len(_BETWEEN) + _LEAST_RIGHT <= width]
 
 
-def _streams_beside(state: State, width: int, lines: int) -> list[Text]:
+def _streams_beside(state: DashboardState, width: int, lines: int) -> list[Text]:
     stages_now = {each.stream: each.name for each in state.stages if each.running}
     if len(state.streams) == 1:
         return [text for each in state.streams for text in stream(each, width, lines, stages_now.get(each.name, ""))]
@@ -80,7 +80,7 @@ def _streams_beside(state: State, width: int, lines: int) -> list[Text]:
     return beside(left, right, half, max(len(left), len(right)), _BETWEEN)
 
 
-def _bottom(state: State, width: int, lines: int) -> tuple[list[Text], list[str]]:
+def _bottom(state: DashboardState, width: int, lines: int) -> tuple[list[Text], list[str]]:
     """Return the map on the left and everything else on the right, and the names of what has no room."""
     fits = [wide for wide, high in _map_sizes(state, width) if high + 1 <= lines]
     if not fits:
@@ -99,7 +99,7 @@ def _bottom(state: State, width: int, lines: int) -> tuple[list[Text], list[str]
 # --- one column ----------------------------------------------------------------------------------------------------
 
 
-def _narrow(state: State, width: int, height: int) -> list[Text]:
+def _narrow(state: DashboardState, width: int, height: int) -> list[Text]:
     done = overview(state, width, 9)
     each = 3 if height < 28 else _STREAM_LINES
     for one in state.streams:
@@ -120,7 +120,7 @@ class _Block(NamedTuple):
     draw: Callable[[int, int], list[Text]]
 
 
-def _blocks(state: State) -> list[_Block]:
+def _blocks(state: DashboardState) -> list[_Block]:
     """Return the smaller blocks in order, without those that have nothing to show."""
     found = []
     if state.utilisation is not None:
@@ -157,19 +157,21 @@ def _stack(blocks: list[_Block], width: int, lines: int) -> tuple[list[Text], li
 # --- lines of text -------------------------------------------------------------------------------------------------
 
 
-def _text_lines(state: State, width: int, lines: int) -> list[Text]:
+def _text_lines(state: DashboardState, width: int, lines: int) -> list[Text]:
     done = [
         text
         for name, fields in _text_fields(state)
-        for text in flow([Field(f"{name}:"), *(Field(cut(field, 10_000)) for field in fields)], width, 20, indent="  ")
+        for text in flow(
+            [CellField(f"{name}:"), *(CellField(cut(field, 10_000)) for field in fields)], width, 20, indent="  "
+        )
     ]
     if len(done) <= lines:
         return done
     rest = len(done) - lines + 1
-    return [*done[: max(0, lines - 1)], *flow([Field(f"{MORE} {count(rest)} more lines")], width, 1)]
+    return [*done[: max(0, lines - 1)], *flow([CellField(f"{MORE} {count(rest)} more lines")], width, 1)]
 
 
-def _text_fields(state: State) -> list[tuple[str, list[str]]]:
+def _text_fields(state: DashboardState) -> list[tuple[str, list[str]]]:
     """Return everything that is worth a line, as a name and its values."""
     found = [
         ("program", [state.program or "(no name)", state.program_hash]),

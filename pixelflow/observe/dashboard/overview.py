@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from rich.text import Text
 
-from pixelflow.observe.dashboard.cells import Field, count, flow, share
+from pixelflow.observe.dashboard.cells import CellField, count, flow, share
 from pixelflow.observe.dashboard.panels import STYLES, title
-from pixelflow.observe.dashboard.state import ModuleState, State, StreamState, Track, Utilisation
+from pixelflow.observe.dashboard.state import BusyTrack, DashboardState, ModuleState, StreamState, Utilisation
 
 __all__ = ["overview", "utilisation"]
 
@@ -23,17 +23,17 @@ _LEAST_BAR = 10
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
-def overview(state: State, width: int, lines: int) -> list[Text]:
+def overview(state: DashboardState, width: int, lines: int) -> list[Text]:
     """Return the account of the streams, and the busy cycles of TASICs, SDRAM banks and GNI, and the enabled PEs."""
     rows = [("PEs", _enabled(state))]
     if state.texture_missing is None:
-        gni = Field("GNI", f"bold {STYLES['GNI']}")
+        gni = CellField("GNI", f"bold {STYLES['GNI']}")
         rows = [("TASICs", _tasics(state)), ("SDRAM", [*_banks(state), gni, *_gni(state)]), *rows]
     else:
-        rows.append(("TASICs, SDRAM banks, GNI", [Field(f"– {state.texture_missing}", "dim")]))
+        rows.append(("TASICs, SDRAM banks, GNI", [CellField(f"– {state.texture_missing}", "dim")]))
     done = _streams(state, width)
     for index, (label, fields) in enumerate(rows):
-        name = Field(f"{label:<{_LABEL - 2}}", f"bold {STYLES.get(label, '')}")
+        name = CellField(f"{label:<{_LABEL - 2}}", f"bold {STYLES.get(label, '')}")
         spare = lines - len(done) - len(rows) + index + 1
         done += flow([name, *fields], width, max(1, min(2, spare)), indent=" " * _LABEL)
     return done[:lines]
@@ -46,7 +46,7 @@ def _parts(stream: StreamState, kinds: int) -> tuple[int, ...]:
     return (stream.busy, stream.wait, stream.idle, stream.open)[:kinds]
 
 
-def _streams(state: State, width: int) -> list[Text]:
+def _streams(state: DashboardState, width: int) -> list[Text]:
     """Return a table of the streams: with bars and shares where they fit, else with the counts alone."""
     kinds = 4 if any(stream.open for stream in state.streams) else 3
     counts = [[count(part) for part in _parts(stream, kinds)] for stream in state.streams]
@@ -76,13 +76,13 @@ def _streams(state: State, width: int) -> list[Text]:
     return rows
 
 
-def _records(state: State, width: int, kinds: int) -> list[Text]:
+def _records(state: DashboardState, width: int, kinds: int) -> list[Text]:
     """Return a line for each stream, with as many of its counts as fit."""
     rows = []
     for stream in state.streams:
-        fields = [Field(stream.name, f"bold {STYLES.get(stream.name, '')}")]
+        fields = [CellField(stream.name, f"bold {STYLES.get(stream.name, '')}")]
         parts = zip(_KINDS, _parts(stream, kinds), strict=False)
-        fields += [Field(f"{name} {count(part)}", style) for (name, _, style), part in parts]
+        fields += [CellField(f"{name} {count(part)}", style) for (name, _, style), part in parts]
         rows += flow(fields, width, 2, indent="  ")
     return rows
 
@@ -102,40 +102,40 @@ def _bar(stream: StreamState, cycles: int, width: int) -> Text:
 # --- one line each -------------------------------------------------------------------------------------------------
 
 
-def _by_module(modules: Sequence[ModuleState], texts: Sequence[str]) -> list[Field]:
+def _by_module(modules: Sequence[ModuleState], texts: Sequence[str]) -> list[CellField]:
     """Return a text for each module, or one where all are the same."""
     if len(set(texts)) == 1 and len(texts) > 1:
-        return [Field(f"{texts[0]} in each module")]
-    return [Field(f"[{each.module}] {text}") for each, text in zip(modules, texts, strict=True)]
+        return [CellField(f"{texts[0]} in each module")]
+    return [CellField(f"[{each.module}] {text}") for each, text in zip(modules, texts, strict=True)]
 
 
-def _tasics(state: State) -> list[Field]:
+def _tasics(state: DashboardState) -> list[CellField]:
     busy = [f"{count(each.busy)} {share(each.busy, state.cycle)}" for each in state.modules]
-    return [Field("busy", "dim"), *_by_module(state.modules, busy)]
+    return [CellField("busy", "dim"), *_by_module(state.modules, busy)]
 
 
-def _banks(state: State) -> list[Field]:
+def _banks(state: DashboardState) -> list[CellField]:
     known = [each.open_rows for each in state.modules if each.open_rows is not None]
     if state.banks_missing is not None or len(known) < len(state.modules):
-        return [Field(f"banks – {state.banks_missing or 'nobody looked'}", "dim")]
+        return [CellField(f"banks – {state.banks_missing or 'nobody looked'}", "dim")]
     texts = [", ".join("closed" if row is None else f"row {count(row)}" for row in rows) for rows in known]
-    return [Field("open in its banks", "dim"), *_by_module(state.modules, texts)]
+    return [CellField("open in its banks", "dim"), *_by_module(state.modules, texts)]
 
 
-def _gni(state: State) -> list[Field]:
+def _gni(state: DashboardState) -> list[CellField]:
     if not state.gni:
-        return [Field("not used", "dim")]
+        return [CellField("not used", "dim")]
     return [
-        Field("busy", "dim"),
-        *(Field(f"{path} {count(cycles)} {share(cycles, state.cycle)}") for path, cycles in state.gni),
+        CellField("busy", "dim"),
+        *(CellField(f"{path} {count(cycles)} {share(cycles, state.cycle)}") for path, cycles in state.gni),
     ]
 
 
-def _enabled(state: State) -> list[Field]:
+def _enabled(state: DashboardState) -> list[CellField]:
     enabled = [each.enabled for each in state.modules if each.enabled is not None]
     if len(enabled) < len(state.modules):
-        return [Field("– a run without PE data", "dim")]
-    total = Field(f"{count(sum(enabled))} of {count(state.pes)} enabled")
+        return [CellField("– a run without PE data", "dim")]
+    total = CellField(f"{count(sum(enabled))} of {count(state.pes)} enabled")
     return [total, *_by_module(state.modules, [count(each) for each in enabled])]
 
 
@@ -151,9 +151,9 @@ def utilisation(over_time: Utilisation | None, width: int, lines: int) -> list[T
     size = max(1, width - label)
     step = max(1, -(-max(len(track.shares) for track in tracks) // size))
     length = step * over_time.cycles
-    head = [Field("utilisation", "bold"), Field(f"a bar: {count(length)} cycle{'s' * (length != 1)}", "dim")]
+    head = [CellField("utilisation", "bold"), CellField(f"a bar: {count(length)} cycle{'s' * (length != 1)}", "dim")]
     if len(tracks) < len(over_time.tracks):
-        head.append(Field(f"… {', '.join(track.name for track in over_time.tracks[len(tracks) :])}"))
+        head.append(CellField(f"… {', '.join(track.name for track in over_time.tracks[len(tracks) :])}"))
     done = [title(head, width)]
     high = max(1, min(4, (lines - 1) // len(tracks)))
     for track in tracks:
@@ -166,7 +166,7 @@ def utilisation(over_time: Utilisation | None, width: int, lines: int) -> list[T
     return done
 
 
-def _bars(track: Track, width: int, step: int, high: int) -> list[str]:
+def _bars(track: BusyTrack, width: int, step: int, high: int) -> list[str]:
     """Return the bars of a track as ``high`` lines of characters, the upper first."""
     levels = [_level(track.shares[at : at + step], high) for at in range(0, len(track.shares), step)]
     # Few intervals are drawn wider, so that the whole width is used.

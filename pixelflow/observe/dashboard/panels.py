@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from pixelflow.observe.dashboard.cells import MORE, Field, clean, count, cut, flow, line, share
+from pixelflow.observe.dashboard.cells import MORE, CellField, clean, count, cut, flow, line, share
 from pixelflow.observe.dashboard.pe_plane import draw
-from pixelflow.observe.dashboard.state import MapState, ModuleState, StageState, State, StreamState
+from pixelflow.observe.dashboard.state import DashboardState, MapState, ModuleState, StageState, StreamState
 
 __all__ = ["STYLES", "array", "header", "part_text", "semaphores", "stages", "stream", "texture", "time_text", "title"]
 
@@ -43,7 +43,7 @@ def part_text(number: int, total: int | None) -> str:
     return f"run {count(number)}" if total is None else f"pass {count(number)} of {count(total)}"
 
 
-def title(fields: Sequence[Field], width: int) -> Text:
+def title(fields: Sequence[CellField], width: int) -> Text:
     """Return the line that begins a block: fields, and a rule to the end of the width."""
     text = Text(no_wrap=True)
     text.append(f"{_RULE} ", "dim")
@@ -55,28 +55,28 @@ def title(fields: Sequence[Field], width: int) -> Text:
     return text if cell_len(text.plain) <= width else Text(cut(text.plain, width), no_wrap=True)
 
 
-def header(state: State, width: int, missing: Sequence[str]) -> list[Text]:
+def header(state: DashboardState, width: int, missing: Sequence[str]) -> list[Text]:
     """Return the two lines of every frame: what runs on what, and how far it has come.
 
     ``missing`` are the blocks for which the frame has no room.
     """
     what = [
-        Field("PixelFlow", "bold"),
-        Field(f"{state.program or '(no name)'} ({state.program_hash})", "bold"),
-        Field(f"config {state.config} ({state.config_hash})"),
-        Field(f"engine {state.engine}"),
+        CellField("PixelFlow", "bold"),
+        CellField(f"{state.program or '(no name)'} ({state.program_hash})", "bold"),
+        CellField(f"config {state.config} ({state.config_hash})"),
+        CellField(f"engine {state.engine}"),
     ]
     of = "" if state.total in (None, state.cycle) else f" of {count(state.total)}"
-    far = [Field(f"cycle {count(state.cycle)}{of}", "bold")]
+    far = [CellField(f"cycle {count(state.cycle)}{of}", "bold")]
     if state.part is not None:
-        far.append(Field(part_text(*state.part), "bold"))
-    far.append(Field(state.status, "bold green" if state.status == "running" else "bold yellow"))
-    far.append(Field(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"))
+        far.append(CellField(part_text(*state.part), "bold"))
+    far.append(CellField(state.status, "bold green" if state.status == "running" else "bold yellow"))
+    far.append(CellField(f"{time_text(state.seconds)} at {count(state.clock_mhz)} MHz"))
     if state.rate is not None:
-        far.append(Field(f"{count(round(state.rate))} cycles/s"))
-    far += [Field(note, "dim") for note in state.notes]
+        far.append(CellField(f"{count(round(state.rate))} cycles/s"))
+    far += [CellField(note, "dim") for note in state.notes]
     if missing:
-        far.append(Field(f"{MORE} no room: {', '.join(missing)}", "dim"))
+        far.append(CellField(f"{MORE} no room: {', '.join(missing)}", "dim"))
     first = line(what, width, " · ")
     first.append(" " * (width - cell_len(first.plain)))
     first.stylize(_HEADER)
@@ -88,11 +88,11 @@ def header(state: State, width: int, missing: Sequence[str]) -> list[Text]:
 
 def stream(state: StreamState, width: int, lines: int, stage: str = "") -> list[Text]:
     """Return a stream: where it is, the source around that, what it is doing."""
-    fields = [Field(state.name, f"bold {STYLES.get(state.name, 'white')}")]
-    fields += [Field(stage, "bold")] if stage else []
-    fields.append(Field(_place(state.place, width - 20 - len(stage))))
+    fields = [CellField(state.name, f"bold {STYLES.get(state.name, 'white')}")]
+    fields += [CellField(stage, "bold")] if stage else []
+    fields.append(CellField(_place(state.place, width - 20 - len(stage))))
     if state.routine:
-        fields.append(Field(state.routine))
+        fields.append(CellField(state.routine))
     done = [title(fields, width)]
     doing = flow(_doing(state), width, 2 if lines >= 5 else 1)[: max(0, lines - 1)]
     done += _source(state, width, lines - 1 - len(doing))
@@ -104,24 +104,24 @@ def _place(place: str, width: int) -> str:
     return place if cell_len(clean(place)) <= width else place.rpartition("/")[2]
 
 
-def _doing(state: StreamState) -> list[Field]:
+def _doing(state: StreamState) -> list[CellField]:
     fields = []
     if state.halted:
-        fields.append(Field("ended", "bold"))
+        fields.append(CellField("ended", "bold"))
     elif state.waiting_for is not None:
         since = "" if state.since is None else f" since {count(state.since)}"
-        fields.append(Field(f"waits for {state.waiting_for}{since}", "bold yellow"))
+        fields.append(CellField(f"waits for {state.waiting_for}{since}", "bold yellow"))
     elif state.remaining is not None:
-        fields.append(Field(f"{count(state.remaining)} cycle{'s' * (state.remaining != 1)} left", "bold"))
+        fields.append(CellField(f"{count(state.remaining)} cycle{'s' * (state.remaining != 1)} left", "bold"))
     elif state.ahead:
-        fields.append(Field(f"next, {count(state.ahead)} cycles ahead", "bold"))
+        fields.append(CellField(f"next, {count(state.ahead)} cycles ahead", "bold"))
     elif state.open:
-        fields.append(Field(f"{count(state.open)} cycles behind", "bold"))
+        fields.append(CellField(f"{count(state.open)} cycles behind", "bold"))
     else:
-        fields.append(Field("next", "bold"))
-    fields += [Field(f"{reason}: {count(cycles)}", "yellow") for reason, cycles in state.waits]
+        fields.append(CellField("next", "bold"))
+    fields += [CellField(f"{reason}: {count(cycles)}", "yellow") for reason, cycles in state.waits]
     if state.loops:
-        fields.append(Field(f"rounds left {', '.join(map(count, state.loops))}"))
+        fields.append(CellField(f"rounds left {', '.join(map(count, state.loops))}"))
     return fields
 
 
@@ -158,8 +158,8 @@ def array(plane: MapState | None, width: int, lines: int) -> list[Text]:
         drawing = draw(plane, width, lines - 1 - below)
         if drawing is None:
             return []
-        name = [Field(f"{plane.title} {drawing.values}".strip(), _NAME)]
-        legend = Field(drawing.legend, "dim")
+        name = [CellField(f"{plane.title} {drawing.values}".strip(), _NAME)]
+        legend = CellField(drawing.legend, "dim")
         head = title([*name, legend], width)
         if legend.text in head.plain:
             return [head, *drawing.lines]
@@ -171,31 +171,34 @@ def array(plane: MapState | None, width: int, lines: int) -> list[Text]:
 # --- what the streams share ----------------------------------------------------------------------------------------
 
 
-def semaphores(state: State, width: int, lines: int) -> list[Text]:
+def semaphores(state: DashboardState, width: int, lines: int) -> list[Text]:
     """Return the semaphores that the program uses: count, who signals, who takes, whether that one waits now."""
-    name = Field("semaphores", _NAME)
+    name = CellField("semaphores", _NAME)
     if not state.semaphores:
-        return [title([name, Field("the program uses none", "dim")], width)]
+        return [title([name, CellField("the program uses none", "dim")], width)]
     fields = []
     for each in state.semaphores:
         names = "→".join("+".join(names) or "nobody" for names in (each.signalled_by, each.taken_by))
         waits = " waits" if each.waiting else ""
-        fields.append(Field(f"{each.number}: {count(each.count)} {names}{waits}", "bold yellow" if waits else ""))
-    return [title([name, Field("number: count", "dim")], width), *flow(fields, width, lines - 1, "   ")][:lines]
+        fields.append(CellField(f"{each.number}: {count(each.count)} {names}{waits}", "bold yellow" if waits else ""))
+    return [title([name, CellField("number: count", "dim")], width), *flow(fields, width, lines - 1, "   ")][:lines]
 
 
-def texture(state: State, width: int, lines: int) -> list[Text]:
+def texture(state: DashboardState, width: int, lines: int) -> list[Text]:
     """Return what went between the EMCs and texture memory, by module."""
     rows = [(f"[{each.module}]", _traffic(each)) for each in state.modules]
     equal = len({fields for _, fields in rows}) == 1 and len(rows) > 1
-    head = [Field("texture", _NAME), Field(f"EMC bytes{', each module' * equal}", "dim")]
+    head = [CellField("texture", _NAME), CellField(f"EMC bytes{', each module' * equal}", "dim")]
     if state.texture_missing is not None or lines < 2:
         return []
     if equal:
-        return [title(head, width), *flow([Field(field) for field in rows[0][1]], width, lines - 1)]
+        return [title(head, width), *flow([CellField(field) for field in rows[0][1]], width, lines - 1)]
     if len(rows) < lines:
-        return [title(head, width), *(line([Field(name, "bold"), *map(Field, fields)], width) for name, fields in rows)]
-    together = [Field(f"{name} {', '.join(fields)}") for name, fields in rows]
+        return [
+            title(head, width),
+            *(line([CellField(name, "bold"), *map(CellField, fields)], width) for name, fields in rows),
+        ]
+    together = [CellField(f"{name} {', '.join(fields)}") for name, fields in rows]
     return [title(head, width), *flow(together, width, lines - 1)]
 
 
@@ -207,15 +210,15 @@ def _traffic(each: ModuleState) -> tuple[str, ...]:
     )
 
 
-def stages(state: State, width: int, lines: int) -> list[Text]:
+def stages(state: DashboardState, width: int, lines: int) -> list[Text]:
     """Return the stages that have begun; where there are too many, the last ones."""
     if not state.stages:
         return []
     shown: Sequence[StageState] = state.stages
-    head = [Field("stages", _NAME)]
+    head = [CellField("stages", _NAME)]
     if len(shown) >= lines:
         shown = shown[len(shown) - lines + 1 :]
-        head.append(Field(f"{MORE} {count(len(state.stages) - len(shown))} before these"))
+        head.append(CellField(f"{MORE} {count(len(state.stages) - len(shown))} before these"))
     counts = max(len(count(each.cycles)) for each in shown)
     several = len({each.stream for each in state.stages}) > 1
     rows = []
@@ -223,8 +226,8 @@ def stages(state: State, width: int, lines: int) -> list[Text]:
         name = f"{each.name} ({each.stream})" if several else each.name
         mark = _HERE if each.running else " "
         fields = [
-            Field(f"{mark} {count(each.cycles):>{counts}}"),
-            Field(f"{share(each.cycles, state.cycle):>7}", "dim"),
+            CellField(f"{mark} {count(each.cycles):>{counts}}"),
+            CellField(f"{share(each.cycles, state.cycle):>7}", "dim"),
         ]
         row = line(fields, width)
         room = width - cell_len(row.plain) - 2

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pixelflow.observe.dashboard.state import (
+    BusyTrack,
+    DashboardState,
     MapState,
     ModuleState,
     SemaphoreState,
     SourceRow,
     StageState,
-    State,
     StreamState,
-    Track,
     Utilisation,
 )
 from pixelflow.observe.dashboard.watch import ENABLED, Watch, module_track
 from pixelflow.observe.views import StreamView
 from pixelflow.simd.observe import ProgramView
-from pixelflow.simd.records import record
 
 __all__ = ["Facts", "Look", "SemaphoreUse", "snapshot"]
 
@@ -30,7 +29,7 @@ _AROUND = 12
 """Source lines kept before and after the instruction of a stream."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SemaphoreUse:
     """A semaphore of a program, and the streams whose code signals it and waits for it."""
 
@@ -39,7 +38,7 @@ class SemaphoreUse:
     taken_by: tuple[str, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What stays the same while a program runs."""
 
@@ -55,7 +54,7 @@ class Facts:
     banks_missing: str | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Look:
     """What a look at the machine itself has shown, at the moment of the frame."""
 
@@ -86,7 +85,7 @@ def snapshot(
     total: int | None = None,
     status: str | None = None,
     notes: tuple[str, ...] = (),
-) -> State:
+) -> DashboardState:
     """Return what a frame shows of the run that a watch has followed, at the cycle that the run has come to.
 
     ``at`` is that cycle where the caller knows better. Cycles may not go back within a run. A run that has ended shows
@@ -100,7 +99,7 @@ def snapshot(
         watch.enables(cycle, look.enabled)
     watch.enables_last(cycle)
     streams = tuple(_stream(program, stream, watch, look, cycle) for stream in view.streams.values())
-    return State(
+    return DashboardState(
         program=program.name,
         program_hash=program.sha256[:6],
         config=facts.config,
@@ -130,7 +129,7 @@ def snapshot(
 # --- streams -------------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Standing:
     """What a stream does at the cycle of a frame, and up to which cycle that is known."""
 
@@ -152,7 +151,7 @@ class _Standing:
         return cls(waiting, stream.cycle if waiting is None else max(stream.cycle, known))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Cycles:
     """Where the cycles of a stream up to that of a frame have gone, as in `StreamState`."""
 
@@ -298,7 +297,7 @@ def _utilisation(watch: Watch, facts: Facts, look: Look, cycle: int) -> Utilisat
     history.total(ENABLED, cycle)
     spans = [(begin, min(begin + history.cycles, cycle)) for begin in range(history.begin, cycle, history.cycles)]
     tracks = [
-        Track(
+        BusyTrack(
             stream.name.upper(),
             _busy_shares(stream, history.sums(stream.name, cycle), spans, _Standing.of(stream, watch, look, cycle)),
         )
@@ -307,15 +306,17 @@ def _utilisation(watch: Watch, facts: Facts, look: Look, cycle: int) -> Utilisat
     if facts.texture_missing is None:
         sums = [history.sums(module_track(module), cycle) for module in range(facts.modules)]
         busy = [sum(each) / facts.modules for each in zip(*sums, strict=True)]
-        tracks.append(Track("TASIC", _shares(busy, spans, 1)))
+        tracks.append(BusyTrack("TASIC", _shares(busy, spans, 1)))
     if watch.paths:
         sums = [history.sums(path, cycle) for path in sorted(watch.paths)]
-        tracks.append(Track("GNI", _shares([max(each) for each in zip(*sums, strict=True)], spans, 1)))
+        tracks.append(BusyTrack("GNI", _shares([max(each) for each in zip(*sums, strict=True)], spans, 1)))
     if watch.enabled is not None:
         shares = _shares(history.sums(ENABLED, cycle), spans, facts.pes)
         first = watch.enabled_from
         tracks.append(
-            Track("PEs", tuple(None if end <= first else each for each, (_, end) in zip(shares, spans, strict=True)))
+            BusyTrack(
+                "PEs", tuple(None if end <= first else each for each, (_, end) in zip(shares, spans, strict=True))
+            )
         )
     return Utilisation(history.cycles, tuple(tracks))
 

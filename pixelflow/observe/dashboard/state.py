@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from pixelflow.simd.records import record
+from dataclasses import dataclass
 
 __all__ = [
+    "BusyTrack",
+    "DashboardState",
     "MapState",
     "ModuleState",
     "SemaphoreState",
     "SourceRow",
     "StageState",
-    "State",
     "StreamState",
-    "Track",
     "Utilisation",
 ]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SourceRow:
     """A line of a program near the instruction where a stream is."""
 
@@ -27,7 +27,7 @@ class SourceRow:
     here: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StreamState:
     """One instruction stream at the cycle of the frame.
 
@@ -64,7 +64,7 @@ class StreamState:
         return sum(cycles for _, cycles in self.waits)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ModuleState:
     """One module; None where the run does not model the quantity, or where nobody could tell it."""
 
@@ -81,7 +81,7 @@ class ModuleState:
     """For each bank the row that is open, None in it for a closed bank."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SemaphoreState:
     """One semaphore that the program uses."""
 
@@ -93,7 +93,7 @@ class SemaphoreState:
     """The stream that waits for it now."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MapState:
     """One flag or byte of every PE at its place in the plane: ``cells[y * width + x]``; a flag is 0 or 1."""
 
@@ -104,24 +104,24 @@ class MapState:
     flag: bool
 
 
-@record
-class Track:
+@dataclass(frozen=True, slots=True)
+class BusyTrack:
     """How much of each interval something was busy: 0 to 1, or None for what was not simulated."""
 
     name: str
     shares: tuple[float | None, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Utilisation:
     """Tracks over time, in intervals of equal length."""
 
     cycles: int
     """Length of an interval."""
-    tracks: tuple[Track, ...]
+    tracks: tuple[BusyTrack, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StageState:
     """A stage that a stream has begun: its MARK, and the cycles from there to the next MARK or to now."""
 
@@ -131,8 +131,8 @@ class StageState:
     running: bool
 
 
-@record
-class State:
+@dataclass(frozen=True, slots=True)
+class DashboardState:
     """Everything that a frame shows."""
 
     program: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pixelflow.observe.dashboard.history import History
 from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed
-from pixelflow.observe.views import AccountView, RunView
+from pixelflow.observe.views import NodeAccountView, NodeRunView
 from pixelflow.simd.observe import Bus, Event, Executed, ProgramView, Progressed, RunBegan, RunEnded, Waited
 
 __all__ = ["ENABLED", "Watch", "module_track"]
@@ -26,7 +26,7 @@ def module_track(module: int) -> str:
 class Watch:
     """Follows a run from its beginning on; a node's next run starts it anew."""
 
-    view: RunView
+    view: NodeRunView
     program: ProgramView
     """Both are known as soon as a run has begun."""
 
@@ -40,7 +40,7 @@ class Watch:
     def _start(self, cycle: int) -> None:
         self.cycle = cycle
         self.ended: str | None = None
-        self.account: AccountView | None = None
+        self.account: NodeAccountView | None = None
         """What there was of the run, as soon as it has ended."""
         self.history = History(cycle)
         self.current: dict[str, tuple[int, int]] = {}

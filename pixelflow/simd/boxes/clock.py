@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import TypedDict
 
 from pixelflow.simd.boxes.netlist import Netlist
-from pixelflow.simd.boxes.wire import Transfer, WireError, WireState
+from pixelflow.simd.boxes.wire import Sent, WireError, WireState
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Clock"]
 
-Watcher = Callable[[Transfer], None]
+Watcher = Callable[[Sent], None]
 
 
 class ClockState(TypedDict):
@@ -115,7 +115,7 @@ class Clock:
         if self._random is not None:
             self._random.shuffle(order)
         self.cycle = cycle
-        sent: list[Transfer] = []
+        sent: list[Sent] = []
         for index in order:
             self._boxes[index].tick(cycle)
             for wire in self._outputs[index]:
@@ -133,7 +133,7 @@ class Clock:
                 for watch in self.watchers:
                     watch(transfer)
 
-    def _expect(self, transfer: Transfer) -> None:
+    def _expect(self, transfer: Sent) -> None:
         heapq.heappush(self._agenda, (transfer.arrives, self._sink[transfer.wire], True))
         self._in_flight += 1
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pixelflow.simd.boxes.box import Box
 from pixelflow.simd.boxes.wire import Wire
 from pixelflow.simd.errors import InternalError, nearest
-from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -22,7 +22,7 @@ class NetlistError(InternalError):
     """Boxes and wires that do not fit together; the message lists every fault."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Connection:
     wire: Wire
     source: AnyBox

@@ -7,13 +7,13 @@ are ticked within a cycle cannot matter. (The idea is ATTILA's; so is the rule t
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import Any, TypeAlias, TypedDict
 
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Item", "Transfer", "Wire", "WireError"]
+__all__ = ["Item", "Sent", "Wire", "WireError"]
 
 Item: TypeAlias = Any
 """What a wire carries: whatever the boxes at its ends agree on."""
@@ -23,8 +23,8 @@ class WireError(InternalError):
     """A box sent more than its wire carries, read what was not there, or left an item unread."""
 
 
-@record
-class Transfer:
+@dataclass(frozen=True, slots=True)
+class Sent:
     """One item on a wire, from the cycle in which it was sent to the first cycle in which it can be read."""
 
     wire: str
@@ -38,8 +38,8 @@ class Transfer:
 class WireState(TypedDict):
     """What a wire holds, as it is saved."""
 
-    items: tuple[Transfer, ...]
-    last: tuple[Transfer, ...]
+    items: tuple[Sent, ...]
+    last: tuple[Sent, ...]
     busy: tuple[Cycle, Cycle]
     used: int
 
@@ -61,10 +61,10 @@ class Wire:
         self.latency = latency
         self.bandwidth = bandwidth
         self.unit = unit
-        self.fresh: list[Transfer] = []
+        self.fresh: list[Sent] = []
         """What was sent since the clock last looked."""
-        self._items: deque[Transfer] = deque()
-        self._last: tuple[Transfer, ...] = ()
+        self._items: deque[Sent] = deque()
+        self._last: tuple[Sent, ...] = ()
         # Sends that used cycle `_busy_from`; a bulk transfer is alone and goes on to `_busy_to`.
         self._busy_from = self._busy_to = Cycle(-1)
         self._used = 0
@@ -89,7 +89,7 @@ class Wire:
             raise WireError(
                 f"cycle {cycle}, wire {self.name}: {used} {self.unit} in one cycle, bandwidth {self.bandwidth}: {named}"
             )
-        transfer = Transfer(self.name, cycle, Cycle(cycle + self.latency), amount, item)
+        transfer = Sent(self.name, cycle, Cycle(cycle + self.latency), amount, item)
         self._last = (*self._last, transfer) if cycle == self._busy_from else (transfer,)
         self._busy_from = self._busy_to = cycle
         self._used = used
@@ -105,7 +105,7 @@ class Wire:
         if cycle == self._busy_from:
             raise self._overlap(cycle, item)
         last = Cycle(cycle + -(-amount // self.bandwidth) - 1)
-        transfer = Transfer(self.name, cycle, Cycle(last + self.latency), amount, item)
+        transfer = Sent(self.name, cycle, Cycle(last + self.latency), amount, item)
         self._last = (transfer,)
         self._busy_from, self._busy_to = cycle, last
         # A bulk transfer leaves nothing of its cycles, even where its last bytes would.
@@ -127,7 +127,7 @@ class Wire:
         until = f"busy from cycle {self._busy_from} to {self._busy_to}"
         return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1].item}; {item})")
 
-    def _put(self, transfer: Transfer) -> Cycle:
+    def _put(self, transfer: Sent) -> Cycle:
         self._items.append(transfer)
         self.fresh.append(transfer)
         return transfer.arrives
@@ -158,7 +158,7 @@ class Wire:
         return taken
 
     @property
-    def unread(self) -> tuple[Transfer, ...]:
+    def unread(self) -> tuple[Sent, ...]:
         """Everything sent and not yet read, arrived or still on its way."""
         return tuple(self._items)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from pixelflow.simd.config.locate import KeyIndex
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Json
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ FILE_LIMIT_BYTES = 1 << 20
 """A larger configuration file is refused: it is another kind of file."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Effective(Generic[Config]):
     """A configuration and where each of its values was set."""
 
@@ -56,7 +55,7 @@ class Effective(Generic[Config]):
         return {"preset": self.preset, "sha256": self.config.sha256, "values": self.config.values}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Setting:
     """One value that a user wrote, and where."""
 

@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ Value = int | bool | str
 """What a configuration value may be. There are no fractions: every quantity is a count."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Param:
     """What is known about one configuration value.
 

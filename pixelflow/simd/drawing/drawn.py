@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pixelflow.simd.drawing.reference import Picture
-from pixelflow.simd.records import record
 
 __all__ = ["Comparison", "DrawnFrame"]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class DrawnFrame:
     """One machine's picture and its account; every count is a sum over what was executed, where it is not a formula."""
 
@@ -52,7 +51,7 @@ class DrawnFrame:
         return self.work * (self.lanes // self.parts)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """A scene on machines side by side, beside the picture that 64-bit integers draw."""
 

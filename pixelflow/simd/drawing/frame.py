@@ -11,7 +11,7 @@ y = x + 128, which is exact for 0 <= x <= 255 * 255.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from numbers import Integral
 
@@ -19,7 +19,6 @@ import numpy as np
 
 from pixelflow.simd.drawing.triangles import REACH, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["Blend", "DepthTest", "Draw", "Frame", "State", "Stencil", "StencilStep", "StencilTest", "Texture"]
 
@@ -61,7 +60,7 @@ class Blend(Enum):
     SORTED = "as OVER, once the whole frame is there, the farthest fragment first; of equal depths the one drawn first"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Stencil:
     """Test of the stencil, and its steps: where that test fails, where the depth test fails, where both pass."""
 
@@ -72,7 +71,7 @@ class Stencil:
     passed: StencilStep = StencilStep.KEEP
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Texture:
     """``texels`` is uint8[row, column, rgba], sides powers of two up to 1024; it repeats in both directions.
 
@@ -92,7 +91,7 @@ class Texture:
             raise InputError(Fault(f"a texture of {sides[1]}x{sides[0]} texels", hint=hint))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class State:
     """How the triangles of a draw meet the picture; ``alpha`` and ``cutout`` are 0 to 255."""
 
@@ -113,7 +112,7 @@ class State:
         return self == State()
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Draw:
     """Triangles that are drawn in one state, in their order."""
 
@@ -122,7 +121,7 @@ class Draw:
     state: State = field(default_factory=State)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """A picture to be drawn: draws in their order on a background, at one sample a pixel or at four.
 

@@ -22,7 +22,6 @@ from pixelflow.simd.drawing.planes import planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import Picture
 from pixelflow.simd.drawing.spans import RowSpans, spans_of
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES, TEXEL
-from pixelflow.simd.records import record
 
 __all__ = ["blended", "divided", "draw_frame", "filtered"]
 
@@ -74,7 +73,7 @@ def blended(blend: Blend, source: np.ndarray, alpha: np.ndarray, there: np.ndarr
             return divided(source * there)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Fragments:
     """What draws leave in pixels, in the order of drawing: ``pixel`` int64[fragment], row by row.
 

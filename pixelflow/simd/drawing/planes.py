@@ -8,10 +8,11 @@ is taken modulo 2^bits.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
-from pixelflow.simd.records import record
 
 __all__ = [
     "COLOUR_FRACTION",
@@ -28,7 +29,7 @@ _COLOUR_BITS = 8 + COLOUR_FRACTION
 _TEXTURE_BITS = 32
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Planes:
     """Depth and colours of each triangle: int64[triangle, plane] each, 0 to below 2^bits; planes are z, r, g, b.
 

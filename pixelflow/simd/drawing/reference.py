@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pixelflow.simd.drawing.planes import planes_of
 from pixelflow.simd.drawing.spans import spans_of
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, ScreenTriangles
-from pixelflow.simd.records import record
 
 __all__ = ["NOTHING", "Picture", "covered", "draw", "nearest"]
 
@@ -15,7 +16,7 @@ NOTHING = (1 << 32) - 1
 """What is nearest where no triangle is."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Picture:
     """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
 

@@ -9,11 +9,11 @@ floor(edge / 256) keeps every sign; that is the value here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
-from pixelflow.simd.records import record
 
 __all__ = ["Edges", "Fragments", "RowSpans", "edges_of", "spans_of"]
 
@@ -21,7 +21,7 @@ _BATCH = 1 << 17
 """Fragments at a time, or those of one row where that has more."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Edges:
     """The three edges of each triangle: int64[triangle, edge] each; a, b within 24 bits, c within 41."""
 
@@ -30,7 +30,7 @@ class Edges:
     c: np.ndarray
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Fragments:
     """Pixels that triangles cover: int64[fragment] each; ``span`` is the number of the span that a fragment is of."""
 
@@ -40,7 +40,7 @@ class Fragments:
     column: np.ndarray
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class RowSpans:
     """Rows of triangles that cover something, by triangle and row: int64 each, ``first`` and ``last`` included."""
 

@@ -8,11 +8,11 @@ a plane never wraps round.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.records import record
 
 __all__ = ["CENTRE", "DEPTH_GUARD", "FAR", "REACH", "SAMPLES", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
 
@@ -39,7 +39,7 @@ pixel of a triangle's width and height, at most 2 REACH each: by 128 steps."""
 _MOST_REPORTED = 20
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ScreenTriangles:
     """Triangles with an area, in the order of drawing, corners clockwise as seen on the screen (y downwards).
 

@@ -17,7 +17,6 @@ from pixelflow.simd.errors import InputError, InternalError, nearest
 from pixelflow.simd.isa.encoding import EncodingError, Layout, pack, place, unpack
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Standing
 
 __all__ = ["Declaration", "Declares", "Flow", "Instruction", "InstructionSet", "Step"]
@@ -27,7 +26,7 @@ _KEPT = 1 << 16
 """Decoded instructions that a set remembers."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Step:
     """One clock cycle of an instruction: what it does, and whether it uses the memory port."""
 
@@ -155,7 +154,7 @@ def _declared(mnemonic: str, home: str) -> Declaration:
     return found
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Instruction:
     """One instruction as it stands in a program: a declaration and its operand values."""
 

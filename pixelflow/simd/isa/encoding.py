@@ -8,11 +8,10 @@ invented; `place` proves for every declaration that no two fields overlap and th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.isa.operands import Operand, OperandSpec
-from pixelflow.simd.records import record
 
 __all__ = ["OPCODE_BITS", "WORD_BITS", "EncodingError", "Field", "Layout", "place"]
 
@@ -24,7 +23,7 @@ class EncodingError(ValueError):
     """An operand does not fit its field; the text names the operand and what is allowed."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Field:
     """One bit field: which operand it belongs to, and its first bit and width in the whole instruction."""
 
@@ -40,7 +39,7 @@ class Field:
         return range(self.start, self.start + self.width)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Layout:
     """Where every field of one instruction lies; bit 0 is the most significant bit of the first word."""
 
@@ -74,7 +73,7 @@ def place(specs: tuple[OperandSpec, ...], *, gateable: bool) -> Layout:
     return Layout(words, gate, tuple(fields), tuple(_coders(specs, fields, words * WORD_BITS)))
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Coder:
     """How one operand of an instruction is written and read, worked out once for all of its values."""
 

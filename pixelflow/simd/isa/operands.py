@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeGuard
-
-from pixelflow.simd.records import record
 
 __all__ = [
     "Count",
@@ -26,7 +25,7 @@ __all__ = [
 ]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Mem:
     """A byte of memory: an absolute address, or parameter ``base`` of the running frame plus an offset."""
 
@@ -46,7 +45,7 @@ class Mem:
         return f"[P{self.base}{self.offset:+d}]" if self.offset else f"[P{self.base}]"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Imm:
     """A broadcast byte: a constant, or parameter ``base`` plus a constant, taken modulo 256."""
 
@@ -59,7 +58,7 @@ class Imm:
         return f"#P{self.base}{self.value:+d}" if self.value else f"#P{self.base}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RegisterOperand:
     """A register by its name in the language, where registers are more than the members of an enumeration."""
 
@@ -213,7 +212,7 @@ class Name(_Index):
     allowed = "a name in quotes"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OperandSpec:
     """One operand position: its name in the manual, and its kind.
 

@@ -16,16 +16,15 @@ from typing import Any, ClassVar, TypedDict
 
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
-__all__ = ["DataBlock", "MemoryRange", "Program", "Routine", "SourceLine"]
+__all__ = ["AssembledProgram", "DataBlock", "MemoryRange", "Routine", "SourceLine"]
 
 FIRST_SHOWN = 8
 """Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SourceLine:
     """A line of source text that an instruction came from."""
 
@@ -34,7 +33,7 @@ class SourceLine:
     text: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MemoryRange:
     """A named range of memory, in bytes."""
 
@@ -43,7 +42,7 @@ class MemoryRange:
     size: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Routine:
     """A routine or procedure: words ``entry`` up to (not including) ``end``; ``scratch`` holds (start, size) pairs."""
 
@@ -56,7 +55,7 @@ class Routine:
     """Whether it begins with START (a routine) or not (a procedure of the sequencer)."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DataBlock:
     """Initial memory: ``values`` are bytes from address ``start`` on, the same in every lane; with ``lanes`` set,
     the bytes hold each lane's own number, ``lanes`` bytes long, low byte first."""
@@ -67,7 +66,7 @@ class DataBlock:
 
 
 @dataclass(frozen=True, repr=False)
-class Program(Shown):
+class AssembledProgram(Shown):
     """An assembled program: frozen, savable, comparable by :attr:`sha256`.
 
     A machine derives its own from it, which says what the words mean.
@@ -204,7 +203,7 @@ class Program(Shown):
         return json.dumps(body, sort_keys=True, indent=None, separators=(",", ":")) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, file: str = "<program>") -> Program:
+    def from_json(cls, text: str, file: str = "<program>") -> AssembledProgram:
         """Return the program of an object file's text; raises InputError where it is damaged or of another schema."""
 
         def refuse(message: str) -> InputError:
@@ -244,7 +243,7 @@ class Program(Shown):
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
-    def load(cls, path: str | Path) -> Program:
+    def load(cls, path: str | Path) -> AssembledProgram:
         """Read an object file; raises InputError where it cannot be read or is not one."""
         try:
             text = Path(path).read_text(encoding="utf-8")

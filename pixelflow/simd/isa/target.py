@@ -10,11 +10,11 @@ from typing import Generic, TypeVar
 
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
 from pixelflow.simd.isa.operands import Mem, RegisterOperand, Target
-from pixelflow.simd.isa.program import Program
+from pixelflow.simd.isa.program import AssembledProgram
 
 __all__ = ["ProgramTarget"]
 
-Code = TypeVar("Code", bound=Program, covariant=True)
+Code = TypeVar("Code", bound=AssembledProgram, covariant=True)
 """The class of the programs that are made."""
 
 

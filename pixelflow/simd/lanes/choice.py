@@ -8,13 +8,13 @@ is told about an optional package that is not installed unless they asked for wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.records import record
 
 if TYPE_CHECKING:
     from pixelflow.simd.lanes.engine import Engine
@@ -27,7 +27,7 @@ AUTO = "auto"
 _FASTEST, _FALLBACK = "compiled", "rows"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Choice:
     """The name of an engine that works here; ``note`` says why it is not the one that was asked for."""
 
@@ -35,7 +35,7 @@ class Choice:
     note: str | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Offer:
     """An engine that can be asked for by its name.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pixelflow.simd.records import record
+from dataclasses import dataclass
 
 __all__ = ["Shape"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Shape:
     """What an engine must hold.
 

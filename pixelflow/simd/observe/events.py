@@ -7,10 +7,10 @@ different tracks do not.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pixelflow.simd.observe.views import AccountView, ProgramView, RunView
-from pixelflow.simd.records import record
 
 __all__ = [
     "Carried",
@@ -32,14 +32,14 @@ Account = TypeVar("Account", bound=AccountView)
 """What a machine tells of a run that has ended."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened; ``cycle`` counts from the beginning of the run."""
 
     cycle: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RunBegan(Event, Generic[View]):
     """A run begins; the first event of every run. A run that goes on from a checkpoint begins at its cycle."""
 
@@ -54,7 +54,7 @@ class RunBegan(Event, Generic[View]):
     """Whether it goes on from a checkpoint: what was told before is not told again."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Executed(Event):
     """A stream has issued the instruction at a position of the program."""
 
@@ -63,7 +63,7 @@ class Executed(Event):
     cycles: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Waited(Event):
     """A stream did nothing of its own from ``cycle`` up to ``end``, at the instruction of that index."""
 
@@ -74,7 +74,7 @@ class Waited(Event):
     end: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StageBegan(Event):
     """A mark of the program was met."""
 
@@ -82,7 +82,7 @@ class StageBegan(Event):
     name: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RoutineEntered(Event):
     """A call was executed; ``depth`` is 1 for a call from the main program."""
 
@@ -91,7 +91,7 @@ class RoutineEntered(Event):
     depth: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RoutineLeft(Event):
     """A routine has returned; ``depth`` as it was when the routine was entered."""
 
@@ -100,7 +100,7 @@ class RoutineLeft(Event):
     depth: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Carried(Event):
     """An item was sent over a wire; it can be read from cycle ``arrives`` on."""
 
@@ -110,12 +110,12 @@ class Carried(Event):
     unit: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Progressed(Event):
     """The run has come to a cycle; sent now and then, for displays that look at the run themselves."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RunEnded(Event, Generic[Account]):
     """A run has ended, for whatever reason; the last event of every run."""
 

@@ -4,19 +4,19 @@ A machine's tracer turns events into one model (`Trace`); the writers of the thr
 """
 
 from pixelflow.simd.trace.faults import Checked
-from pixelflow.simd.trace.model import Category, Clock, Flow, Label, Span, Trace, Track, TrackKind
+from pixelflow.simd.trace.model import Category, FlowArrow, Label, Span, Trace, TraceClock, Track, TrackKind
 from pixelflow.simd.trace.selection import EVERYTHING, Selection, known_tracks, unknown_track
 
 __all__ = [
     "EVERYTHING",
     "Category",
     "Checked",
-    "Clock",
-    "Flow",
+    "FlowArrow",
     "Label",
     "Selection",
     "Span",
     "Trace",
+    "TraceClock",
     "Track",
     "TrackKind",
     "known_tracks",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import IO
 
-from pixelflow.simd.records import record
 from pixelflow.simd.trace.faults import Checked
 from pixelflow.simd.trace.kanata import FIRST_LINE, write_kanata
 from pixelflow.simd.trace.model import Trace
@@ -19,7 +19,7 @@ from pixelflow.simd.trace.vcd import write_vcd
 __all__ = ["FORMATS", "Format", "format_of"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Format:
     """One format. ``loses`` says what of a trace it cannot hold, ``package`` what must be installed to write it."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import IO
 
-from pixelflow.simd.trace.model import STREAMS, Category, Flow, Label, Spans, Trace, Track, TrackKind
+from pixelflow.simd.trace.model import STREAMS, Category, FlowArrow, Label, Spans, Trace, Track, TrackKind
 from pixelflow.simd.trace.text import line_text
 
 __all__ = ["EXECUTE_LANE", "EXECUTE_STAGE", "FIRST_LINE", "LINE_END", "WAIT_LANE", "write_kanata"]
@@ -60,7 +60,7 @@ class _Writer:
         self._trace, self._stream = trace, stream
         self._cycle = trace.begin
         self._numbers, self._retired = count(), count()
-        self._givers: dict[Track, dict[int, list[Flow]]] = {}
+        self._givers: dict[Track, dict[int, list[FlowArrow]]] = {}
         """The arrows that end at each span."""
         self._number_of: dict[Track, dict[int, int]] = {}
         """The rows of the spans at which arrows begin."""

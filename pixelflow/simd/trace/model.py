@@ -9,20 +9,19 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from pixelflow.simd.records import record
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = [
     "STREAMS",
     "WAITS",
     "Category",
-    "Clock",
     "Counter",
-    "Flow",
+    "FlowArrow",
     "Label",
     "Span",
     "Spans",
     "Trace",
+    "TraceClock",
     "Track",
     "TrackKind",
 ]
@@ -49,7 +48,7 @@ class TrackKind(Enum):
         self.pattern = re.compile(f"{re.escape(before)}(.+){re.escape(after)}" if "{}" in template else template)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Track:
     """One line of a trace: its kind, and of what: the stream's name, the module's number, the path's name."""
 
@@ -104,7 +103,7 @@ WAITS = (Category.WAIT, Category.STALL, Category.BLOCKED)
 """Categories whose spans are named by the reason: ``wait sem 2``, ``wait transfer``, ``blocked sem 0``."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Label:
     """What is known of a span besides its time; spans of the same instruction share one."""
 
@@ -190,7 +189,7 @@ class Counter:
             self.values.append(value)
 
 
-class Flow(NamedTuple):
+class FlowArrow(NamedTuple):
     """An arrow from one span to another: tracks and rows."""
 
     source: Track
@@ -199,8 +198,8 @@ class Flow(NamedTuple):
     target_row: int
 
 
-@record
-class Clock:
+@dataclass(frozen=True, slots=True)
+class TraceClock:
     """From cycles to the time units of a format and back; exact, in integers."""
 
     mhz: int
@@ -222,7 +221,7 @@ class Clock:
 class Trace(Shown):
     """All that was recorded. ``header`` says what of: tool, program, configuration, clock, window."""
 
-    clock: Clock
+    clock: TraceClock
     header: dict[str, str] = field(default_factory=dict)
     begin: int = 0
     end: int = 0
@@ -230,7 +229,7 @@ class Trace(Shown):
     labels: list[Label] = field(default_factory=list)
     spans: dict[Track, Spans] = field(default_factory=dict)
     counters: dict[Track, Counter] = field(default_factory=dict)
-    flows: list[Flow] = field(default_factory=list)
+    flows: list[FlowArrow] = field(default_factory=list)
     _number_of: dict[Label, int] = field(default_factory=dict)
 
     def label(self, label: Label) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from pixelflow.simd.trace.model import Flow, Label, Spans, Trace, Track
+from pixelflow.simd.trace.model import FlowArrow, Label, Spans, Trace, Track
 
 if TYPE_CHECKING:
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket, TrackEvent
@@ -182,7 +182,7 @@ def number_in(table: dict[str, int], text: str) -> int:
     return table.setdefault(text, len(table) + 1)
 
 
-def _flow_ends(flows: list[Flow]) -> tuple[dict[Track, dict[int, list[int]]], dict[Track, dict[int, list[int]]]]:
+def _flow_ends(flows: list[FlowArrow]) -> tuple[dict[Track, dict[int, list[int]]], dict[Track, dict[int, list[int]]]]:
     """Return the numbers of the arrows that begin, and that end, at each row of each track."""
     sources: dict[Track, dict[int, list[int]]] = {}
     targets: dict[Track, dict[int, list[int]]] = {}

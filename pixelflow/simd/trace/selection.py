@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pixelflow.simd.errors import nearest
-from pixelflow.simd.records import record
 from pixelflow.simd.trace.model import Track, TrackKind
 
 __all__ = ["EVERYTHING", "Selection", "asks_for_wires", "known_tracks", "unknown_track"]
@@ -14,7 +14,7 @@ __all__ = ["EVERYTHING", "Selection", "asks_for_wires", "known_tracks", "unknown
 _MOST_CYCLES = 1 << 63
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Selection:
     """Cycles from ``begin`` up to ``end`` (None: to the last one), of the tracks that ``only`` names (empty: all).
 

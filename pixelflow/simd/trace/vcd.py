@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import IO, TYPE_CHECKING, TypeAlias
 
-from pixelflow.simd.trace.model import WAITS, Clock, Counter, Spans, Trace, Track, TrackKind
+from pixelflow.simd.trace.model import WAITS, Counter, Spans, Trace, TraceClock, Track, TrackKind
 from pixelflow.simd.trace.text import ascii_text, escape
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def write_vcd(trace: Trace, stream: IO[bytes]) -> None:
     text.detach()
 
 
-def time_unit(clock: Clock) -> tuple[int, str]:
+def time_unit(clock: TraceClock) -> tuple[int, str]:
     """Return the unit of time, as how many a second has and as a timescale: a cycle, where a timescale can say that."""
     for power, unit in _UNITS:
         for size in (100, 10, 1):

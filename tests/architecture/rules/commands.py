@@ -14,7 +14,6 @@ COMMON = {
     "pixelflow",
     "pixelflow.simd.units",
     "pixelflow.simd.errors",
-    "pixelflow.simd.records",
     "pixelflow.simd.report",
 }
 FIGURE = re.compile(r"[,_]|[eEfFgGn%]$|(?<!\d)\.\d|\d*d$|^\+")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pixelflow.node.parts.kernels.floats.kernel import Call
 from pixelflow.node.parts.kernels.folding import folded
-from pixelflow.node.parts.kernels.fusing import Item, fused, pieces
+from pixelflow.node.parts.kernels.fusing import FusedItem, fused, pieces
 from pixelflow.node.parts.kernels.moving import (
     Kept,
     Motion,
@@ -35,7 +35,7 @@ from pixelflow.simd.lanes.compiled.blocks import block_of
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.compiled.masks import masks_read
 from pixelflow.simd.lanes.compiled.native import ELSEWHERE, GO, GUARD, Foreign
-from pixelflow.simd.lanes.form import COORDINATES, Op, Part, Step, form_of
+from pixelflow.simd.lanes.form import COORDINATES, FormStep, Op, Part, form_of
 
 __all__ = ["FILLING", "MacroEngine"]
 
@@ -45,10 +45,10 @@ FILLING = 0xA5
 _ASSUMED = ("E", "L")
 """Masks that are taken to be full where a chain begins, as they are outside routines; a guard looks."""
 
-_MOVE = form_of((Step(Op.LOAD, 8), Step(Op.STORE, 8, (0,), 1)))
+_MOVE = form_of((FormStep(Op.LOAD, 8), FormStep(Op.STORE, 8, (0,), 1)))
 """The form of a move from row to row."""
 
-_LOOK = form_of((Step(Op.LOAD, 8),))
+_LOOK = form_of((FormStep(Op.LOAD, 8),))
 """The form of a look at a row."""
 
 _WEIGHT = 25
@@ -200,7 +200,7 @@ class MacroEngine(CompiledEngine):
         code.extend(self._fused_items(items[count:], holds))
         return (self._guarded(masks, items, code, holds) if masks else code, *holds)
 
-    def _head(self, items: Sequence[Item], holds: list[object]) -> tuple[array[int], Sequence[int], int] | None:
+    def _head(self, items: Sequence[FusedItem], holds: list[object]) -> tuple[array[int], Sequence[int], int] | None:
         """Return code for what the first of these items leave, the masks that must be full, and how many they are.
 
         None where they leave what nobody can know, or where too few do not.
@@ -222,7 +222,7 @@ class MacroEngine(CompiledEngine):
         holds += kept
         return code, head.masks, head.count
 
-    def _fused_items(self, items: Sequence[Item], holds: list[object]) -> array[int]:
+    def _fused_items(self, items: Sequence[FusedItem], holds: list[object]) -> array[int]:
         if all(item.part is not None for item in items):
             return self._lines([item.part for item in items])
         if not all(item.fits for item in items):
@@ -235,7 +235,7 @@ class MacroEngine(CompiledEngine):
         return self._guarded(masks, items, code, holds)
 
     def _guarded(
-        self, masks: Sequence[int], items: Sequence[Item], code: array[int], holds: list[object]
+        self, masks: Sequence[int], items: Sequence[FusedItem], code: array[int], holds: list[object]
     ) -> array[int]:
         """Return code for where masks are full, after a guard that has the items carried out one by one elsewhere."""
         if not masks:
@@ -255,14 +255,14 @@ class MacroEngine(CompiledEngine):
             self._folded.clear()
             self.known = known  # last: after an interrupt, this is done again
 
-    def items(self, action: CompiledAction) -> Iterator[Item]:
+    def items(self, action: CompiledAction) -> Iterator[FusedItem]:
         """Yield the parts and calls of an action."""
         for each in action.actions if isinstance(action, ChainWithCalls) else (action,):
             if isinstance(each, KernelAction):
-                yield Item(each.code, call=each.call, mask=self._place[each.call.mask])
+                yield FusedItem(each.code, call=each.call, mask=self._place[each.call.mask])
             else:
                 for part in each.parts:
-                    yield Item(self._code(*block_of([part], self._stride, frozenset())).tobytes(), part)
+                    yield FusedItem(self._code(*block_of([part], self._stride, frozenset())).tobytes(), part)
 
     def run(self, actions: Iterable[CompiledAction]) -> None:
         actions = tuple(actions)
@@ -325,7 +325,7 @@ class MacroEngine(CompiledEngine):
                 self.set_bit(name, np.where(enabled, True, self.get_bit(name)))
 
 
-def _program(items: Sequence[Item], holds: list[object]) -> int:
+def _program(items: Sequence[FusedItem], holds: list[object]) -> int:
     """Return the address of a program of items, which is held."""
     program = array("q", b"".join(item.code for item in items) + bytes(8))
     holds.append(program)

@@ -7,14 +7,14 @@ parts depend on nothing else need not carry them out: the rows that they leave a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.compiled.masks import masks_read
-from pixelflow.simd.lanes.form import Op, Part, Step
-from pixelflow.simd.records import record
+from pixelflow.simd.lanes.form import FormStep, Op, Part
 
 __all__ = ["Folded", "FoldedRow", "Following", "folded"]
 
@@ -42,7 +42,7 @@ One number where that is the same in every lane, else int32[1, lanes].
 Found = tuple[Values, State]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class FoldedRow:
     """What is left in one row: ``values`` (uint8[lanes]), but where ``kept`` (bool[lanes]) what it holds already.
 
@@ -55,7 +55,7 @@ class FoldedRow:
     kept: NDArray[np.bool_] | None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Folded:
     """What the first ``count`` parts of straight code leave: first ``moves`` in any order, then ``rows`` in any order.
 
@@ -191,7 +191,7 @@ class Following:
         else:
             self._moved[place] = source
 
-    def _value(self, step: Step, operands: Sequence[int], inputs: list[NDArray]) -> NDArray:
+    def _value(self, step: FormStep, operands: Sequence[int], inputs: list[NDArray]) -> NDArray:
         """Return the value of a step that is neither a load, a store, a select nor a constant."""
         detail = step.detail
         match step.op:
@@ -214,7 +214,7 @@ class Following:
             case op:
                 return _VALUES[op](*map(_low, inputs))
 
-    def _state(self, step: Step, values: list[NDArray], states: list[State]) -> State:
+    def _state(self, step: FormStep, values: list[NDArray], states: list[State]) -> State:
         """Return the state of a step that is neither a load, a store, a select nor a constant."""
         inputs = step.inputs
         if all(_is_known(states[at]) for at in inputs):

@@ -15,22 +15,21 @@ from operator import or_
 from pixelflow.node.parts.kernels.floats import quick
 from pixelflow.node.parts.kernels.floats.kernel import Call, Kernel
 from pixelflow.node.parts.kernels.floats.planes import LANES, gathered, spread
-from pixelflow.node.parts.kernels.floats.vector import Text, Vector
+from pixelflow.node.parts.kernels.floats.vector import LaneVector, Text
 from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Product, Value, Vectors
-from pixelflow.simd.lanes.compiled.lower import Body
+from pixelflow.simd.lanes.compiled.lower import LoopBody
 from pixelflow.simd.lanes.compiled.masks import full_after
 from pixelflow.simd.lanes.compiled.native import WALK, Foreign
 from pixelflow.simd.lanes.form import Form, Part
-from pixelflow.simd.records import record
 
-__all__ = ["Item", "fused", "pieces"]
+__all__ = ["FusedItem", "fused", "pieces"]
 
 _CALLS, _PARTS = 40, 400
 """What one function holds at most: more would take long to compile."""
 
 
-@record
-class Item:
+@dataclass(frozen=True, slots=True)
+class FusedItem:
     """A part, or a call and the row of the mask that enables it; and its code."""
 
     code: bytes
@@ -64,9 +63,9 @@ class Item:
         return full.difference(range(self.call.result, self.call.result + self.call.kernel.result_bytes))
 
 
-def pieces(items: Iterable[Item], full: frozenset[int]) -> Iterator[tuple[list[Item], frozenset[int]]]:
+def pieces(items: Iterable[FusedItem], full: frozenset[int]) -> Iterator[tuple[list[FusedItem], frozenset[int]]]:
     """Cut code into what becomes one function each, with the rows that hold 255 in every lane before it."""
-    some: list[Item] = []
+    some: list[FusedItem] = []
     calls = 0
     before = full
     for item in items:
@@ -90,7 +89,7 @@ Slotted = tuple[tuple[Form | Kernel, tuple[int, ...]], ...]
 """Parts and calls with the slot of each place: equal rows share a slot, everything else has one of its own."""
 
 
-def fused(items: Sequence[Item], full: frozenset[int], stride: int, vectors: Vectors) -> tuple[Foreign, list[int]]:
+def fused(items: Sequence[FusedItem], full: frozenset[int], stride: int, vectors: Vectors) -> tuple[Foreign, list[int]]:
     """Return a function for code, and its operands without the last: the address of the code as a program.
 
     ``full`` are the rows that hold 255 in every lane before, ``stride`` is the bytes from row to row.
@@ -163,7 +162,7 @@ def _function(slotted: Slotted, full: tuple[int, ...], where: tuple[Place, ...],
     return Foreign("\n".join(lines), tuple(sorted(body.text.declared)))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Byte:
     """A byte of a number."""
 
@@ -183,12 +182,12 @@ class _Lines(Text):
 
 
 @dataclass(slots=True)
-class _Body(Body):
+class _Body(LoopBody):
     """The body of a function that knows numbers besides rows."""
 
     text: _Lines = field(init=False)
     where: tuple[Place, ...] = ()
-    numbers: list[list[Vector]] = field(default_factory=list)
+    numbers: list[list[LaneVector]] = field(default_factory=list)
     """Each in four vectors of 16 lanes."""
     doubts: list[quick.Doubts] = field(default_factory=lambda: [quick.Doubts() for _ in range(4)])
     """Of each of the four vectors."""
@@ -199,14 +198,14 @@ class _Body(Body):
     _gathered: dict[tuple[Value, ...], int] = field(default_factory=dict)
     _coarse: set[int] = field(default_factory=set)
     """Numbers that are 0 or not small, or else there is doubt."""
-    _spread: dict[int, list[Vector]] = field(default_factory=dict)
+    _spread: dict[int, list[LaneVector]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.text = _Lines(self)
 
     def _vector_of(self, value: Bit | Product | _Byte) -> str:
         if not isinstance(value, _Byte):
-            return Body._vector_of(self, value)
+            return LoopBody._vector_of(self, value)
         rows = self._spread.get(value.number)
         if rows is None:
             rows = spread(self.numbers[value.number], self.bytes_of[value.number])
@@ -241,7 +240,7 @@ class _Body(Body):
             byte = _Byte(found, index)
             self.rows[slot] = byte if enabled == FULL else self.select(enabled, self.full(byte), self.load(slot))
 
-    def _computed(self, kernel: Kernel, operands: list[int]) -> list[Vector]:
+    def _computed(self, kernel: Kernel, operands: list[int]) -> list[LaneVector]:
         parts = list(zip(*(self.numbers[each] for each in operands), strict=True))
         if not kernel.has_short_way:
             return [kernel.compute(*part) for part in parts]
@@ -261,7 +260,7 @@ class _Body(Body):
             for doubts, part in zip(self.doubts, self.numbers[number], strict=True):
                 doubts.look_at(part)
 
-    def _new(self, parts: list[Vector], size: int) -> int:
+    def _new(self, parts: list[LaneVector], size: int) -> int:
         self.numbers.append(parts)
         self.bytes_of[len(self.numbers) - 1] = size
         return len(self.numbers) - 1
@@ -274,6 +273,6 @@ class _Body(Body):
         if whole and values == tuple(_Byte(first.number, index) for index in range(len(values))):
             return first.number
         if values not in self._gathered:
-            rows = [Vector(self.text, self.full(value), LANES, 8) for value in values]
+            rows = [LaneVector(self.text, self.full(value), LANES, 8) for value in values]
             self._gathered[values] = self._new(gathered(rows, self.text), len(values))
         return self._gathered[values]

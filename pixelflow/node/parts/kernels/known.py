@@ -14,7 +14,7 @@ from functools import cache
 
 from pixelflow.isa import EncodingError, Program, Routine, Unit
 from pixelflow.isa.control import RET, START
-from pixelflow.node.parts.kernels.floats.kernel import Kernel, Operation
+from pixelflow.node.parts.kernels.floats.kernel import Kernel, KernelOperation
 from pixelflow.simd.isa.operands import Mem
 
 __all__ = ["digest", "kernel_of", "known"]
@@ -96,7 +96,7 @@ def known() -> dict[str, Kernel]:
     found = {}
     for line in _KNOWN.split("\n")[1:-1]:
         name, size, *digests = line.split()
-        operation = Operation(name.removesuffix(_FINITE))
+        operation = KernelOperation(name.removesuffix(_FINITE))
         found |= dict.fromkeys(digests, Kernel(operation, int(size), name.endswith(_FINITE)))
     return found
 

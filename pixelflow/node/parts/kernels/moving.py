@@ -16,14 +16,13 @@ from pixelflow.node.parts.kernels.floats.planes import LANES
 from pixelflow.node.parts.kernels.folding import FoldedRow
 from pixelflow.simd.lanes.compiled.engine import CompiledAction
 from pixelflow.simd.lanes.compiled.native import Foreign
-from pixelflow.simd.records import record
 
 __all__ = ["Kept", "Motion", "Tiles", "comparing", "keep_all", "keep_folded", "keep_shared", "keep_some", "placing"]
 
 _VECTOR = f"<{LANES} x i8>"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tiles:
     """How lanes lie in the state: where it begins, bytes and lanes of a tile, bytes from row to row."""
 
@@ -33,7 +32,7 @@ class Tiles:
     stride: int
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Kept:
     """Bytes of consecutive rows from ``first`` on, as native code reads them: uint8[tile, row, byte].
 

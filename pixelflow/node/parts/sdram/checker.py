@@ -12,9 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.sdram.commands import Command, CommandKind, commands_of_rows, rows_of_commands
+from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand, commands_of_rows, rows_of_commands
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Breach", "SdramChecker", "Verdict"]
@@ -44,7 +43,7 @@ class Breach(StrEnum):
     COLUMN_RANGE = "column range"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What the checker found: nothing, or the first cycle that is not legal and every rule broken in it."""
 
@@ -53,7 +52,7 @@ class Verdict:
     first_bad_cycle: Cycle | None = None
     rules: tuple[Breach, ...] = ()
     """In the order of their names."""
-    culprits: tuple[Command, ...] = ()
+    culprits: tuple[SdramCommand, ...] = ()
     """The commands of that cycle which break a rule."""
 
     @property
@@ -75,7 +74,7 @@ class _Bank:
     row: int | None = None
     activated: int | None = None
     precharged: int | None = None
-    columns: list[Command] = field(default_factory=list)
+    columns: list[SdramCommand] = field(default_factory=list)
     """Column commands that may still forbid a precharge."""
 
 
@@ -99,15 +98,15 @@ class SdramChecker:
         self._last: Cycle | None = None
         self._seen = 0
         self._broken: set[Breach] = set()
-        self._culprits: list[Command] = []
+        self._culprits: list[SdramCommand] = []
 
-    def check(self, commands: Iterable[Command]) -> Verdict:
+    def check(self, commands: Iterable[SdramCommand]) -> Verdict:
         """Return the verdict on commands in order of time (InputError where they are not in order); starts anew."""
         self._start()
         self.see(commands)
         return self.verdict
 
-    def see(self, commands: Iterable[Command]) -> None:
+    def see(self, commands: Iterable[SdramCommand]) -> None:
         """Look at the next commands; what comes after the first bad cycle is not looked at any more."""
         for command in commands:
             if self._last is not None and command.cycle < self._last:
@@ -151,7 +150,7 @@ class SdramChecker:
         self._broken = {Breach(each) for each in snapshot["broken"]}
         self._culprits = commands_of_rows(snapshot["culprits"])
 
-    def _breaches(self, command: Command) -> list[Breach]:
+    def _breaches(self, command: SdramCommand) -> list[Breach]:
         """Return the rules that a command breaks, and note the command."""
         if command.kind is CommandKind.REFRESH:
             return self._refresh(command.cycle)
@@ -166,7 +165,7 @@ class SdramChecker:
             case _:
                 return self._column(command, bank)
 
-    def _activate(self, command: Command, bank: _Bank) -> list[Breach]:
+    def _activate(self, command: SdramCommand, bank: _Bank) -> list[Breach]:
         times, cycle, broken = self.config, command.cycle, []
         if bank.row is not None:
             broken.append(Breach.OPEN_BANK)
@@ -195,7 +194,7 @@ class SdramChecker:
         bank.row, bank.precharged = None, cycle
         return broken
 
-    def _column(self, command: Command, bank: _Bank) -> list[Breach]:
+    def _column(self, command: SdramCommand, bank: _Bank) -> list[Breach]:
         times, cycle, broken = self.config, command.cycle, []
         if bank.row is None:
             broken.append(Breach.CLOSED_BANK)
@@ -211,7 +210,7 @@ class SdramChecker:
         bank.columns.append(command)
         return broken + self._data(command)
 
-    def _data(self, command: Command) -> list[Breach]:
+    def _data(self, command: SdramCommand) -> list[Breach]:
         """Check the bytes of a RD or WR against those already on their way over the pins."""
         cycle, kind = command.cycle, command.kind
         first = cycle + self.config.cl_cycles if kind is CommandKind.READ else cycle

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Access", "Command", "CommandKind", "commands_of_rows", "rows_of_commands"]
+__all__ = ["Access", "CommandKind", "SdramCommand", "commands_of_rows", "rows_of_commands"]
 
 
 class CommandKind(StrEnum):
@@ -21,7 +21,7 @@ class CommandKind(StrEnum):
     REFRESH = "REF"
 
 
-class Command(NamedTuple):
+class SdramCommand(NamedTuple):
     """One command on the pins, given to all devices of a module in lock step.
 
     ``row`` counts for ACT, RD and WR, ``column`` and ``burst`` (bytes) for RD and WR; they are 0 elsewhere. REF is
@@ -39,14 +39,14 @@ class Command(NamedTuple):
 _KINDS = tuple(CommandKind)
 
 
-def rows_of_commands(commands: Iterable[Command]) -> list[list[int]]:
+def rows_of_commands(commands: Iterable[SdramCommand]) -> list[list[int]]:
     """Return commands as rows of plain numbers, the kind by its position in `CommandKind`."""
     return [[each.cycle, _KINDS.index(each.kind), *each[2:]] for each in commands]
 
 
-def commands_of_rows(rows: Iterable[Iterable[int]]) -> list[Command]:
+def commands_of_rows(rows: Iterable[Iterable[int]]) -> list[SdramCommand]:
     """Return the commands of `rows_of_commands`; raises IndexError or TypeError for other rows."""
-    return [Command(cycle, _KINDS[kind], *rest) for cycle, kind, *rest in rows]
+    return [SdramCommand(cycle, _KINDS[kind], *rest) for cycle, kind, *rest in rows]
 
 
 class Access(NamedTuple):

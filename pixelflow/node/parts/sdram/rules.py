@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.sdram.commands import Command, CommandKind
+from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
 from pixelflow.simd.errors import MachineFault
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
-__all__ = ["BURSTS", "RULES", "Rule", "Scope", "Sdram"]
+__all__ = ["BURSTS", "RULES", "Rule", "RuleScope", "Sdram"]
 
 ACT, RD, WR, PRE, REF = CommandKind
 
@@ -26,7 +26,7 @@ BURSTS = (1, 2, 4, 8)
 """Bytes of one burst that parts of this family offer (standing: invented; the thesis uses 4 and 8)."""
 
 
-class Scope(Enum):
+class RuleScope(Enum):
     """For which banks a rule counts, seen from the bank of the first command."""
 
     SAME = "same bank"
@@ -34,28 +34,28 @@ class Scope(Enum):
     ALL = "all banks"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Rule:
     """After one command, another must wait: a number of clocks that follows from the times and the burst."""
 
     name: str
     first: CommandKind
     then: tuple[CommandKind, ...]
-    scope: Scope
+    scope: RuleScope
     clocks: Callable[[SdramConfig, int], int]
 
 
 # fmt: off
 RULES = (
     #    name                  first  then        banks        clocks
-    Rule("tRCD",               ACT,   (RD, WR),   Scope.SAME,  lambda t, burst: t.trcd_cycles),
-    Rule("tRAS",               ACT,   (PRE,),     Scope.SAME,  lambda t, burst: t.tras_cycles),
-    Rule("tRC",                ACT,   (ACT,),     Scope.SAME,  lambda t, burst: t.trc_cycles),
-    Rule("tRRD",               ACT,   (ACT,),     Scope.OTHER, lambda t, burst: t.trrd_cycles),
-    Rule("tRP",                PRE,   (ACT, REF), Scope.SAME,  lambda t, burst: t.trp_cycles),
-    Rule("read to precharge",  RD,    (PRE,),     Scope.SAME,  lambda t, burst: t.cl_cycles + burst - 2),
-    Rule("write to precharge", WR,    (PRE,),     Scope.SAME,  lambda t, burst: burst - 1 + t.twr_cycles),
-    Rule("tRFC",               REF,   (ACT, REF), Scope.ALL,   lambda t, burst: t.trfc_cycles),
+    Rule("tRCD",               ACT,   (RD, WR),   RuleScope.SAME,  lambda t, burst: t.trcd_cycles),
+    Rule("tRAS",               ACT,   (PRE,),     RuleScope.SAME,  lambda t, burst: t.tras_cycles),
+    Rule("tRC",                ACT,   (ACT,),     RuleScope.SAME,  lambda t, burst: t.trc_cycles),
+    Rule("tRRD",               ACT,   (ACT,),     RuleScope.OTHER, lambda t, burst: t.trrd_cycles),
+    Rule("tRP",                PRE,   (ACT, REF), RuleScope.SAME,  lambda t, burst: t.trp_cycles),
+    Rule("read to precharge",  RD,    (PRE,),     RuleScope.SAME,  lambda t, burst: t.cl_cycles + burst - 2),
+    Rule("write to precharge", WR,    (PRE,),     RuleScope.SAME,  lambda t, burst: burst - 1 + t.twr_cycles),
+    Rule("tRFC",               REF,   (ACT, REF), RuleScope.ALL,   lambda t, burst: t.trfc_cycles),
 )
 # fmt: on
 
@@ -134,7 +134,7 @@ class Sdram:
                 cycle = held.last + gap + 1 - delay
         return cycle
 
-    def issue(self, command: Command) -> None:
+    def issue(self, command: SdramCommand) -> None:
         """Give a command to the devices; raises MachineFault where it comes too early or does not fit the state."""
         cycle, kind, bank, row, _, burst = command
         soonest = self.earliest(kind, bank, burst, not_before=cycle)
@@ -152,7 +152,7 @@ class Sdram:
             self._bursts.append(_Burst(first, first + burst - 1, kind is WR))
         for scope, then, clocks in self._effects[kind, burst]:
             for other, ready in enumerate(self._ready):
-                if scope is Scope.ALL or (other == bank) == (scope is Scope.SAME):
+                if scope is RuleScope.ALL or (other == bank) == (scope is RuleScope.SAME):
                     ready[then] = max(ready[then], cycle + clocks)
 
     def forget_before(self, cycle: int) -> None:

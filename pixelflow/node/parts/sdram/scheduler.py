@@ -12,20 +12,20 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.sdram.commands import Access, Command, CommandKind, commands_of_rows, rows_of_commands
+from pixelflow.node.parts.sdram.commands import Access, CommandKind, SdramCommand, commands_of_rows, rows_of_commands
 from pixelflow.node.parts.sdram.rules import BURSTS, Sdram
 from pixelflow.node.parts.sdram.slots import Pattern, Slot, access_commands, change_cycles, equal_slot
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.units import Cycle
 
-__all__ = ["EqualSlots", "Greedy", "Placement", "Scheduler"]
+__all__ = ["AccessPlacement", "EqualSlots", "Greedy", "Scheduler"]
 
 
 FIRST = Cycle(0)
 """The clock in which a schedule may begin."""
 
 
-class Placement(NamedTuple):
+class AccessPlacement(NamedTuple):
     """When an access happens: its first command, its RD or WR, and its first and last byte on the pins."""
 
     start: Cycle
@@ -41,25 +41,25 @@ class Scheduler(ABC):
         self.config = config
         self.sdram = Sdram(config)
         self._refresh_due = config.refresh_interval_cycles if config.refresh else None
-        self._commands: list[Command] = []
+        self._commands: list[SdramCommand] = []
         self._settled = Cycle(0)
 
     @abstractmethod
-    def place(self, access: Access, *, not_before: Cycle = FIRST) -> Placement:
+    def place(self, access: Access, *, not_before: Cycle = FIRST) -> AccessPlacement:
         """Give the commands of the next access, the first of them in clock ``not_before`` or later."""
 
-    def drain(self) -> list[Command]:
+    def drain(self) -> list[SdramCommand]:
         """Take the commands that no later access can come before, in order of time."""
         return self._take(self._settled)
 
-    def finish(self) -> list[Command]:
+    def finish(self) -> list[SdramCommand]:
         """Close the open banks and take all commands that are left."""
         for bank, row in enumerate(self.sdram.open_row):
             if row is not None:
                 self._give(CommandKind.PRECHARGE, bank, not_before=self._settled)
         return self._take(None)
 
-    def schedule(self, accesses: Iterable[Access]) -> Iterator[Command]:
+    def schedule(self, accesses: Iterable[Access]) -> Iterator[SdramCommand]:
         """Yield the commands of all accesses in order of time, then those that close the banks."""
         for access in accesses:
             self.place(access)
@@ -82,13 +82,13 @@ class Scheduler(ABC):
         self._commands = commands_of_rows(snapshot["commands"])
         self._settled = snapshot["settled"]
 
-    def _take(self, before: Cycle | None) -> list[Command]:
+    def _take(self, before: Cycle | None) -> list[SdramCommand]:
         taken, commands = [], self._commands
         while commands and (before is None or commands[0].cycle < before):
             taken.append(heapq.heappop(commands))
         return taken
 
-    def _issue(self, command: Command) -> Cycle:
+    def _issue(self, command: SdramCommand) -> Cycle:
         self.sdram.issue(command)
         heapq.heappush(self._commands, command)
         return command.cycle
@@ -98,7 +98,7 @@ class Scheduler(ABC):
     ) -> Cycle:
         """Give a command as early as the devices take it; return its clock."""
         cycle = self.sdram.earliest(kind, bank, burst, not_before=not_before)
-        return self._issue(Command(cycle, kind, bank, row, column, burst))
+        return self._issue(SdramCommand(cycle, kind, bank, row, column, burst))
 
     def _refresh(self, start: Cycle) -> Cycle:
         """Give the refreshes that are due by ``start``; return the clock from which the next access may start."""
@@ -111,9 +111,9 @@ class Scheduler(ABC):
             start = max(start, self.sdram.earliest(CommandKind.ACTIVATE, 0, not_before=given))
         return start
 
-    def _placement(self, start: Cycle, column: Cycle, access: Access) -> Placement:
+    def _placement(self, start: Cycle, column: Cycle, access: Access) -> AccessPlacement:
         first = column if access.write else Cycle(column + self.config.cl_cycles)
-        return Placement(start, column, first, Cycle(first + access.burst - 1))
+        return AccessPlacement(start, column, first, Cycle(first + access.burst - 1))
 
     def _check(self, access: Access) -> None:
         config = self.config
@@ -149,7 +149,7 @@ class EqualSlots(Scheduler):
             self.pattern, self.spacing = pattern, spacing
             self._slots.clear()
 
-    def place(self, access: Access, *, not_before: Cycle = FIRST) -> Placement:
+    def place(self, access: Access, *, not_before: Cycle = FIRST) -> AccessPlacement:
         """Give the next access its slot.
 
         Raises MachineFault where the pattern promises alternate banks and the access breaks the promise.
@@ -216,7 +216,7 @@ class Greedy(Scheduler):
         super().__init__(config)
         self._columns = (Cycle(-1), Cycle(-1))
 
-    def place(self, access: Access, *, not_before: Cycle = FIRST) -> Placement:
+    def place(self, access: Access, *, not_before: Cycle = FIRST) -> AccessPlacement:
         """Give the next access its commands."""
         self._check(access)
         seen = self._refresh(max(not_before, Cycle(self._columns[0] + 1)))

@@ -8,14 +8,14 @@ banks that the pattern allows, are accepted by the bank states.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
 from pixelflow.config import SdramConfig
-from pixelflow.node.parts.sdram.commands import Command, CommandKind
+from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
 from pixelflow.node.parts.sdram.rules import Sdram
 from pixelflow.simd.errors import MachineFault
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Pattern", "Slot", "access_commands", "change_cycles", "equal_slot"]
@@ -30,7 +30,7 @@ class Pattern(Enum):
     """The next access is in another bank, in any row."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Slot:
     """Where an access has its commands, in clocks from its activation, and when the next may start."""
 
@@ -43,13 +43,13 @@ class Slot:
 
 def access_commands(
     slot: Slot, start: int, bank: int, row: int, column: int, burst: int, *, write: bool
-) -> tuple[Command, Command, Command]:
+) -> tuple[SdramCommand, SdramCommand, SdramCommand]:
     """Return the three commands of one access whose activation is in clock ``start``."""
     kind = CommandKind.WRITE if write else CommandKind.READ
     return (
-        Command(Cycle(start), CommandKind.ACTIVATE, bank, row),
-        Command(Cycle(start + slot.column), kind, bank, row, column, burst),
-        Command(Cycle(start + slot.precharge), CommandKind.PRECHARGE, bank),
+        SdramCommand(Cycle(start), CommandKind.ACTIVATE, bank, row),
+        SdramCommand(Cycle(start + slot.column), kind, bank, row, column, burst),
+        SdramCommand(Cycle(start + slot.precharge), CommandKind.PRECHARGE, bank),
     )
 
 

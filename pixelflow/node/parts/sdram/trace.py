@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 
-from pixelflow.node.parts.sdram.commands import Command, CommandKind
+from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.units import Cycle
 
@@ -19,7 +19,7 @@ FAULT_LIMIT = 20
 _KINDS = {kind.value: kind for kind in CommandKind}
 
 
-def read_traces(text: str, file: str = "trace") -> dict[int, list[Command]]:
+def read_traces(text: str, file: str = "trace") -> dict[int, list[SdramCommand]]:
     """Return the commands of every trace of a text by trace number, in the order of the text.
 
     Raises InputError with the faults of all lines: a header or a field that is not what it should be. Whether the
@@ -29,7 +29,7 @@ def read_traces(text: str, file: str = "trace") -> dict[int, list[Command]]:
     if not lines or tuple(lines[0].split(",")) != HEADER:
         found = lines[0][:60] if lines else "nothing"
         raise InputError(Fault(f"expected the columns {','.join(HEADER)}, found {found}", Place(file, 1)))
-    traces: dict[int, list[Command]] = {}
+    traces: dict[int, list[SdramCommand]] = {}
     faults: list[Fault] = []
     for number, line in enumerate(lines[1:], start=2):
         if not line:
@@ -45,7 +45,7 @@ def read_traces(text: str, file: str = "trace") -> dict[int, list[Command]]:
     return traces
 
 
-def _command(line: str, place: Place, faults: list[Fault]) -> tuple[int, Command] | None:
+def _command(line: str, place: Place, faults: list[Fault]) -> tuple[int, SdramCommand] | None:
     """Return the trace number and command of a line, or None and a fault."""
     cells = line.split(",")
     if len(cells) != len(HEADER):
@@ -67,10 +67,10 @@ def _command(line: str, place: Place, faults: list[Fault]) -> tuple[int, Command
             return None
         numbers.append(int(cell))
     trace, cycle, bank, row, column, burst = numbers
-    return trace, Command(Cycle(cycle), kind, bank, row, column, burst)
+    return trace, SdramCommand(Cycle(cycle), kind, bank, row, column, burst)
 
 
-def write_traces(traces: Mapping[int, Iterable[Command]]) -> str:
+def write_traces(traces: Mapping[int, Iterable[SdramCommand]]) -> str:
     """Return traces as text that :func:`read_traces` reads."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")

@@ -13,7 +13,7 @@ from typing import Any
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.parts.sdram.checker import SdramChecker
-from pixelflow.node.parts.sdram.commands import Access, Command
+from pixelflow.node.parts.sdram.commands import Access, SdramCommand
 from pixelflow.node.parts.sdram.scheduler import EqualSlots, Greedy, Scheduler
 from pixelflow.node.parts.sdram.slots import Pattern, equal_slot
 from pixelflow.node.parts.texture.addresses import AddressMap, Cell, needs_addresses
@@ -49,7 +49,7 @@ class _Part:
     checker: SdramChecker | None
     """Sees all commands, in runs that have them checked."""
 
-    def show(self, commands: Iterable[Command]) -> None:
+    def show(self, commands: Iterable[SdramCommand]) -> None:
         if self.checker is not None:
             self.checker.see(commands)
 

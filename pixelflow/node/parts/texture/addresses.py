@@ -34,9 +34,8 @@ from numpy.typing import NDArray
 
 from pixelflow.config import SdramConfig
 from pixelflow.simd.errors import Fault, InputError, MachineFault
-from pixelflow.simd.records import record
 
-__all__ = ["WORD_BYTES", "AddressMap", "Cell", "Form", "Physical", "Texel", "needs_addresses"]
+__all__ = ["WORD_BYTES", "AddressForm", "AddressMap", "Cell", "Physical", "Texel", "needs_addresses"]
 
 WORD_BYTES = 4
 """Bytes of a texel, and of the word that one SDRAM gives in one access (thesis 4.3)."""
@@ -45,7 +44,7 @@ Numbers = int | NDArray[np.int64]
 """One address or a vector of them."""
 
 
-class Form(Enum):
+class AddressForm(Enum):
     """Which linear bit selects the bank."""
 
     STANDARD = "figure 11"
@@ -84,7 +83,7 @@ class _Bit(NamedTuple):
     bit: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Run:
     """Neighbouring bits that stay neighbours: from linear bit ``low`` to bit ``bit`` of a field."""
 
@@ -102,7 +101,7 @@ class AddressMap:
     """
 
     config: SdramConfig
-    form: Form = Form.STANDARD
+    form: AddressForm = AddressForm.STANDARD
     _physical: tuple[_Bit, ...] = field(init=False, repr=False)
     _texture: tuple[_Bit, ...] = field(init=False, repr=False)
 
@@ -132,7 +131,7 @@ class AddressMap:
         cell = [_Bit(3, bit) for bit in range(2, _bits(config.columns))]
         cell += [_Bit(2, bit) for bit in range(_bits(config.rows))]
         # In figure 12 one column bit stays below the bank: the two words of an 8-byte burst.
-        below = 1 if self.form is Form.ALTERNATE else len(cell)
+        below = 1 if self.form is AddressForm.ALTERNATE else len(cell)
         return byte + device + cell[:below] + bank + cell[below:]
 
     def _texture_bits(self) -> Iterable[_Bit]:

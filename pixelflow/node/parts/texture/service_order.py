@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.config import ArrayConfig
-from pixelflow.node.parts.texture.transfer import Command, Destination, Direction, RoundAddresses, Transfer
+from pixelflow.node.parts.texture.transfer import Destination, Direction, RoundAddresses, Transfer, TransferCommand
 
 __all__ = ["commands_of", "in_groups", "rounds_of", "service_order"]
 
@@ -65,7 +65,7 @@ def commands_of(
     destinations: Sequence[Destination],
     array: ArrayConfig,
     addresses: Sequence[tuple[RoundAddresses, ...]] | None = None,
-) -> tuple[Command, ...]:
+) -> tuple[TransferCommand, ...]:
     """Return what the TASICs of each module are told; ``marks`` gives the marks MR or MW: bool[lanes]."""
     rounds = (0,) * array.modules
     if transfer.accesses or transfer.direction is Direction.LOOP_BACK:
@@ -79,6 +79,8 @@ def commands_of(
                 there = [int((counts[module] > index).sum()) for index in served]
                 parcels[module] = tuple(transfer.returned.size * emcs for emcs in there)
     return tuple(
-        Command(transfer, rounds[module], parcels[module], destinations[module], addresses and addresses[module])
+        TransferCommand(
+            transfer, rounds[module], parcels[module], destinations[module], addresses and addresses[module]
+        )
         for module in range(array.modules)
     )

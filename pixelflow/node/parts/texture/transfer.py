@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.isa.tas import Addressing
-from pixelflow.simd.records import record
 
-__all__ = ["WAYS", "Command", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer"]
+__all__ = ["WAYS", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer", "TransferCommand"]
 
 WAYS = (
     "texture memory to TASICs",
@@ -39,7 +39,7 @@ class Direction(Enum):
     LOAD = "GP memory to texture memory"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Return:
     """Bytes that PEs marked for writing send to GP memory: which part of the output port, of which modules."""
 
@@ -52,7 +52,7 @@ class Return:
         return bool(self.modules >> module & 1)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Load:
     """Blocks of 32 bytes that go from GP memory to texture memory of the modules, to consecutive words."""
 
@@ -65,7 +65,7 @@ class Load:
         return bool(self.modules >> module & 1)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Transfer:
     """What is to be moved. Sizes in bytes: ``size`` from or to each SDRAM."""
 
@@ -143,7 +143,7 @@ class Transfer:
         return PORT_BYTES * self.pes_per_round if to_pes else 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Destination:
     """Where bytes go that leave a module for GP memory."""
 
@@ -153,8 +153,8 @@ class Destination:
     address: int = 0
 
 
-@record
-class Command:
+@dataclass(frozen=True, slots=True)
+class TransferCommand:
     """What the TIGC tells the TASICs of one module. Nothing in it depends on data, the addresses excepted."""
 
     transfer: Transfer

@@ -29,13 +29,13 @@ from pixelflow.node.parts.texture.service_order import commands_of, in_groups, r
 from pixelflow.node.parts.texture.state import DEVICES, NO_ADDRESS, Moving, TextureState
 from pixelflow.node.parts.texture.transfer import (
     WAYS,
-    Command,
     Destination,
     Direction,
     Load,
     Return,
     RoundAddresses,
     Transfer,
+    TransferCommand,
 )
 from pixelflow.simd.errors import InternalError, MachineFault
 from pixelflow.simd.lanes.engine import Engine
@@ -156,7 +156,7 @@ class TextureUnit(TextureState):
             rounds = rounds_of(transfer, self._engine.get_bit(transfer.mark), self._array)
             self.generator.advance(self.generator.step * max(rounds, default=0))
 
-    def commands(self, transfer: Transfer) -> tuple[Command, ...]:
+    def commands(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Return what the TASICs of each module are told of the transfer that has just begun, addresses included."""
         return commands_of(transfer, self._engine.get_bit, self.destinations, self._array, self._addresses)
 

@@ -6,6 +6,7 @@ Lanes are touched once for each value and instruction that meet, in however many
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +16,6 @@ from pixelflow.isa.registers import MASKS
 from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
 from pixelflow.node.run.marks.known_lanes import KnownLanes
 from pixelflow.simd.lanes.engine import Meaning
-from pixelflow.simd.records import record
 
 __all__ = ["FlagValues", "State"]
 
@@ -29,7 +29,7 @@ State = tuple[int, ...]
 """For each flag of MASKS the number of its value, or -1 - the position of the instruction that made it unknown."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Deferred:
     """The value that a meaning gives to one flag, from the numbered values of others; not evaluated yet."""
 

@@ -26,7 +26,7 @@ from pixelflow.node.run.streams.semaphores import Semaphores
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.observe import Bus, Carried
 from pixelflow.simd.boxes import Clock, Netlist
-from pixelflow.simd.boxes import Transfer as Sent
+from pixelflow.simd.boxes import Sent as Sent
 from pixelflow.simd.errors import DeadlockError
 
 __all__ = ["Clocked"]

@@ -10,13 +10,12 @@ from pixelflow.node.parts.texture.transfer import Transfer
 from pixelflow.node.run.streams.ports import PortUse, sharing
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import MachineFault
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Collect", "EmcPortsBox", "EmcPortsSpec", "Fetch", "PortTimes"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EmcPortsSpec:
     """Sizes of the paths between one module's EMCs and its TASICs."""
 
@@ -28,14 +27,14 @@ class EmcPortsSpec:
         return cls(config.array.emcs_per_module, config.tasic.port_bytes_per_cycle)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Fetch:
     """A request for addresses and data of texture accesses: so many bytes from each EMC."""
 
     bytes_each: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Collect:
     """A request for bytes that go to GP memory: so many from each EMC that has a PE left, and in all."""
 

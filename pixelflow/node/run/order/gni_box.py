@@ -14,7 +14,6 @@ from pixelflow.config import NodeConfig
 from pixelflow.node.run.order.gni_items import Grant, LoadPart, LoadRequest, Parcel
 from pixelflow.observe import PathUsed
 from pixelflow.simd.boxes import Box
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["GniBox", "GniSpec", "bytes_per_cycle"]
@@ -25,7 +24,7 @@ def bytes_per_cycle(mb_per_second: int, clock_mhz: int) -> int:
     return mb_per_second // clock_mhz
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GniSpec:
     """Sizes of the interface, and its place in the geometry network."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.node.parts.texture.transfer import Load
-from pixelflow.simd.records import record
 
 __all__ = ["Grant", "LoadPart", "LoadRequest", "Parcel"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Parcel:
     """The bytes that the EMCs of a module send in one round, on their way to a GP."""
 
@@ -25,7 +26,7 @@ class Parcel:
         return f"parcel {self.index} of module {self.module}, node {self.source} ({self.size} bytes)"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Grant:
     """The GNI takes a parcel from cycle ``at`` on."""
 
@@ -33,7 +34,7 @@ class Grant:
     parcel: Parcel
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LoadRequest:
     """A module asks the GNI for blocks out of the memory of a GP."""
 
@@ -41,7 +42,7 @@ class LoadRequest:
     gp: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LoadPart:
     """Some of the blocks of a load, from the block numbered ``first`` on."""
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pixelflow.config import NodeConfig
-from pixelflow.node.parts.texture.transfer import Command
+from pixelflow.node.parts.texture.transfer import TransferCommand
 from pixelflow.node.run.order.emc_ports_box import Collect
 from pixelflow.node.run.order.gni_items import Grant, Parcel
 from pixelflow.simd.boxes import Box
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["GniPortBox", "GniPortSpec"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GniPortSpec:
     """Which module and node the box belongs to, how many nodes there are, and rounds that the TASICs hold."""
 
@@ -37,7 +36,7 @@ class GniPortSpec:
 class GniPortState:
     """How far the parcels of the command have come."""
 
-    command: Command | None = None
+    command: TransferCommand | None = None
     collected: int = 0
     """Parcels asked for from the EMCs."""
     held: int = 0

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 
 from pixelflow.node.run.order.gni_items import LoadPart
 from pixelflow.simd.boxes import Box
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["GpBox", "GpSpec"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GpSpec:
     """How wide the path is. That it carries both ways at the same time is invented."""
 

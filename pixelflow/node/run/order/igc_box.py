@@ -18,13 +18,12 @@ from pixelflow.node.run.streams.stream import Stream
 from pixelflow.observe import Progressed
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import CycleLimitError, MachineFault, SimulatorError
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["EigcBox", "IgcBox", "IgcSpec", "TigcBox"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class IgcSpec:
     """What a sequencer box knows of the two programs."""
 

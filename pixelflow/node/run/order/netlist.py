@@ -15,7 +15,7 @@ from pixelflow.node.run.order.gp_box import GpBox, GpSpec
 from pixelflow.node.run.order.igc_box import EigcBox, TigcBox
 from pixelflow.node.run.order.network_box import NetworkBox, NetworkSpec
 from pixelflow.node.run.order.tasic_box import TasicBox, TasicSpec
-from pixelflow.simd.boxes import Box, Netlist, Transfer
+from pixelflow.simd.boxes import Box, Netlist, Sent
 from pixelflow.simd.errors import InternalError
 
 __all__ = ["NodeBoxes", "WireCounts", "connect_network"]
@@ -158,27 +158,27 @@ class WireCounts:
             named = {"command": self._command, "done": self._done, "inbound": self._inbound, "outbound": self._outbound}
             self._count |= {box.wires[port].name: count for port, count in named.items()}
 
-    def __call__(self, transfer: Transfer) -> None:
+    def __call__(self, transfer: Sent) -> None:
         count = self._count.get(transfer.wire)
         if count is not None:
             count(transfer)
 
-    def _signals(self, transfer: Transfer) -> None:
+    def _signals(self, transfer: Sent) -> None:
         self.signals.update(transfer.item)
 
-    def _command(self, transfer: Transfer) -> None:
+    def _command(self, transfer: Sent) -> None:
         command = transfer.item
         self.totals["commands"] += 1
         self.totals["inbound asked"] += command.inbound_bytes * self._emcs
         self.totals["outbound asked"] += command.outbound_bytes * self._emcs
 
-    def _done(self, transfer: Transfer) -> None:
+    def _done(self, transfer: Sent) -> None:
         self.totals["dones"] += 1
 
-    def _inbound(self, transfer: Transfer) -> None:
+    def _inbound(self, transfer: Sent) -> None:
         self.totals["inbound"] += transfer.amount
 
-    def _outbound(self, transfer: Transfer) -> None:
+    def _outbound(self, transfer: Sent) -> None:
         self.totals["outbound"] += transfer.amount
 
     def snapshot(self) -> dict[str, Any]:

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 
 from pixelflow.node.run.order.gni_items import Parcel
 from pixelflow.simd.boxes import Box
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["NetworkBox", "NetworkSpec"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NetworkSpec:
     """How many nodes the network joins, and how wide it is."""
 

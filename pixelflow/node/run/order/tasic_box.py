@@ -17,19 +17,18 @@ from typing import Any
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.node.parts.sdram.slots import equal_slot
 from pixelflow.node.parts.sdram.use import SdramUse, access_pattern, needs_schedule, settle_cycles
-from pixelflow.node.parts.texture.transfer import Command, Direction, RoundAddresses, Transfer
+from pixelflow.node.parts.texture.transfer import Direction, RoundAddresses, Transfer, TransferCommand
 from pixelflow.node.run.order.emc_ports_box import Fetch
 from pixelflow.node.run.order.gni_items import LoadPart, LoadRequest
 from pixelflow.observe import Accessed
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import InternalError
-from pixelflow.simd.records import record
 from pixelflow.simd.units import Cycle
 
 __all__ = ["TasicBox", "TasicSpec", "access_cycles", "run_cycles"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TasicSpec:
     """Sizes and times of one module's texture path."""
 
@@ -58,7 +57,7 @@ def access_cycles(spec: TasicSpec, transfer: Transfer) -> int:
     return equal_slot(spec.sdram, transfer.size, write=write, pattern=pattern, spacing=spacing).cycles
 
 
-def run_cycles(spec: TasicSpec, command: Command) -> int:
+def run_cycles(spec: TasicSpec, command: TransferCommand) -> int:
     """Return the cycles from the first access to the last byte sent or written, once the first round has come in."""
     transfer, rounds = command.transfer, command.rounds
     own = spec.emcs * access_cycles(spec, transfer) + _port_cycles(spec, transfer.outbound_bytes)
@@ -75,7 +74,7 @@ def _port_cycles(spec: TasicSpec, size: int) -> int:
 class TasicState:
     """What the TASICs of a module are doing."""
 
-    command: Command | None = None
+    command: TransferCommand | None = None
     parts: int = 0
     """What is still to be finished: accesses, bytes for a GP, a load."""
     filling: bool = False
@@ -143,7 +142,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
         for _ in self.wires["gp_done"].take_all(cycle):
             self._finish(cycle)
 
-    def _begin(self, command: Command, cycle: Cycle) -> None:
+    def _begin(self, command: TransferCommand, cycle: Cycle) -> None:
         state, load = self.state, command.transfer.load
         state.command = command
         state.parts = bool(command.parcels) + bool(command.rounds)
@@ -225,7 +224,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
             raise InternalError(f"{self.name}: equal slots end in cycle {expected}, the schedule of accesses in {end}")
         return end
 
-    def _addresses(self, command: Command, index: int) -> RoundAddresses:
+    def _addresses(self, command: TransferCommand, index: int) -> RoundAddresses:
         """Return the addresses of a round; where PE data would give them and there are none, any will do."""
         if command.addresses is not None:
             return command.addresses[index]

@@ -7,15 +7,15 @@ from typing import Protocol
 
 from pixelflow.isa import Instruction, Program
 from pixelflow.node.parts.array.pe_array import PeArray
-from pixelflow.node.parts.texture.transfer import Command, Transfer
+from pixelflow.node.parts.texture.transfer import Transfer, TransferCommand
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action
 
-__all__ = ["AtOnce", "Direct", "Effects"]
+__all__ = ["AtOnce", "Direct", "SideEffects"]
 
 
-class Effects(Protocol):
+class SideEffects(Protocol):
     """Takes the side effects of a run."""
 
     def lanes(self, actions: Sequence[Action]) -> None:
@@ -27,7 +27,7 @@ class Effects(Protocol):
     def tell(self, instruction: Instruction, index: int) -> Transfer | None:
         """Carry out an instruction of the TASICs, number ``index`` of its program; return the transfer it asks for."""
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; return what the TASICs of each module are told. Raises MachineFault."""
 
     def end(self) -> None:
@@ -53,7 +53,7 @@ class Direct:
         """Carry out an instruction of the TASICs."""
         return self._texture.tell(instruction)
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer."""
         self._texture.begin(transfer)
         return self._texture.commands(transfer)

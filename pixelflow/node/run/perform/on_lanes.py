@@ -9,9 +9,9 @@ from pixelflow.isa import Instruction, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.node.parts.array.influence import influences, influences_of
 from pixelflow.node.parts.array.pe_array import PeArray
-from pixelflow.node.parts.texture.transfer import Command, Transfer
+from pixelflow.node.parts.texture.transfer import Transfer, TransferCommand
 from pixelflow.node.parts.texture.unit import TextureUnit
-from pixelflow.node.run.perform.effects import Direct, Effects
+from pixelflow.node.run.perform.effects import Direct, SideEffects
 from pixelflow.node.run.perform.performance import texture_instruction
 from pixelflow.node.run.perform.prepared import Key, prepared
 from pixelflow.node.run.streams.analysis import Analysis
@@ -38,14 +38,14 @@ class OnLanes:
     """
 
     def __init__(
-        self, analysis: Analysis, array: PeArray, texture: TextureUnit, bus: Bus, effects: Effects | None = None
+        self, analysis: Analysis, array: PeArray, texture: TextureUnit, bus: Bus, effects: SideEffects | None = None
     ) -> None:
         self._analysis = analysis
         self._program = analysis.program
         self._array = array
         self._texture = texture
         self._bus = bus
-        self._effects: Effects = Direct(array, texture) if effects is None else effects
+        self._effects: SideEffects = Direct(array, texture) if effects is None else effects
         self._enables = _EnableCounts(self._program.instructions, array, bus) if bus.wants(EnablesChanged) else None
         self._prepared = prepared(array, self._program)
         self._on_lanes = self._prepared.on_lanes
@@ -136,7 +136,7 @@ class OnLanes:
         self.flush()
         return self._effects.tell(instruction, index)
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; return what the TASICs of each module are told."""
         self.flush()
         return self._effects.begin(transfer)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.parts.array.pe_array import PeArray
-from pixelflow.node.parts.texture.transfer import Command, Transfer
+from pixelflow.node.parts.texture.transfer import Transfer, TransferCommand
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.node.run.marks.timed_texture import TimedTextureUnit
 from pixelflow.node.run.marks.tracker import MarkTracker
@@ -58,7 +58,7 @@ class OnMarks:
         self._tracker.asked_by = index
         return self._texture.tell(instruction)
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; raises InputError where its time depends on PE data."""
         self._texture.begin(transfer)
         return self._texture.commands(transfer)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from pixelflow.isa import Instruction, Program, Unit
-from pixelflow.node.parts.texture.transfer import WAYS, Command, Transfer
+from pixelflow.node.parts.texture.transfer import WAYS, Transfer, TransferCommand
 from pixelflow.node.run.streams.analysis import Analysis
 from pixelflow.node.run.streams.issue import Issue
 from pixelflow.node.run.streams.stream import Stream
@@ -35,7 +35,7 @@ class Performance(Protocol):
     def tell(self, index: int) -> Transfer | None:
         """Carry out a texture instruction; return the transfer that it asks for. Raises MachineFault for another."""
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; return what the TASICs of each module are told."""
 
     def end(self) -> None:
@@ -67,7 +67,7 @@ class OnNothing:
     def tell(self, index: int) -> Transfer | None:
         """No instruction asks for a transfer."""
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Nobody is told anything."""
         return ()
 

@@ -17,7 +17,7 @@ from pixelflow.node.parts.array.pe_array import PeArray
 from pixelflow.node.parts.texture.read_cache import KeptRead, LastRound
 from pixelflow.node.parts.texture.rereading import Rereading
 from pixelflow.node.parts.texture.state import TextureState
-from pixelflow.node.parts.texture.transfer import Command, Transfer
+from pixelflow.node.parts.texture.transfer import Transfer, TransferCommand
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.node.run.perform.effects import Direct
 from pixelflow.node.run.perform.score import Begin, End, Lanes, Score, Settings, play
@@ -39,7 +39,7 @@ class Again:
     """Of the TASICs, before it began."""
     versions: tuple[int, ...]
     """Of texture memory."""
-    commands: tuple[Command, ...]
+    commands: tuple[TransferCommand, ...]
     """What the TASICs are told."""
     rows: RepeatedRows
 
@@ -77,7 +77,7 @@ class _Quick(Direct):
         self.flush()
         super().configure(instruction)
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; raises MachineFault, with nothing moved."""
         unit, number = self._texture, self._transfers
         self._transfers += 1

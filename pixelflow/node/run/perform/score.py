@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pixelflow.isa import Instruction
-from pixelflow.node.parts.texture.transfer import Command, Transfer
-from pixelflow.node.run.perform.effects import Effects
+from pixelflow.node.parts.texture.transfer import Transfer, TransferCommand
+from pixelflow.node.run.perform.effects import SideEffects
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action
 
@@ -54,7 +54,7 @@ class Begin:
     """The first half of a transfer, and what the TASICs of each module were told."""
 
     transfer: Transfer
-    commands: tuple[Command, ...]
+    commands: tuple[TransferCommand, ...]
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class Score(Generic[Account]):
 class Noting:
     """Effects that are noted in a score besides."""
 
-    def __init__(self, inner: Effects, score: Score) -> None:
+    def __init__(self, inner: SideEffects, score: Score) -> None:
         self._inner = inner
         self._score = score
 
@@ -115,7 +115,7 @@ class Noting:
         self._score.note(Told(instruction, index, transfer))
         return transfer
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer."""
         commands = self._inner.begin(transfer)
         self._score.note(Begin(transfer, commands))
@@ -130,7 +130,7 @@ class Noting:
 class From:
     """Effects of which the first ``done`` steps of a score have been made already, with the answers that it holds."""
 
-    def __init__(self, score: Score, done: int, inner: Effects) -> None:
+    def __init__(self, score: Score, done: int, inner: SideEffects) -> None:
         self._done = iter(score.steps[:done])
         self._inner = inner
         self._lanes: Step | None = None
@@ -159,7 +159,7 @@ class From:
         step = self._next()
         return self._inner.tell(instruction, index) if step is None else step.transfer
 
-    def begin(self, transfer: Transfer) -> tuple[Command, ...]:
+    def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer, if need be."""
         step = self._next()
         return self._inner.begin(transfer) if step is None else step.commands
@@ -170,7 +170,7 @@ class From:
             self._inner.end()
 
 
-def play(score: Score, effects: Effects) -> int | None:
+def play(score: Score, effects: SideEffects) -> int | None:
     """Make the steps of an earlier run.
 
     Returns None where every answer was as before, so that the account is the same. Else returns how many steps were

@@ -14,7 +14,7 @@ from pixelflow.isa.control import RET, START
 from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.run.streams.ports import meets_ports, sharing
 from pixelflow.node.run.streams.sequencer import Sequencer
-from pixelflow.node.run.streams.straight_code import Body, Frame, StraightCode
+from pixelflow.node.run.streams.straight_code import CallFrame, RoutineBody, StraightCode
 
 __all__ = ["WholeCall", "WholeCalls"]
 
@@ -37,7 +37,7 @@ class WholeCall(StraightCode):
     def length(self) -> int:
         return self.body.end - self.body.first
 
-    def fits(self, frames: Sequence[Frame]) -> bool:
+    def fits(self, frames: Sequence[CallFrame]) -> bool:
         """Return whether the call can be made unseen: no instruction faults, none of them meets a port.
 
         ``parameters`` are then those of this pass.
@@ -50,7 +50,7 @@ class WholeCall(StraightCode):
         self.parameters = parameters
         return True
 
-    def _has_room(self, frames: Sequence[Frame]) -> bool:
+    def _has_room(self, frames: Sequence[CallFrame]) -> bool:
         """Return whether the stacks of calls, latches and enables have room; where not, the fault comes of itself."""
         if len(frames) > self.sequencer.config.call_depth:
             return False
@@ -85,7 +85,7 @@ class WholeCalls:
 
     def __init__(self, sequencer: Sequencer) -> None:
         self._sequencer = sequencer
-        self._bodies: dict[int, Body | None] = {}
+        self._bodies: dict[int, RoutineBody | None] = {}
 
     def at(self, index: int) -> WholeCall | None:
         """Return the call at an instruction that is one; None where the routine is no straight code."""
@@ -100,7 +100,7 @@ class WholeCalls:
         values = tuple((each.offset if isinstance(each, Mem) else each.value, each.base) for each in arguments)
         return WholeCall(index, index + 1, cycles, (), body=body, arguments=values, sequencer=sequencer)
 
-    def _look(self, target: int) -> Body | None:
+    def _look(self, target: int) -> RoutineBody | None:
         """Return the routine at a word address, None where it is no straight code or is seen for certain."""
         sequencer = self._sequencer
         instructions = sequencer.program.instructions
@@ -127,7 +127,7 @@ class WholeCalls:
             end += 1
         if end == len(instructions) or depth or end == first:
             return None
-        return Body(
+        return RoutineBody(
             first,
             end,
             target,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pixelflow.isa import Program
 from pixelflow.node.run.streams.semaphore_use import use_of
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.simd.errors import DeadlockError
-from pixelflow.simd.records import record
 
 __all__ = ["OpenWait", "deadlock"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OpenWait:
     """A wait that has not come to its end: its reason, as in `Run.waits`, and its cycles so far."""
 

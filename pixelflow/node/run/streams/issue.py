@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 from pixelflow.node.run.streams.straight_code import StraightCode
-from pixelflow.simd.records import record
 
 __all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Issue", "IssueKind"]
 
@@ -19,7 +19,7 @@ class IssueKind(Enum):
     BLOCKED = "the stream waits for a semaphore (`Stream.waiting`); its next step tries again"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Issue:
     """One step of a stream."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL, HALT, JMP, RET, SIGNAL, WAIT
 from pixelflow.simd.errors import MachineFault
-from pixelflow.simd.records import record
 
 __all__ = ["STREAMS", "StreamUse", "remote_semaphores", "use_of"]
 
 STREAMS = ("eigc", "tigc")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StreamUse:
     """For each semaphore, the instructions that the code of one stream can reach and that wait for it or signal it."""
 

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from pixelflow.isa import Family, Instruction, Unit
 from pixelflow.isa.control import CALL
 from pixelflow.node.run.streams.ports import PortUse, meets_ports
-from pixelflow.simd.records import record
 
-__all__ = ["Body", "Frame", "StraightCode", "StraightCodes"]
+__all__ = ["CallFrame", "RoutineBody", "StraightCode", "StraightCodes"]
 
 
 @dataclass(slots=True)
-class Frame:
+class CallFrame:
     """What a call keeps: where to return to, the parameters, the open loops as [body start, rounds left]."""
 
     return_to: int
@@ -33,8 +32,8 @@ class Frame:
     entered_at: int = 0
 
 
-@record
-class Body:
+@dataclass(frozen=True, slots=True)
+class RoutineBody:
     """Instructions ``first`` to ``end - 1`` of a routine, RET not included, and what a call needs to know of them."""
 
     first: int
@@ -62,7 +61,7 @@ class StraightCode:
     """For each parameter that addresses are relative to: (parameter, first byte, one past the last byte)."""
     shared: bool = False
     settings: bool = False
-    body: Body | None = None
+    body: RoutineBody | None = None
     """The routine that is called, where this is a call (`calls.py`)."""
 
     @property
@@ -75,7 +74,7 @@ class StraightCode:
         """Instructions that are executed."""
         return self.end - self.first
 
-    def fits(self, frames: Sequence[Frame]) -> bool:
+    def fits(self, frames: Sequence[CallFrame]) -> bool:
         """Return whether all of it can be executed unseen in the innermost frame: no address meets a port."""
         parameters = frames[-1].parameters
         for base, low, high in self.relative:

@@ -20,7 +20,7 @@ from pixelflow.isa.registers import ENABLE_STACK, LATCH_STACK
 from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
 from pixelflow.node.run.streams.semaphores import Semaphores
 from pixelflow.node.run.streams.sequencer import Sequencer
-from pixelflow.node.run.streams.straight_code import Frame, StraightCode, StraightCodes
+from pixelflow.node.run.streams.straight_code import CallFrame, StraightCode, StraightCodes
 from pixelflow.observe import Blocked, Bus, Executed, RoutineEntered, RoutineLeft, Signalled, StageBegan, Taken, Waited
 from pixelflow.simd.errors import CycleLimitError, InternalError, MachineFault
 
@@ -67,7 +67,7 @@ class Stream:
         self.index = self._position(program.entries[entry])
         self.executed = [0] * len(program.instructions)
         self._single: dict[int, Issue] = {}
-        self.frames: list[Frame] = [Frame(-1, [])]
+        self.frames: list[CallFrame] = [CallFrame(-1, [])]
         self.stages: list[tuple[str, int]] = []
         self.waits: dict[str, int] = {}
         """Cycles spent waiting, by reason: ``sem N`` or ``transfer``."""
@@ -191,7 +191,7 @@ class Stream:
             self._fault(f"more than {self.sequencer.config.call_depth} calls inside calls")
         name = self.sequencer.routine_name(target)
         parameters = [self._argument(argument) for argument in arguments]
-        self.frames.append(Frame(self.index, parameters, name=name, entered_at=self.cycle))
+        self.frames.append(CallFrame(self.index, parameters, name=name, entered_at=self.cycle))
         self.index = self._position(target)
         self.bus.tell(RoutineEntered, self.cycle, self.name, name, len(self.frames) - 1)
 
@@ -328,7 +328,7 @@ class Stream:
         """Go on from a snapshot of a stream of the same program."""
         self.cycle, self.index, self.halted = snapshot["cycle"], snapshot["index"], snapshot["halted"]
         self.executed[:] = snapshot["executed"]
-        self.frames = [Frame(*copy.deepcopy(values)) for values in snapshot["frames"]]
+        self.frames = [CallFrame(*copy.deepcopy(values)) for values in snapshot["frames"]]
         self.stages = [(name, cycle) for name, cycle in snapshot["stages"]]
         self.waits = dict(snapshot["waits"])
         self.stage_waits = {(stage, reason): cycles for stage, reason, cycles in snapshot["stage_waits"]}

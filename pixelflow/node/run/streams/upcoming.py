@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node.run.streams.issue import Issue, IssueKind
 from pixelflow.node.run.streams.semaphores import Semaphores
-from pixelflow.node.run.streams.straight_code import Frame
+from pixelflow.node.run.streams.straight_code import CallFrame
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.observe import Bus, Executed, RoutineLeft
 from pixelflow.simd.errors import SimulatorError
-from pixelflow.simd.records import record
 
 __all__ = ["Upcoming", "ends_at", "upcoming"]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Upcoming:
     """The next instruction of a stream."""
 
@@ -24,7 +25,7 @@ class Upcoming:
     """Position in the program of the next instruction that is not control."""
     control: tuple[int, ...]
     """The control instructions before it, in the order in which they will be executed."""
-    frames: tuple[Frame, ...]
+    frames: tuple[CallFrame, ...]
     """The calls that it will be inside of, innermost last; the first is the main program."""
 
     outermost: int

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from math import lcm
 
 from pixelflow.simd.lanes.compiled.blocks import Block
-from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Operations, Value, Vectors, constant
-from pixelflow.simd.lanes.form import Form, Op, Step
+from pixelflow.simd.lanes.compiled.llvm.operations import FULL, Bit, Value, VectorOperations, Vectors, constant
+from pixelflow.simd.lanes.form import Form, FormStep, Op
 
-__all__ = ["Body", "function"]
+__all__ = ["LoopBody", "function"]
 
 _NAME = re.compile(r"%(?:v\d+|at)\b")
 """What has a value of its own in every strip, unless it was made before the loop."""
@@ -28,7 +28,7 @@ def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
     """Return the text of a function that carries out a block, ``strips`` (a power of two) of lanes in each round."""
     steps = (step for form, _ in block.forms for step in form.steps)
     groups = {len(step.lanes) for step in steps if step.lanes}
-    body = Body(vectors, lcm(vectors.width, *groups))
+    body = LoopBody(vectors, lcm(vectors.width, *groups))
     body.rows = dict.fromkeys(block.full, FULL)
     body.before = dict(body.rows)
     for form, operands in block.forms:
@@ -58,7 +58,7 @@ def function(name: str, block: Block, vectors: Vectors, strips: int = 1) -> str:
 
 
 @dataclass(slots=True)
-class Body(Operations):
+class LoopBody(VectorOperations):
     """The body of one function: parts, one after the other, on rows that are loaded once and stored once."""
 
     rows: dict[int, Value] = field(default_factory=dict)
@@ -157,7 +157,7 @@ class Body(Operations):
             inputs = [values[at] for at in step.inputs]
             values.append(self._other(step, inputs, slots) if direct is None else direct(self, *inputs))
 
-    def _other(self, step: Step, inputs: Sequence[Value], slots: Sequence[int]) -> Value:
+    def _other(self, step: FormStep, inputs: Sequence[Value], slots: Sequence[int]) -> Value:
         """Add a step with a detail."""
         detail = step.detail
         match step.op:
@@ -215,16 +215,16 @@ def _pattern(bits: tuple[int, ...], strip: int) -> str:
 
 
 _DIRECT: dict[Op, Callable[..., Value]] = {
-    Op.ADD: Body.add,
-    Op.CARRY: Body.carry,
+    Op.ADD: LoopBody.add,
+    Op.CARRY: LoopBody.carry,
     Op.AND: lambda body, a, b: body.logic("and", a, b),
     Op.OR: lambda body, a, b: body.logic("or", a, b),
     Op.XOR: lambda body, a, b: body.logic("xor", a, b),
-    Op.NOT: Body.complement,
-    Op.UP: Body.up,
+    Op.NOT: LoopBody.complement,
+    Op.UP: LoopBody.up,
     Op.TOP: lambda body, a: Bit("top", body.full(a)),
-    Op.DOWN: Body.down,
+    Op.DOWN: LoopBody.down,
     Op.BOTTOM: lambda body, a: Bit("bottom", body.full(a)),
-    Op.SELECT: Body.select,
+    Op.SELECT: LoopBody.select,
 }
 """What lowers steps that are nothing but what they take."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pixelflow.simd.lanes.form import Form, Op, Part, Step
+from pixelflow.simd.lanes.form import Form, FormStep, Op, Part
 
 __all__ = ["full_after", "masks_read"]
 
@@ -51,7 +51,7 @@ def _changes_nothing(form: Form, full: tuple[bool, ...] | None) -> bool:
     return True
 
 
-def _value(step: Step, values: list[int | None]) -> int | None:
+def _value(step: FormStep, values: list[int | None]) -> int | None:
     """Return what is known of the value of a step that is no load."""
     inputs = [values[at] for at in step.inputs]
     match step.op:

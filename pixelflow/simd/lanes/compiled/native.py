@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from threading import RLock
@@ -22,7 +23,6 @@ from pixelflow.simd.lanes.compiled.threads.sharing import NAMES, TEXT, Functions
 from pixelflow.simd.lanes.compiled.threads.team import Team
 from pixelflow.simd.lanes.form import Form
 from pixelflow.simd.lanes.form.steps import __file__ as form_file
-from pixelflow.simd.records import record
 
 __all__ = ["ELSEWHERE", "GO", "GUARD", "WALK", "Foreign", "Native", "native"]
 
@@ -37,7 +37,7 @@ _STRIPS = 4
 """Strips of lanes that a block of one part works on in a round of its loop, where it is compiled with care."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Foreign:
     """A function that somebody else has written down: ``body`` is all of its text between the braces.
 

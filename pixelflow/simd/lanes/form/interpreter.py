@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.form.selection import Operation, Special, Value, select
+from pixelflow.simd.lanes.form.selection import NumpyOperation, Special, Value, select
 from pixelflow.simd.lanes.form.steps import Part
 
 __all__ = ["Calls", "Interpreter"]
@@ -105,7 +105,7 @@ class Interpreter:
             return self._constants[value.constant]
         return buffers[value]
 
-    def _calls(self, operation: Operation, inputs: list[Row], out: Row) -> list[Call]:
+    def _calls(self, operation: NumpyOperation, inputs: list[Row], out: Row) -> list[Call]:
         match operation.what:
             case Special.COPY:
                 return [partial(np.copyto, out, inputs[0])]

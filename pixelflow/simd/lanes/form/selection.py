@@ -15,9 +15,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from pixelflow.simd.lanes.form.steps import Form, Op, Part, Step
+from pixelflow.simd.lanes.form.steps import Form, FormStep, Op, Part
 
-__all__ = ["Lie", "Operation", "Special", "Value", "select"]
+__all__ = ["Lie", "NumpyOperation", "Special", "Value", "select"]
 
 
 class Lie(Enum):
@@ -51,12 +51,12 @@ class Value:
     """The word of which this one is the complement, where it is known."""
     carry: Value | None = None
     """What this sum carried out."""
-    overwritten_by: Operation | None = None
+    overwritten_by: NumpyOperation | None = None
     """For a view of a row of state, the operation that next writes that row."""
 
 
 @dataclass(eq=False, slots=True)
-class Operation:
+class NumpyOperation:
     """``out = what(*inputs)``; ``detail`` carries what is not a row (a permutation, coefficients)."""
 
     what: np.ufunc | Special
@@ -65,7 +65,7 @@ class Operation:
     detail: tuple[int, ...] = ()
 
 
-def select(part: Part, units: Collection[int]) -> tuple[Sequence[Operation], list[int]]:
+def select(part: Part, units: Collection[int]) -> tuple[Sequence[NumpyOperation], list[int]]:
     """Return the operations that carry a part out, and the places of the rows that they name by number.
 
     Flags at the places ``units`` lie as 0 and 1.
@@ -79,7 +79,7 @@ def select(part: Part, units: Collection[int]) -> tuple[Sequence[Operation], lis
 
 
 @lru_cache(maxsize=4096)
-def _selected(form: Form, operands: tuple[int, ...], units: tuple[int, ...]) -> Sequence[Operation]:
+def _selected(form: Form, operands: tuple[int, ...], units: tuple[int, ...]) -> Sequence[NumpyOperation]:
     selection = _Selection(form, operands, units)
     return tuple(_redirect(_save_overwritten(_drop_unread(selection.operations))))
 
@@ -89,7 +89,7 @@ class _Selection:
 
     def __init__(self, form: Form, operands: Sequence[int], units: Collection[int]) -> None:
         self._form, self._operands, self._units = form, operands, units
-        self.operations: list[Operation] = []
+        self.operations: list[NumpyOperation] = []
         self._views: dict[int, list[Value]] = {}
         values: list[Value] = []
         for step in self._form.steps:
@@ -103,7 +103,7 @@ class _Selection:
 
     def _do(self, what: np.ufunc | Special, lie: Lie, *inputs: Value, detail: tuple[int, ...] = ()) -> Value:
         out = Value(lie)
-        self.operations.append(Operation(what, inputs, out, detail))
+        self.operations.append(NumpyOperation(what, inputs, out, detail))
         return out
 
     def _view(self, row: int, bits: int) -> Value:
@@ -124,7 +124,7 @@ class _Selection:
             return self._do(np.negative, lie, bit)
         return self._do(np.bitwise_and, lie, bit, _ONE)
 
-    def _other(self, step: Step, inputs: list[Value]) -> Value:
+    def _other(self, step: FormStep, inputs: list[Value]) -> Value:
         """Select what has a detail and is no load."""
         detail = step.detail
         match step.op:
@@ -149,7 +149,7 @@ class _Selection:
 
     def _store(self, row: int, bits: int, value: Value) -> Value:
         lie = self._lie(row, bits)
-        write = Operation(Special.COPY, (value if bits > 1 else self._as(lie, value),), Value(lie, row))
+        write = NumpyOperation(Special.COPY, (value if bits > 1 else self._as(lie, value),), Value(lie, row))
         for view in self._views.pop(row, ()):
             view.overwritten_by = write
         self.operations.append(write)
@@ -245,7 +245,7 @@ def _truth(lie: Lie, value: bool) -> int:
     return 1 if lie is Lie.UNIT else 0xFF
 
 
-def _drop_unread(operations: list[Operation]) -> list[Operation]:
+def _drop_unread(operations: list[NumpyOperation]) -> list[NumpyOperation]:
     wanted: set[Value] = set()
     kept = []
     for operation in reversed(operations):
@@ -255,14 +255,14 @@ def _drop_unread(operations: list[Operation]) -> list[Operation]:
     return kept[::-1]
 
 
-def _save_overwritten(operations: list[Operation]) -> list[Operation]:
+def _save_overwritten(operations: list[NumpyOperation]) -> list[NumpyOperation]:
     """Copy a row of state before it is overwritten, where a view taken earlier is still read afterwards.
 
     Readers before the overwriting operation, and that operation itself, keep the view; later ones read the copy.
     """
     position = {operation: index for index, operation in enumerate(operations)}
     copy_of: dict[Value, Value] = {}
-    copies: dict[Operation, list[Operation]] = {}
+    copies: dict[NumpyOperation, list[NumpyOperation]] = {}
     for index, operation in enumerate(operations):
         inputs = []
         for value in operation.inputs:
@@ -270,7 +270,7 @@ def _save_overwritten(operations: list[Operation]) -> list[Operation]:
             if value.row is not None and by is not None and position.get(by, index) < index:
                 if value not in copy_of:
                     copy_of[value] = Value(value.lie)
-                    copies.setdefault(by, []).append(Operation(Special.COPY, (value,), copy_of[value]))
+                    copies.setdefault(by, []).append(NumpyOperation(Special.COPY, (value,), copy_of[value]))
                 value = copy_of[value]
             inputs.append(value)
         operation.inputs = tuple(inputs)
@@ -281,7 +281,7 @@ _STAYS = (Special.ROUTE, Special.CUT, Special.PATTERN)
 """Operations whose result is not computed where it would be copied to."""
 
 
-def _redirect(operations: list[Operation]) -> list[Operation]:
+def _redirect(operations: list[NumpyOperation]) -> list[NumpyOperation]:
     """Compute a result in the row of state that it would be copied to."""
     operations = list(operations)
     maker = {operation.out: operation for operation in operations}

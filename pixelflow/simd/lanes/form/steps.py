@@ -1,7 +1,7 @@
 """The one recorded form of a meaning: typed steps without operands, for words of any size, interned.
 
-A meaning is carried out once on a `Recorder`, an algebra whose values are the numbers of steps. What depends on where
-an operand lies (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the *form* of
+A meaning is carried out once on a `MeaningRecorder`, an algebra whose values are the numbers of steps. What depends on
+where an operand lies (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the *form* of
 the meaning. Meanings that differ only in their operands have one form, so that what is made of it (native code above
 all) serves all of them. A form and its operands are a *part* of a program.
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.shape import Shape
 
-__all__ = ["COORDINATES", "Form", "Op", "Part", "Step", "coordinate_bytes", "form_of", "places_of", "record"]
+__all__ = ["COORDINATES", "Form", "FormStep", "Op", "Part", "coordinate_bytes", "form_of", "places_of", "record"]
 
 COORDINATES = ("x low", "x high", "y low", "y high")
 """Rows of state past the flags that hold the bytes of each lane's x and y."""
@@ -67,7 +67,7 @@ class Op(IntEnum):
     """A bit that is the same in every group: ``lanes[i]`` in lane i."""
 
 
-class Step(NamedTuple):
+class FormStep(NamedTuple):
     """What is done; ``bits`` is the size of the result in each lane, ``inputs`` are the numbers of earlier steps."""
 
     op: Op
@@ -81,7 +81,7 @@ class Step(NamedTuple):
 class Form:
     """The steps of a meaning. Forms are interned (`form_of`) and stay: equal ones are the same object."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[FormStep, ...]
     is_row: tuple[bool, ...]
     """Which of the operands are rows of state."""
     stores: tuple[int, ...]
@@ -95,13 +95,13 @@ class Part(NamedTuple):
     operands: Sequence[int]
 
 
-_forms: dict[tuple[Step, ...], Form] = {}
+_forms: dict[tuple[FormStep, ...], Form] = {}
 
 _OPERANDS = {Op.LITERAL: (False,), Op.LOAD: (True,), Op.STORE: (True,), Op.AFFINE: (False,) * 3}
 """Of the operands of a step, which are rows."""
 
 
-def form_of(steps: tuple[Step, ...]) -> Form:
+def form_of(steps: tuple[FormStep, ...]) -> Form:
     """Return the one form that these steps are."""
     form = _forms.get(steps)
     if form is None:
@@ -127,12 +127,12 @@ def record(meaning: Meaning, places: Mapping[str, int], bits: int = 8) -> Part:
 
     ``places`` are the rows of state that hold registers, flags and coordinates.
     """
-    recorder = Recorder(places, bits)
+    recorder = MeaningRecorder(places, bits)
     meaning(recorder)
     fields = tuple(recorder.steps)
     form = _recorded.get(fields)
     if form is None:
-        form = _recorded[fields] = form_of(tuple([Step(*each) for each in fields]))
+        form = _recorded[fields] = form_of(tuple([FormStep(*each) for each in fields]))
     return Part(form, recorder.operands)
 
 
@@ -147,7 +147,7 @@ _ADD, _CARRY, _AND, _OR, _XOR, _NOT = Op.ADD, Op.CARRY, Op.AND, Op.OR, Op.XOR, O
 _UP, _TOP, _DOWN, _BOTTOM, _SELECT = Op.UP, Op.TOP, Op.DOWN, Op.BOTTOM, Op.SELECT
 
 
-class Recorder:
+class MeaningRecorder:
     """The algebra that records: ``steps`` without operands, and ``operands``."""
 
     __slots__ = ("_all", "_bits", "_fixed", "_places", "operands", "steps")

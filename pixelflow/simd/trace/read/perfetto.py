@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.trace.faults import Checked, Faults
-from pixelflow.simd.trace.model import Category, Clock, Flow, Label, Trace, Track, TrackKind
+from pixelflow.simd.trace.model import Category, FlowArrow, Label, Trace, TraceClock, Track, TrackKind
 from pixelflow.simd.trace.perfetto import HEADER_PROCESS, NANOSECONDS, SEQUENCE
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class _Reader:
             self._faults.end(f"arrow {number} has only one end")
         if self._header is None:
             self._faults.end("no process with the header of the trace")
-            return Trace(Clock(1))
+            return Trace(TraceClock(1))
         if self._trace.events != self._events:
             self._faults.end(f"{self._trace.events} events, the header says {self._events}: the file is cut off")
         for number in sorted(self._sources.keys() & self._targets.keys()):
@@ -134,7 +134,7 @@ class _Reader:
             source = self._sources[number]
             if self._start(*source) > self._start(track, row):
                 self._faults.byte(offset, f"arrow {number} ends before it begins")
-            self._trace.flows.append(Flow(*source, track, row))
+            self._trace.flows.append(FlowArrow(*source, track, row))
         return self._trace
 
     def _start(self, track: Track, row: int) -> int:
@@ -172,7 +172,7 @@ class _Reader:
             self._faults.byte(offset, "the header lacks clock_mhz, begin, end or events: not from this tool")
             numbers = ["1", "0", "0", "0"]
         mhz, begin, end, self._events = map(int, numbers)
-        self._header = Trace(Clock(mhz), header, begin, end)
+        self._header = Trace(TraceClock(mhz), header, begin, end)
 
     # --- events ------------------------------------------------------------------------------------------------
 

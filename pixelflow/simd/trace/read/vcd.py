@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from pixelflow.simd.trace.faults import Checked, Faults
-from pixelflow.simd.trace.model import STREAMS, Clock, Track, TrackKind
+from pixelflow.simd.trace.model import STREAMS, TraceClock, Track, TrackKind
 from pixelflow.simd.trace.text import unescape
 from pixelflow.simd.trace.vcd import IDLE, time_unit
 
@@ -73,7 +73,7 @@ class _Dump:
         self._timescale: str | None = None
         self._limits = (0, 0)
         """The first and the last cycle, as the header says."""
-        self._clock = Clock(1)
+        self._clock = TraceClock(1)
         self._per_second = 1
         self._time: int | None = None
         self._cycle = 0
@@ -137,7 +137,7 @@ class _Dump:
             self._fault("the header lacks clock_mhz, begin or end: not a dump of this tool")
             return
         self._limits = int(header["begin"]), int(header["end"])
-        self._clock = Clock(max(1, int(header["clock_mhz"])))
+        self._clock = TraceClock(max(1, int(header["clock_mhz"])))
         self._per_second, timescale = time_unit(self._clock)
         if self._timescale != timescale:
             self._fault(f"the timescale is {self._timescale}, at {self._clock.mhz} MHz it must be {timescale}")

@@ -6,13 +6,13 @@ included: a `finite` entry takes exponents of 255 as ordinary ones.
 
 from __future__ import annotations
 
-from pixelflow.node.parts.kernels.floats.formats import Format
-from pixelflow.node.parts.kernels.floats.vector import Choice, Vector
+from pixelflow.node.parts.kernels.floats.formats import FloatFormat
+from pixelflow.node.parts.kernels.floats.vector import LaneVector, VectorChoice
 
 __all__ = ["divided", "multiplied", "root", "summed"]
 
 
-def summed(form: Format, a: Vector, b: Vector, *, subtract: bool, finite: bool) -> Vector:
+def summed(form: FloatFormat, a: LaneVector, b: LaneVector, *, subtract: bool, finite: bool) -> LaneVector:
     """Return a + b, or a - b."""
     sign_a, sign_b = form.sign(a), form.sign(b)
     if subtract:
@@ -48,13 +48,13 @@ def summed(form: Format, a: Vector, b: Vector, *, subtract: bool, finite: bool) 
     return form.signed(pattern, sign)
 
 
-def _limited(form: Format, exponent: Vector, zero: Choice, pattern: Vector) -> Vector:
+def _limited(form: FloatFormat, exponent: LaneVector, zero: VectorChoice, pattern: LaneVector) -> LaneVector:
     """Return a pattern, or the end of the range that its exponent less 1 is beyond; ``zero`` is 0 in any case."""
     pattern = (exponent >= 254).of(form.infinity, pattern)
     return (zero | exponent.negative()).of(0, pattern)
 
 
-def multiplied(form: Format, a: Vector, b: Vector, *, finite: bool) -> Vector:
+def multiplied(form: FloatFormat, a: LaneVector, b: LaneVector, *, finite: bool) -> LaneVector:
     """Return a * b."""
     exponent_a, exponent_b = form.exponent(a), form.exponent(b)
     product = _product(form, form.mantissa(a), form.mantissa(b))
@@ -71,7 +71,7 @@ def multiplied(form: Format, a: Vector, b: Vector, *, finite: bool) -> Vector:
     return form.signed(pattern, form.sign(a ^ b))
 
 
-def _product(form: Format, a: Vector, b: Vector) -> Vector:
+def _product(form: FloatFormat, a: LaneVector, b: LaneVector) -> LaneVector:
     """Return the top width bits of a product of mantissas; the lowest tells whether any bit below is set."""
     if form.word == 32:
         high, low = _product_of_32(a << 8, b << 8)
@@ -83,7 +83,7 @@ def _product(form: Format, a: Vector, b: Vector) -> Vector:
     return high >> cut | rest.differs(0).number(64)
 
 
-def _product_of_32(a: Vector, b: Vector) -> tuple[Vector, Vector]:
+def _product_of_32(a: LaneVector, b: LaneVector) -> tuple[LaneVector, LaneVector]:
     """Return the upper and the lower halves of products of 32-bit numbers."""
     # Even and odd lanes apart, as vector units multiply.
     wide_a, wide_b, low = a.viewed(64), b.viewed(64), (1 << 32) - 1
@@ -92,7 +92,7 @@ def _product_of_32(a: Vector, b: Vector) -> tuple[Vector, Vector]:
     return (even >> 32 | odd & ~low).viewed(32), (even & low | odd << 32).viewed(32)
 
 
-def _product_of_64(a: Vector, b: Vector) -> tuple[Vector, Vector]:
+def _product_of_64(a: LaneVector, b: LaneVector) -> tuple[LaneVector, LaneVector]:
     """Return the upper halves of products of 64-bit numbers, and what is 0 exactly where the lower ones are."""
     low = (1 << 32) - 1
     a_low, a_high, b_low, b_high = a & low, a >> 32, b & low, b >> 32
@@ -102,7 +102,7 @@ def _product_of_64(a: Vector, b: Vector) -> tuple[Vector, Vector]:
     return high, (first | middle) & low
 
 
-def divided(form: Format, a: Vector, b: Vector, *, finite: bool) -> Vector:
+def divided(form: FloatFormat, a: LaneVector, b: LaneVector, *, finite: bool) -> LaneVector:
     """Return a / b."""
     exponent_a, exponent_b = form.exponent(a), form.exponent(b)
     dividend, divisor = form.mantissa(a), form.mantissa(b)
@@ -121,7 +121,7 @@ def divided(form: Format, a: Vector, b: Vector, *, finite: bool) -> Vector:
     return form.signed(pattern, form.sign(a ^ b))
 
 
-def _quotient(form: Format, a: Vector, b: Vector) -> Vector:
+def _quotient(form: FloatFormat, a: LaneVector, b: LaneVector) -> LaneVector:
     """Return a / b with the leading bit at the top, one bit more than a mantissa, and one for the rest."""
     if form.word == 32:
         text = a.text
@@ -130,7 +130,7 @@ def _quotient(form: Format, a: Vector, b: Vector) -> Vector:
         names = [each.through_double("sitofp") for each in (a, b)]
         scaled = text.line(f"fmul <{a.size} x double> {names[0]}, splat (double 1.677721600e+07)")
         ratio = text.line(f"fdiv <{a.size} x double> {scaled}, {names[1]}")
-        quotient = Vector(text, text.line(f"fptosi <{a.size} x double> {ratio} to {a.kind}"), a.size, a.bits)
+        quotient = LaneVector(text, text.line(f"fptosi <{a.size} x double> {ratio} to {a.kind}"), a.size, a.bits)
         return quotient << 7 | (a << 24).differs(quotient * b).number(32)
     rest, found = a - b, None
     for _ in range(8 * form.mantissa_bytes):
@@ -142,7 +142,7 @@ def _quotient(form: Format, a: Vector, b: Vector) -> Vector:
     return found << 7 | rest.differs(0).number(a.bits)
 
 
-def root(form: Format, a: Vector, *, finite: bool) -> Vector:
+def root(form: FloatFormat, a: LaneVector, *, finite: bool) -> LaneVector:
     """Return the square root of a."""
     exponent = form.exponent(a)
     odd = (exponent & 1).differs(0)
@@ -156,7 +156,7 @@ def root(form: Format, a: Vector, *, finite: bool) -> Vector:
     return form.signed(pattern, form.sign(a))
 
 
-def _root(form: Format, a: Vector, odd: Choice) -> Vector:
+def _root(form: FloatFormat, a: LaneVector, odd: VectorChoice) -> LaneVector:
     """Return the root of a mantissa, doubled where the exponent is not odd; as `_quotient` returns its result."""
     if form.word == 32:
         text = a.text
@@ -168,7 +168,7 @@ def _root(form: Format, a: Vector, odd: Choice) -> Vector:
         # At most 50 bits, and no root of 25 bits is nearer to a whole number than binary64 can tell.
         scaled = text.line(f"fmul {kind} {name}, splat (double 3.355443200e+07)")
         found = text.line(f"call {kind} @{intrinsic}({kind} {scaled})")
-        whole = Vector(text, text.line(f"fptosi {kind} {found} to {a.kind}"), a.size, a.bits)
+        whole = LaneVector(text, text.line(f"fptosi {kind} {found} to {a.kind}"), a.size, a.bits)
         return whole << 7 | (doubled << 25).differs(whole * whole).number(32)
     # Fixed point with 1.0 = 2^one: rest = 2^k * (radicand - root^2), twice = 2 * root.
     one = 8 * form.mantissa_bytes + 5

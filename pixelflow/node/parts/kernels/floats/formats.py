@@ -7,14 +7,15 @@ one, and a mantissa with its leading bit and eight bits below it, the lowest of 
 
 from __future__ import annotations
 
-from pixelflow.node.parts.kernels.floats.vector import Choice, Vector
-from pixelflow.simd.records import record
+from dataclasses import dataclass
 
-__all__ = ["Format"]
+from pixelflow.node.parts.kernels.floats.vector import LaneVector, VectorChoice
+
+__all__ = ["FloatFormat"]
 
 
-@record
-class Format:
+@dataclass(frozen=True, slots=True)
+class FloatFormat:
     """A float format by its bytes of mantissa, 3 to 6."""
 
     mantissa_bytes: int
@@ -51,40 +52,40 @@ class Format:
 
     # --- fields ---------------------------------------------------------------------------------------------
 
-    def sign(self, x: Vector) -> Vector:
+    def sign(self, x: LaneVector) -> LaneVector:
         """Return 1 for negative patterns, 0 for others."""
         return x >> (self.width - 1)
 
-    def magnitude(self, x: Vector) -> Vector:
+    def magnitude(self, x: LaneVector) -> LaneVector:
         """Return a pattern without its sign."""
         return x & ((1 << (self.width - 1)) - 1)
 
-    def exponent(self, x: Vector) -> Vector:
+    def exponent(self, x: LaneVector) -> LaneVector:
         """Return the biased exponent."""
         return (x >> self.stored) & 255
 
-    def fraction(self, x: Vector) -> Vector:
+    def fraction(self, x: LaneVector) -> LaneVector:
         """Return the stored bits of the mantissa."""
         return x & ((1 << self.stored) - 1)
 
-    def mantissa(self, x: Vector) -> Vector:
+    def mantissa(self, x: LaneVector) -> LaneVector:
         """Return the mantissa with a leading bit, which zeros get as well."""
         return self.fraction(x) | 1 << self.stored
 
-    def is_nan(self, x: Vector) -> Choice:
+    def is_nan(self, x: LaneVector) -> VectorChoice:
         """Return where a pattern is a NaN."""
         return self.magnitude(x) >= self.infinity + 1
 
     # --- putting a result together ----------------------------------------------------------------------------
 
-    def normalised(self, x: Vector) -> tuple[Vector, Vector]:
+    def normalised(self, x: LaneVector) -> tuple[LaneVector, LaneVector]:
         """Return a number shifted so that its bit width - 1 is set, and by how much; 0 stays 0, by no useful count."""
         zeros = x.leading_zeros()
         if self.word > self.width:
             zeros = zeros - (self.word - self.width)
         return x << (zeros & (self.word - 1)), zeros
 
-    def packed(self, exponent: Vector, mantissa: Vector) -> Vector:
+    def packed(self, exponent: LaneVector, mantissa: LaneVector) -> LaneVector:
         """Return the pattern without sign, rounded to nearest even; ``mantissa`` has its leading bit at the top.
 
         The leading bit adds 1 to the exponent, and a carry of the rounding walks into it, up to infinity.
@@ -93,6 +94,6 @@ class Format:
         rounded = ((mantissa & 255) + (kept & 1) + 127) >> 8
         return (exponent << self.stored) + kept + rounded
 
-    def signed(self, pattern: Vector, sign: Vector) -> Vector:
+    def signed(self, pattern: LaneVector, sign: LaneVector) -> LaneVector:
         """Return a pattern with a sign of 0 or 1 in front."""
         return pattern | sign << (self.width - 1)

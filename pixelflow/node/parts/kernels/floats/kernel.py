@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial, reduce
 from operator import or_
 
 from pixelflow.node.parts.kernels.floats import arithmetic, order, quick
-from pixelflow.node.parts.kernels.floats.formats import Format
+from pixelflow.node.parts.kernels.floats.formats import FloatFormat
 from pixelflow.node.parts.kernels.floats.planes import LANES, gathered, spread
-from pixelflow.node.parts.kernels.floats.vector import Text, Vector
+from pixelflow.node.parts.kernels.floats.vector import LaneVector, Text
 from pixelflow.simd.lanes.compiled.native import Foreign
-from pixelflow.simd.records import record
 
-__all__ = ["Call", "Kernel", "Operation"]
+__all__ = ["Call", "Kernel", "KernelOperation"]
 
 
-class Operation(Enum):
+class KernelOperation(Enum):
     """What a kernel computes."""
 
     FROM_INTEGER = "from_integer"
@@ -34,17 +34,31 @@ class Operation(Enum):
 
 
 _UNARY = frozenset(
-    (Operation.FROM_INTEGER, Operation.SQUARE_ROOT, Operation.NEGATE, Operation.ABSOLUTE, Operation.TO_INTEGER)
+    (
+        KernelOperation.FROM_INTEGER,
+        KernelOperation.SQUARE_ROOT,
+        KernelOperation.NEGATE,
+        KernelOperation.ABSOLUTE,
+        KernelOperation.TO_INTEGER,
+    )
 )
-_QUICK = frozenset((Operation.ADD, Operation.SUBTRACT, Operation.MULTIPLY, Operation.DIVIDE, Operation.SQUARE_ROOT))
-_OF_ONE_BYTE = frozenset((Operation.LESS, Operation.EQUAL))
+_QUICK = frozenset(
+    (
+        KernelOperation.ADD,
+        KernelOperation.SUBTRACT,
+        KernelOperation.MULTIPLY,
+        KernelOperation.DIVIDE,
+        KernelOperation.SQUARE_ROOT,
+    )
+)
+_OF_ONE_BYTE = frozenset((KernelOperation.LESS, KernelOperation.EQUAL))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A float operation: which, on mantissas of how many bytes, and whether exponents of 255 are ordinary ones."""
 
-    operation: Operation
+    operation: KernelOperation
     mantissa_bytes: int
     finite: bool = False
 
@@ -68,35 +82,35 @@ class Kernel:
         ends = self.result_bytes, self.operand_bytes
         return all(result == each or result + ends[0] <= each or each + ends[1] <= result for each in operands)
 
-    def compute(self, *operands: Vector) -> Vector:
+    def compute(self, *operands: LaneVector) -> LaneVector:
         """Write the operation down on numbers; return the result."""
-        return _meaning(self)(Format(self.mantissa_bytes), *operands)
+        return _meaning(self)(FloatFormat(self.mantissa_bytes), *operands)
 
     @property
     def has_short_way(self) -> bool:
         """Whether there is a shorter way for most operands."""
         return self.mantissa_bytes == 3 and self.operation in _QUICK
 
-    def compute_quickly(self, *operands: Vector) -> Vector:
+    def compute_quickly(self, *operands: LaneVector) -> LaneVector:
         """Write the shorter way down for operands that are flushed; return what is the result unless there is doubt."""
         match self.operation:
-            case Operation.MULTIPLY:
+            case KernelOperation.MULTIPLY:
                 return quick.multiplied(*operands)
-            case Operation.DIVIDE:
+            case KernelOperation.DIVIDE:
                 return quick.divided(*operands)
-            case Operation.SQUARE_ROOT:
+            case KernelOperation.SQUARE_ROOT:
                 return quick.root(*operands)
-        return quick.summed(*operands, subtract=self.operation is Operation.SUBTRACT)
+        return quick.summed(*operands, subtract=self.operation is KernelOperation.SUBTRACT)
 
     @property
     def is_sum(self) -> bool:
         """Whether it adds or subtracts."""
-        return self.operation in (Operation.ADD, Operation.SUBTRACT)
+        return self.operation in (KernelOperation.ADD, KernelOperation.SUBTRACT)
 
     @property
     def loses_infinities(self) -> bool:
         """Whether the second operand may be infinite where the result of the shorter way is not."""
-        return self.operation is Operation.DIVIDE
+        return self.operation is KernelOperation.DIVIDE
 
     @property
     def function(self) -> Foreign:
@@ -104,23 +118,23 @@ class Kernel:
         return _function(self)
 
 
-def _meaning(kernel: Kernel) -> Callable[..., Vector]:
+def _meaning(kernel: Kernel) -> Callable[..., LaneVector]:
     match kernel.operation:
-        case Operation.ADD | Operation.SUBTRACT as which:
-            return partial(arithmetic.summed, subtract=which is Operation.SUBTRACT, finite=kernel.finite)
-        case Operation.MULTIPLY:
+        case KernelOperation.ADD | KernelOperation.SUBTRACT as which:
+            return partial(arithmetic.summed, subtract=which is KernelOperation.SUBTRACT, finite=kernel.finite)
+        case KernelOperation.MULTIPLY:
             return partial(arithmetic.multiplied, finite=kernel.finite)
-        case Operation.DIVIDE:
+        case KernelOperation.DIVIDE:
             return partial(arithmetic.divided, finite=kernel.finite)
-        case Operation.SQUARE_ROOT:
+        case KernelOperation.SQUARE_ROOT:
             return partial(arithmetic.root, finite=kernel.finite)
     return {
-        Operation.FROM_INTEGER: order.from_integer,
-        Operation.TO_INTEGER: order.to_integer,
-        Operation.NEGATE: order.negated,
-        Operation.ABSOLUTE: order.absolute,
-        Operation.LESS: order.less,
-        Operation.EQUAL: order.equal,
+        KernelOperation.FROM_INTEGER: order.from_integer,
+        KernelOperation.TO_INTEGER: order.to_integer,
+        KernelOperation.NEGATE: order.negated,
+        KernelOperation.ABSOLUTE: order.absolute,
+        KernelOperation.LESS: order.less,
+        KernelOperation.EQUAL: order.equal,
     }[kernel.operation]
 
 
@@ -146,7 +160,7 @@ def _function(kernel: Kernel) -> Foreign:
     text.act(f"%at = phi i64 [0, %entry], [%next, %{last}]")
     place = {row: text.line(f"getelementptr i8, ptr {base}, i64 %at") for row, base in bases.items()}
 
-    def load(row: str) -> Vector:
+    def load(row: str) -> LaneVector:
         return text.load(LANES, place[row])
 
     numbers = [gathered([load(row) for row in rows[first]], text) for first in operands]
@@ -165,7 +179,7 @@ def _function(kernel: Kernel) -> Foreign:
     return Foreign("entry:\n" + "\n".join(text.lines), tuple(sorted(text.declared)))
 
 
-def _computed(kernel: Kernel, text: Text, parts: list[tuple[Vector, ...]]) -> list[Vector]:
+def _computed(kernel: Kernel, text: Text, parts: list[tuple[LaneVector, ...]]) -> list[LaneVector]:
     """Write the operation down for each part: on the short way, where there is one, and again where that doubts."""
     if not kernel.has_short_way:
         return [kernel.compute(*part) for part in parts]
@@ -182,7 +196,7 @@ def _computed(kernel: Kernel, text: Text, parts: list[tuple[Vector, ...]]) -> li
     return [text.joined(short, "strip", slow, "again") for short, slow in zip(found, again, strict=True)]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call of a routine with a kernel: rows of the result, of the operands and of scratch (first, count).
 

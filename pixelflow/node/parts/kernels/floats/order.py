@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pixelflow.node.parts.kernels.floats.formats import Format
-from pixelflow.node.parts.kernels.floats.vector import Choice, Vector
+from pixelflow.node.parts.kernels.floats.formats import FloatFormat
+from pixelflow.node.parts.kernels.floats.vector import LaneVector, VectorChoice
 
 __all__ = ["absolute", "equal", "from_integer", "less", "negated", "to_integer"]
 
 
-def _ones(form: Format) -> int:
+def _ones(form: FloatFormat) -> int:
     return (1 << form.width) - 1
 
 
-def from_integer(form: Format, a: Vector) -> Vector:
+def from_integer(form: FloatFormat, a: LaneVector) -> LaneVector:
     """Return a signed integer of as many bytes as a float has, as a float."""
     sign = form.sign(a)
     magnitude = (sign.differs(0).of(a ^ -1, a) + sign) & _ones(form)
@@ -22,7 +22,7 @@ def from_integer(form: Format, a: Vector) -> Vector:
     return form.signed(pattern, sign)
 
 
-def to_integer(form: Format, a: Vector) -> Vector:
+def to_integer(form: FloatFormat, a: LaneVector) -> LaneVector:
     """Return the whole part of a float, the nearest end of the range where it is beyond, 0 for a NaN."""
     limit = 134 + 8 * form.mantissa_bytes
     exponent, sign = form.exponent(a), form.sign(a)
@@ -37,30 +37,30 @@ def to_integer(form: Format, a: Vector) -> Vector:
     return form.is_nan(a).of(0, value)
 
 
-def negated(form: Format, a: Vector) -> Vector:
+def negated(form: FloatFormat, a: LaneVector) -> LaneVector:
     """Return a with the other sign."""
     return a ^ 1 << (form.width - 1)
 
 
-def absolute(form: Format, a: Vector) -> Vector:
+def absolute(form: FloatFormat, a: LaneVector) -> LaneVector:
     """Return a without its sign."""
     return form.magnitude(a)
 
 
-def _unordered(form: Format, a: Vector, b: Vector) -> Choice:
+def _unordered(form: FloatFormat, a: LaneVector, b: LaneVector) -> VectorChoice:
     return form.is_nan(a) | form.is_nan(b)
 
 
-def _zeros(form: Format, a: Vector, b: Vector) -> Choice:
+def _zeros(form: FloatFormat, a: LaneVector, b: LaneVector) -> VectorChoice:
     return (form.exponent(a) | form.exponent(b)).equals(0)
 
 
-def less(form: Format, a: Vector, b: Vector) -> Vector:
+def less(form: FloatFormat, a: LaneVector, b: LaneVector) -> LaneVector:
     """Return 1 where a < b, else 0."""
     found = ((a < b) & ~form.sign(b).differs(0)) | ((b < a) & form.sign(a).differs(0))
     return (found & ~_unordered(form, a, b) & ~_zeros(form, a, b)).number(a.bits)
 
 
-def equal(form: Format, a: Vector, b: Vector) -> Vector:
+def equal(form: FloatFormat, a: LaneVector, b: LaneVector) -> LaneVector:
     """Return 1 where a = b, else 0."""
     return ((a.equals(b) | _zeros(form, a, b)) & ~_unordered(form, a, b)).number(a.bits)

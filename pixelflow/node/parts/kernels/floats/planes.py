@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pixelflow.node.parts.kernels.floats.vector import Text, Vector
+from pixelflow.node.parts.kernels.floats.vector import LaneVector, Text
 
 __all__ = ["LANES", "gathered", "spread"]
 
@@ -20,7 +20,7 @@ _PARTS = 4
 _BLOCK = 16
 
 
-def _unpacked(a: Vector, b: Vector) -> list[Vector]:
+def _unpacked(a: LaneVector, b: LaneVector) -> list[LaneVector]:
     """Return the elements of two vectors in turn, block by block of 16 bytes: the lower halves, then the upper ones."""
     each = 8 * _BLOCK // a.bits
     orders = [
@@ -31,7 +31,7 @@ def _unpacked(a: Vector, b: Vector) -> list[Vector]:
     return [a.shuffled(b, order) for order in orders]
 
 
-def gathered(rows: Sequence[Vector], text: Text) -> list[Vector]:
+def gathered(rows: Sequence[LaneVector], text: Text) -> list[LaneVector]:
     """Return four vectors of 16 numbers from one to eight rows of 64 bytes, low byte first.
 
     The numbers have 32 bits where there are up to four rows, 64 otherwise.
@@ -43,7 +43,7 @@ def gathered(rows: Sequence[Vector], text: Text) -> list[Vector]:
     return [a.resized(64) | b.resized(64) << 32 for a, b in zip(low, high, strict=True)]
 
 
-def _words(rows: Sequence[Vector], text: Text) -> list[Vector]:
+def _words(rows: Sequence[LaneVector], text: Text) -> list[LaneVector]:
     """Return the same for up to four rows."""
     zero = text.constant(0, LANES, 8)
     a, b, c, d = (*rows, *[zero] * (4 - len(rows)))
@@ -51,7 +51,7 @@ def _words(rows: Sequence[Vector], text: Text) -> list[Vector]:
     return [word.viewed(32) for low, high in pairs for word in _unpacked(low.viewed(16), high.viewed(16))]
 
 
-def spread(parts: Sequence[Vector], count: int) -> list[Vector]:
+def spread(parts: Sequence[LaneVector], count: int) -> list[LaneVector]:
     """Return ``count`` rows of 64 bytes from four vectors of 16 numbers, low byte first."""
     low = _rows([part.resized(32) for part in parts])
     if count <= 4:
@@ -59,7 +59,7 @@ def spread(parts: Sequence[Vector], count: int) -> list[Vector]:
     return low + _rows([(part >> 32).resized(32) for part in parts])[: count - 4]
 
 
-def _rows(parts: Sequence[Vector]) -> list[Vector]:
+def _rows(parts: Sequence[LaneVector]) -> list[LaneVector]:
     """Return the four rows of numbers of 32 bits."""
     order = [block + 4 * lane + byte for block in range(0, LANES, _BLOCK) for byte in range(4) for lane in range(4)]
     sorted_ = [part.viewed(8).shuffled(None, order).viewed(32) for part in parts]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
-from pixelflow.node.parts.kernels.floats.vector import Choice, Vector
+from pixelflow.node.parts.kernels.floats.vector import LaneVector, VectorChoice
 
 __all__ = ["Doubts", "divided", "doubtful", "flushed", "infinite", "multiplied", "root", "summed"]
 
@@ -24,39 +24,39 @@ _ONE = 1 << 23
 _ALL = 255 * _ONE
 
 
-def flushed(x: Vector) -> Vector:
+def flushed(x: LaneVector) -> LaneVector:
     """Return 0 with the same sign in place of numbers below the normal ones."""
     return (x & _ALL).equals(0).of(x & _SIGN, x)
 
 
-def summed(a: Vector, b: Vector, *, subtract: bool) -> Vector:
+def summed(a: LaneVector, b: LaneVector, *, subtract: bool) -> LaneVector:
     """Return a + b or a - b."""
     return a.in_floats("fsub" if subtract else "fadd", b)
 
 
-def multiplied(a: Vector, b: Vector) -> Vector:
+def multiplied(a: LaneVector, b: LaneVector) -> LaneVector:
     """Return a * b."""
     return a.in_floats("fmul", b)
 
 
-def divided(a: Vector, b: Vector) -> Vector:
+def divided(a: LaneVector, b: LaneVector) -> LaneVector:
     """Return a / b. Where b has the exponent 255 that is 0, as it is for the entries that know infinities."""
     return a.in_floats("fdiv", b)
 
 
-def root(a: Vector) -> Vector:
+def root(a: LaneVector) -> LaneVector:
     """Return the square root of a."""
     return a.root_of_floats()
 
 
-def doubtful(x: Vector) -> Choice:
+def doubtful(x: LaneVector) -> VectorChoice:
     """Return where a result may not be the microcode's."""
     # Without its sign a result is doubled and moved up, so that the largest patterns come round to the least ones.
     moved = x + x + 2 * _ONE
     return (moved < 4 * _ONE + 1) & moved.differs(2 * _ONE)
 
 
-def infinite(x: Vector) -> Choice:
+def infinite(x: LaneVector) -> VectorChoice:
     """Return where the exponent is 255."""
     return (x + x) >= 2 * _ALL
 
@@ -75,27 +75,27 @@ class Doubts:
     infinite or no number themselves where an operand is.
     """
 
-    _least: Vector | None = None
+    _least: LaneVector | None = None
     """The least of the numbers without sign, doubled, less 1; 0 counts as the largest."""
-    _open: dict[str, Vector] = field(default_factory=dict)
+    _open: dict[str, LaneVector] = field(default_factory=dict)
     """Results that nobody has computed with."""
 
-    def look_at(self, number: Vector) -> None:
+    def look_at(self, number: LaneVector) -> None:
         """Doubt a number that is small but not 0."""
         size = number + number - 1
         self._least = size if self._least is None else self._least.least(size)
 
-    def add(self, result: Vector, passed_on: Sequence[Vector]) -> None:
+    def add(self, result: LaneVector, passed_on: Sequence[LaneVector]) -> None:
         """Note a result, and the operands that it is infinite or no number with."""
         for each in passed_on:
             self._open.pop(each.name, None)
         self._open[result.name] = result
 
-    def keep_open(self, number: Vector) -> None:
+    def keep_open(self, number: LaneVector) -> None:
         """Note a number whose infinities no result passes on."""
         self._open[number.name] = number
 
-    def anywhere(self) -> Choice | None:
+    def anywhere(self) -> VectorChoice | None:
         """Return where there is doubt; None where there is no result."""
         if self._least is None:
             return None

@@ -1,7 +1,7 @@
 """Expressions over vectors, written down as LLVM IR.
 
-A `Text` collects lines; a `Vector` is a value in it and knows the operators of Python. What they compute is modulo the
-size of the elements; comparisons are of unsigned numbers and give a `Choice`.
+A `Text` collects lines; a `LaneVector` is a value in it and knows the operators of Python. What they compute is modulo
+the size of the elements; comparisons are of unsigned numbers and give a `VectorChoice`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pixelflow.simd.records import record
-
-__all__ = ["Choice", "Text", "Vector"]
+__all__ = ["LaneVector", "Text", "VectorChoice"]
 
 
 @dataclass(slots=True)
@@ -35,18 +33,18 @@ class Text:
         """Begin a block of lines that others jump to."""
         self.lines.append(f"{name}:")
 
-    def joined(self, here: Vector, first: str, there: Vector, second: str) -> Vector:
+    def joined(self, here: LaneVector, first: str, there: LaneVector, second: str) -> LaneVector:
         """Return what came from the one or the other of two blocks, at the beginning of a block after both."""
         text = f"phi {here.kind} [{here.name}, %{first}], [{there.name}, %{second}]"
-        return Vector(self, self.line(text), here.size, here.bits)
+        return LaneVector(self, self.line(text), here.size, here.bits)
 
-    def load(self, size: int, place: str) -> Vector:
+    def load(self, size: int, place: str) -> LaneVector:
         """Return ``size`` bytes of memory."""
-        return Vector(self, self.line(f"load <{size} x i8>, ptr {place}, align 16"), size, 8)
+        return LaneVector(self, self.line(f"load <{size} x i8>, ptr {place}, align 16"), size, 8)
 
-    def constant(self, value: int, size: int, bits: int) -> Vector:
+    def constant(self, value: int, size: int, bits: int) -> LaneVector:
         """Return a number in every element."""
-        return Vector(self, _splat(value, bits), size, bits)
+        return LaneVector(self, _splat(value, bits), size, bits)
 
 
 def _splat(value: int, bits: int) -> str:
@@ -54,8 +52,8 @@ def _splat(value: int, bits: int) -> str:
     return f"splat (i{bits} {value})" if value else "zeroinitializer"
 
 
-@record(eq=False)
-class Vector:
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneVector:
     """``size`` numbers of ``bits`` bits."""
 
     text: Text
@@ -68,119 +66,119 @@ class Vector:
         """Its type in the IR."""
         return f"<{self.size} x i{self.bits}>"
 
-    def _made(self, text: str, bits: int | None = None, size: int | None = None) -> Vector:
-        return Vector(self.text, self.text.line(text), size or self.size, bits or self.bits)
+    def _made(self, text: str, bits: int | None = None, size: int | None = None) -> LaneVector:
+        return LaneVector(self.text, self.text.line(text), size or self.size, bits or self.bits)
 
-    def _other(self, other: Vector | int) -> str:
+    def _other(self, other: LaneVector | int) -> str:
         return _splat(other, self.bits) if isinstance(other, int) else other.name
 
-    def _with(self, name: str, other: Vector | int) -> Vector:
+    def _with(self, name: str, other: LaneVector | int) -> LaneVector:
         return self._made(f"{name} {self.kind} {self.name}, {self._other(other)}")
 
-    def __add__(self, other: Vector | int) -> Vector:
+    def __add__(self, other: LaneVector | int) -> LaneVector:
         return self._with("add", other)
 
-    def __sub__(self, other: Vector | int) -> Vector:
+    def __sub__(self, other: LaneVector | int) -> LaneVector:
         return self._with("sub", other)
 
-    def __mul__(self, other: Vector | int) -> Vector:
+    def __mul__(self, other: LaneVector | int) -> LaneVector:
         return self._with("mul", other)
 
-    def __and__(self, other: Vector | int) -> Vector:
+    def __and__(self, other: LaneVector | int) -> LaneVector:
         return self._with("and", other)
 
-    def __or__(self, other: Vector | int) -> Vector:
+    def __or__(self, other: LaneVector | int) -> LaneVector:
         return self._with("or", other)
 
-    def __xor__(self, other: Vector | int) -> Vector:
+    def __xor__(self, other: LaneVector | int) -> LaneVector:
         return self._with("xor", other)
 
-    def __lshift__(self, other: Vector | int) -> Vector:
+    def __lshift__(self, other: LaneVector | int) -> LaneVector:
         return self._with("shl", other)
 
-    def __rshift__(self, other: Vector | int) -> Vector:
+    def __rshift__(self, other: LaneVector | int) -> LaneVector:
         return self._with("lshr", other)
 
-    def __invert__(self) -> Vector:
+    def __invert__(self) -> LaneVector:
         return self ^ -1
 
-    def __neg__(self) -> Vector:
+    def __neg__(self) -> LaneVector:
         return self._made(f"sub {self.kind} zeroinitializer, {self.name}")
 
-    def filled(self, value: int) -> Vector:
+    def filled(self, value: int) -> LaneVector:
         """Return a vector of the same kind with a number in every element."""
         return self.text.constant(value, self.size, self.bits)
 
     # --- comparisons ----------------------------------------------------------------------------------------
 
-    def _compared(self, how: str, other: Vector | int) -> Choice:
+    def _compared(self, how: str, other: LaneVector | int) -> VectorChoice:
         name = self.text.line(f"icmp {how} {self.kind} {self.name}, {self._other(other)}")
-        return Choice(self.text, name, self.size)
+        return VectorChoice(self.text, name, self.size)
 
-    def equals(self, other: Vector | int) -> Choice:
+    def equals(self, other: LaneVector | int) -> VectorChoice:
         return self._compared("eq", other)
 
-    def differs(self, other: Vector | int) -> Choice:
+    def differs(self, other: LaneVector | int) -> VectorChoice:
         return self._compared("ne", other)
 
-    def __lt__(self, other: Vector | int) -> Choice:
+    def __lt__(self, other: LaneVector | int) -> VectorChoice:
         return self._compared("ult", other)
 
-    def __ge__(self, other: Vector | int) -> Choice:
+    def __ge__(self, other: LaneVector | int) -> VectorChoice:
         return self._compared("uge", other)
 
-    def negative(self) -> Choice:
+    def negative(self) -> VectorChoice:
         """Return where the top bit is set."""
         return self._compared("slt", 0)
 
     # --- larger steps ---------------------------------------------------------------------------------------
 
-    def least(self, other: Vector | int) -> Vector:
+    def least(self, other: LaneVector | int) -> LaneVector:
         """Return the smaller of two."""
         return self._called("umin", self._other(other))
 
-    def most(self, other: Vector | int) -> Vector:
+    def most(self, other: LaneVector | int) -> LaneVector:
         """Return the larger of two."""
         return self._called("umax", self._other(other))
 
-    def leading_zeros(self) -> Vector:
+    def leading_zeros(self) -> LaneVector:
         """Return how many bits above the highest one are 0; all of them for 0."""
         intrinsic = f"llvm.ctlz.v{self.size}i{self.bits}"
         self.text.declared.add(f"declare {self.kind} @{intrinsic}({self.kind}, i1 immarg)")
         return self._made(f"call {self.kind} @{intrinsic}({self.kind} {self.name}, i1 false)")
 
-    def _called(self, name: str, other: str) -> Vector:
+    def _called(self, name: str, other: str) -> LaneVector:
         intrinsic = f"llvm.{name}.v{self.size}i{self.bits}"
         self.text.declared.add(f"declare {self.kind} @{intrinsic}({self.kind}, {self.kind})")
         return self._made(f"call {self.kind} @{intrinsic}({self.kind} {self.name}, {self.kind} {other})")
 
-    def resized(self, bits: int) -> Vector:
+    def resized(self, bits: int) -> LaneVector:
         """Return the same numbers in elements of another size, cut off or with zeros above."""
         if bits == self.bits:
             return self
         how = "zext" if bits > self.bits else "trunc"
         return self._made(f"{how} {self.kind} {self.name} to <{self.size} x i{bits}>", bits)
 
-    def viewed(self, bits: int) -> Vector:
+    def viewed(self, bits: int) -> LaneVector:
         """Return the same bytes as elements of another size."""
         size = self.size * self.bits // bits
         return self._made(f"bitcast {self.kind} {self.name} to <{size} x i{bits}>", bits, size)
 
-    def shuffled(self, other: Vector | None, order: Sequence[int]) -> Vector:
+    def shuffled(self, other: LaneVector | None, order: Sequence[int]) -> LaneVector:
         """Return elements by number; those of ``other`` are numbered after this one's."""
         mask = ", ".join(f"i32 {at}" for at in order)
         second = "poison" if other is None else other.name
         text = f"shufflevector {self.kind} {self.name}, {self.kind} {second}, <{len(order)} x i32> <{mask}>"
         return self._made(text, size=len(order))
 
-    def in_floats(self, step: str, other: Vector) -> Vector:
+    def in_floats(self, step: str, other: LaneVector) -> LaneVector:
         """Return the pattern that a step gives on two patterns of binary32."""
         kind = f"<{self.size} x float>"
         a, b = (self.text.line(f"bitcast {each.kind} {each.name} to {kind}") for each in (self, other))
         found = self.text.line(f"{step} {kind} {a}, {b}")
         return self._made(f"bitcast {kind} {found} to {self.kind}")
 
-    def root_of_floats(self) -> Vector:
+    def root_of_floats(self) -> LaneVector:
         """Return the patterns of the square roots of patterns of binary32."""
         kind = f"<{self.size} x float>"
         intrinsic = f"llvm.sqrt.v{self.size}f32"
@@ -194,24 +192,24 @@ class Vector:
         return self.text.line(f"{step} {self.kind} {self.name} to <{self.size} x double>")
 
 
-@record(eq=False)
-class Choice:
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorChoice:
     """A bit for each element."""
 
     text: Text
     name: str
     size: int
 
-    def _with(self, name: str, other: str) -> Choice:
-        return Choice(self.text, self.text.line(f"{name} <{self.size} x i1> {self.name}, {other}"), self.size)
+    def _with(self, name: str, other: str) -> VectorChoice:
+        return VectorChoice(self.text, self.text.line(f"{name} <{self.size} x i1> {self.name}, {other}"), self.size)
 
-    def __and__(self, other: Choice) -> Choice:
+    def __and__(self, other: VectorChoice) -> VectorChoice:
         return self._with("and", other.name)
 
-    def __or__(self, other: Choice) -> Choice:
+    def __or__(self, other: VectorChoice) -> VectorChoice:
         return self._with("or", other.name)
 
-    def __invert__(self) -> Choice:
+    def __invert__(self) -> VectorChoice:
         return self._with("xor", "splat (i1 true)")
 
     def anywhere(self) -> str:
@@ -219,13 +217,13 @@ class Choice:
         bits = self.text.line(f"bitcast <{self.size} x i1> {self.name} to i{self.size}")
         return self.text.line(f"icmp ne i{self.size} {bits}, 0")
 
-    def of(self, yes: Vector | int, no: Vector) -> Vector:
+    def of(self, yes: LaneVector | int, no: LaneVector) -> LaneVector:
         """Return ``yes`` where the bit is set, ``no`` elsewhere."""
         taken = _splat(yes, no.bits) if isinstance(yes, int) else yes.name
         text = f"select <{self.size} x i1> {self.name}, {no.kind} {taken}, {no.kind} {no.name}"
-        return Vector(self.text, self.text.line(text), no.size, no.bits)
+        return LaneVector(self.text, self.text.line(text), no.size, no.bits)
 
-    def number(self, bits: int) -> Vector:
+    def number(self, bits: int) -> LaneVector:
         """Return 1 where the bit is set, 0 elsewhere."""
         name = self.text.line(f"zext <{self.size} x i1> {self.name} to <{self.size} x i{bits}>")
-        return Vector(self.text, name, self.size, bits)
+        return LaneVector(self.text, name, self.size, bits)

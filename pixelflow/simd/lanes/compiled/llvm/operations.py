@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pixelflow.simd.records import record
-
-__all__ = ["DECLARATIONS", "FULL", "ZERO", "Bit", "Operations", "Product", "Value", "Vectors", "constant"]
+__all__ = ["DECLARATIONS", "FULL", "ZERO", "Bit", "Product", "Value", "VectorOperations", "Vectors", "constant"]
 
 ZERO = "zeroinitializer"
 FULL = "splat (i8 -1)"
@@ -31,7 +29,7 @@ _HALF = 0x0204081020408000
 """The matrices over bits that turn a byte right by one and that shift it: the lowest row in the highest byte."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Vectors:
     """What is known of a processor's vectors; without the special instructions the result is the same, a little later.
 
@@ -46,7 +44,7 @@ class Vectors:
     """Multiplying each of 64 bytes by a matrix over bits is one instruction."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Bit:
     """A bit of every lane that no vector holds as 0 and 255 yet."""
 
@@ -56,7 +54,7 @@ class Bit:
     vector: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Product:
     """A word where a bit is set, 0 elsewhere, not computed yet."""
 
@@ -74,7 +72,7 @@ def constant(value: int) -> str:
 
 
 @dataclass(slots=True)
-class Operations:
+class VectorOperations:
     """The text of one function as it grows: ``head`` before the loop over strips, ``lines`` inside."""
 
     vectors: Vectors

@@ -23,7 +23,7 @@ import llvmlite.binding as llvm
 
 from pixelflow.simd.lanes.compiled.llvm.dispatch import WALK
 
-__all__ = ["MOST_TILES", "MOST_WORKERS", "NAMES", "RUNS", "TEXT", "Box", "Functions"]
+__all__ = ["MOST_TILES", "MOST_WORKERS", "NAMES", "RUNS", "TEXT", "Functions", "WorkBox"]
 
 NAMES = ("publish", "help", "wait", "serve")
 
@@ -227,7 +227,7 @@ class Functions:
         self.serve = ctypes.CFUNCTYPE(None, pointer, word, word)(serve)
 
 
-class Box:
+class WorkBox:
     """The words that are shared; ``address`` is that of the ticket."""
 
     def __init__(self) -> None:

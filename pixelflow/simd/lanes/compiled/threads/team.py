@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from time import sleep
 
-from pixelflow.simd.lanes.compiled.threads.sharing import MOST_TILES, MOST_WORKERS, RUNS, Box, Functions
+from pixelflow.simd.lanes.compiled.threads.sharing import MOST_TILES, MOST_WORKERS, RUNS, Functions, WorkBox
 
 __all__ = ["Team", "usable_threads"]
 
@@ -43,7 +43,7 @@ class Team:
             os.register_at_fork(before=self.settle, after_in_child=self._begin)
 
     def _begin(self) -> None:
-        self._box = Box()
+        self._box = WorkBox()
         self._wakers: list[threading.Lock] = []
         self._busy = threading.Lock()
         self._unfinished: dict[int, tuple[int, object, object]] = {}
@@ -110,7 +110,7 @@ class Team:
         return workers
 
 
-def _work(serve: Callable[[int, int, int], None], box: Box, number: int, waker: threading.Lock) -> None:
+def _work(serve: Callable[[int, int, int], None], box: WorkBox, number: int, waker: threading.Lock) -> None:
     while True:
         waker.acquire()
         serve(box.address, number, _LOOKS)
