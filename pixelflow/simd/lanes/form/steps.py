@@ -1,12 +1,11 @@
 """The one recorded form of a meaning: typed steps without operands, for words of any size, interned.
 
-A meaning is carried out once on a `MeaningRecorder`, an algebra whose values are the numbers of steps. What depends on
-where an operand lies (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the *form* of
-the meaning. Meanings that differ only in their operands have one form, so that what is made of it (native code above
-all) serves all of them. A form and its operands are a *part* of a program.
-
-Back ends read forms step by step: numpy (`interpreter.py`) and native code (`compiled/`). The type of a value stands
-in its step: how many bits it has in each lane, one where it is a truth value.
+A meaning is carried out once on a `MeaningRecorder`, an algebra whose values are the numbers of steps. What depends
+on where an operand lies (a row, a constant, coefficients) goes to the list of operands; the steps that remain are the
+*form* of the meaning. Meanings that differ only in their operands have one form, so that what is made of it (native
+code above all) serves all of them. A form and its operands are a *part* of a program. Back ends read forms step by
+step: numpy (`interpreter.py`) and native code (`compiled/`). The type of a value stands in its step: how many bits it
+has in each lane, one where it is a truth value.
 """
 
 from __future__ import annotations
