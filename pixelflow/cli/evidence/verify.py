@@ -97,7 +97,7 @@ def verify(
         there = f"there are curves of {', '.join(sorted(paper.curves))}" if paper.curves else "the paper has no curves"
         raise UsageError("--figure", f"nothing to draw; {there}")
     with ExitStack() as stack:
-        attach = lambda machine: None  # noqa: E731
+        attach = _unwatched
         if paper.preset:
             effective = load_effective(None, [], paper.preset)
             attach = stack.enter_context(Watching(args, screen, effective, source="")).attach
@@ -114,6 +114,10 @@ def verify(
             rows = {found.claim.name: found.rows for found in verified.findings}
             paper.draw(stream, PurePath(args.figure).suffix.lower()[1:], rows, bench)
     return evidence_report(verified, screen.width, quiet=screen.quiet, strict=args.strict)
+
+
+def _unwatched(machine: object) -> None:
+    """Listen to nothing."""
 
 
 def _verified(screen: Screen, paper: AnyPaper, claims: Sequence[Claim], bench: Bench, *, quick: bool) -> Verified:
