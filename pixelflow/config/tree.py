@@ -71,7 +71,7 @@ class ArrayConfig:
         source="thesis 2.2.1", standing=THESIS, state=True, read_by=_ARRAY)
     main_bytes: int = param(256, "main memory of a PE, from address 0", unit="bytes", allowed=(256,),
         because=_FIXED, source="thesis 3.6", standing=THESIS, state=True, read_by=_ARRAY)
-    composition_bytes: int = param(64, "image composition memory, behind main memory", unit="bytes", allowed=(64,),
+    composition_bytes: int = param(64, "image composition memory, after main memory", unit="bytes", allowed=(64,),
         because=_FIXED,
         source="thesis 3.6; its place in the address map is invented", standing=THESIS, state=True, read_by=_ARRAY)
     port_bytes: int = param(32, "each of the two local ports (input, then output)", unit="bytes", allowed=(32,),
@@ -214,7 +214,7 @@ class SdramConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GniConfig:
-    """Geometry network interface and the two general purpose processors behind it."""
+    """Geometry network interface and the two general purpose processors past it."""
 
     mb_per_second: int = param(800, "GNI", unit="MB/s", low=1, high=1_000_000,
         source="thesis 3.8", standing=THESIS, matters="paths", read_by=_GNI)

@@ -79,13 +79,13 @@ def _search(sides: tuple[Replay, Replay], equal: int) -> Divergence:
     began: tuple[list[Executed], list[Executed]] = ([], [])
     with sides[0].hearing(began[0].append, Executed), sides[1].hearing(began[1].append, Executed):
         while True:
-            for side, heard in zip(sides, began, strict=True):
-                heard.clear()
+            for side, seen in zip(sides, began, strict=True):
+                seen.clear()
                 side.advance(equal + 1)
             if not _equal(sides):
                 break
             equal += 1
-    executed = tuple(_issued(side, heard) for side, heard in zip(sides, began, strict=True))
+    executed = tuple(_issued(side, seen) for side, seen in zip(sides, began, strict=True))
     return _divergence(sides, equal, executed)
 
 
@@ -108,10 +108,10 @@ def _texture(side: Replay) -> list[str]:
     return [memory.digest() for memory in side.node.texture_memory]
 
 
-def _issued(side: Replay, heard: list[Executed]) -> tuple[tuple[str, int], ...]:
+def _issued(side: Replay, seen: list[Executed]) -> tuple[tuple[str, int], ...]:
     """Return (stream, position) of the instructions among these that are not control."""
     control = next(iter(side.streams.values())).sequencer.control
-    return tuple((event.stream, event.index) for event in heard if control[event.index] is None)
+    return tuple((event.stream, event.index) for event in seen if control[event.index] is None)
 
 
 def _divergence(sides: tuple[Replay, Replay], cycle: int, executed: tuple) -> Divergence:

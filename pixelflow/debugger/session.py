@@ -147,10 +147,10 @@ class DebugSession:
                 return SessionOutcome(interrupted=True)
             cycles = [each.subject.cycle for each in self.stops.values() if isinstance(each.subject, Cycle)]
             limit = min((c for c in cycles if c > self.replay.position), default=1 << 62)
-            heard = self._collector.collect(min(limit, self.replay.position + _STRETCH), self.stops.values(), until)
+            events = self._collector.collect(min(limit, self.replay.position + _STRETCH), self.stops.values(), until)
             reached = self.replay.position
-            for cycle in sorted(heard):
-                if cycle <= reached and (outcome := self._judge(cycle, heard[cycle], start)) is not None:
+            for cycle in sorted(events):
+                if cycle <= reached and (outcome := self._judge(cycle, events[cycle], start)) is not None:
                     return outcome
             self.replay.goto(reached)  # looking at changes may have gone back
             hits = [Hit(each, None) for each in self._about(Cycle(reached)) if each.is_due()]
@@ -161,15 +161,15 @@ class DebugSession:
     def _about(self, subject: Cycle) -> list[Stop]:
         return [each for each in self.stops.values() if each.subject == subject]
 
-    def _judge(self, cycle: int, heard: CycleEvents, start: int) -> SessionOutcome | None:
+    def _judge(self, cycle: int, events: CycleEvents, start: int) -> SessionOutcome | None:
         """Return why the run stops in a cycle, having gone there; None where it does not."""
         if cycle > start:
-            hits = [Hit(*each) for each in heard.met if each[0].is_due()]
-            if hits or heard.reached:
+            hits = [Hit(*each) for each in events.met if each[0].is_due()]
+            if hits or events.reached:
                 self.replay.goto(cycle)
                 return SessionOutcome(tuple(hits))
-        if heard.writers:
-            changed = self._changes(cycle, heard.writers)
+        if events.writers:
+            changed = self._changes(cycle, events.writers)
             if changed:
                 return SessionOutcome(tuple(changed))
         return None

@@ -187,7 +187,7 @@ def xor(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None
 def shl(pe: Algebra[Word, Bit], dst: Register, src: Source, *, where: Bit | None) -> None:
     """Shift left: dst = src << 1 with 0 at the bottom, the top bit of src goes to C.
 
-    The shifter sits behind the operand multiplexer, so loading and shifting a memory byte is one cycle.
+    The shifter sits after the operand multiplexer, so loading and shifting a memory byte is one cycle.
     """
     value, out = pe.shift_left(fetch(pe, src), pe.bit(False))
     pe.write(dst.name, value, where)

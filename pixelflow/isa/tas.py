@@ -342,7 +342,7 @@ def gp_write(tasic: Tasics, modules: int, start: int, size: int) -> None:
 def mem_rd_gp4(tasic: Tasics, sends: int, modules: int, start: int, size: int) -> None:
     """Do what TAS_MemRdRepeat4 does with base addresses, and what TAS_GpWrite does, side by side (thesis 4.1.4).
 
-    The base is in the first 4 bytes of the output port; what goes to the GP lies behind it. For fine-grain overlap: the
+    The base is in the first 4 bytes of the output port; what goes to the GP follows it. For fine-grain overlap: the
     X of one module leaves while control points come in.
     """
     tasic.read(size=4, sends=sends, addressing=Addressing.BASE)
@@ -360,7 +360,7 @@ def mem_rd_gp4(tasic: Tasics, sends: int, modules: int, start: int, size: int) -
 def mem_rd_gp8(tasic: Tasics, modules: int, start: int, size: int) -> None:
     """Do what TAS_MemRdBlock8 does with base addresses, and what TAS_GpWrite does, side by side.
 
-    The first PE of every two gives the base in the first 4 bytes of its output port; what goes to the GP lies behind.
+    The first PE of every two gives the base in the first 4 bytes of its output port; what goes to the GP follows.
     """
     tasic.read(size=8, sends=1, addressing=Addressing.BASE)
     tasic.give(modules=modules, start=start, size=size)

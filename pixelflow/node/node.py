@@ -251,7 +251,7 @@ class Node(NodeState):
     @contextmanager
     def watched(self, runner: Clocked, *, function: bool = True, resumed: bool = False) -> Iterator[None]:
         """Tell the bus that a run begins; and that it ends, with its account so far, where something stops it."""
-        self.bus.tell(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner, resumed)
+        self.bus.emit(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner, resumed)
         try:
             yield
         except BaseException as error:
@@ -270,7 +270,7 @@ class Node(NodeState):
 
     def _tell_end(self, run: Run) -> None:
         cycles = {each.stream: each.cycles for each in run.streams}
-        self.bus.tell(RunEnded, run.total_cycles, run.reason, cycles, run)
+        self.bus.emit(RunEnded, run.total_cycles, run.reason, cycles, run)
 
     def _engine_name(self, function: bool) -> str:
         return self.engine if function else TIMING_ONLY

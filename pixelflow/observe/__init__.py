@@ -7,7 +7,6 @@ from pixelflow.simd.observe import (
     Carried,
     Event,
     Executed,
-    Listener,
     ProgramView,
     Progressed,
     RoutineEntered,
@@ -15,6 +14,7 @@ from pixelflow.simd.observe import (
     RunBegan,
     RunEnded,
     StageBegan,
+    Subscriber,
     Waited,
 )
 
@@ -26,7 +26,6 @@ __all__ = [
     "EnablesChanged",
     "Event",
     "Executed",
-    "Listener",
     "NodeAccountView",
     "NodeRunView",
     "PathUsed",
@@ -39,6 +38,7 @@ __all__ = [
     "Signalled",
     "StageBegan",
     "StreamView",
+    "Subscriber",
     "Taken",
     "Waited",
 ]

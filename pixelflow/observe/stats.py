@@ -26,7 +26,7 @@ Value = int | None
 Values = Mapping[tuple[str, ...], Value]
 """By what stands for the parts of the name in angle brackets; () for a name without any."""
 
-Count = Callable[["_Heard"], Values]
+Count = Callable[["_Seen"], Values]
 """How the values of a statistic are found."""
 
 
@@ -94,8 +94,8 @@ def _statistic(name: str, unit: str, *events: type[Event]) -> Callable[[Count], 
     return declare
 
 
-class _Heard:
-    """What the collector has heard of one run."""
+class _Seen:
+    """What the collector has seen of one run."""
 
     account: NodeAccountView
     """Known as soon as the run has ended."""
@@ -104,7 +104,7 @@ class _Heard:
         self.function = began.function
         self.two_streams = len(began.entries) > 1
         self.whole = not began.resumed
-        """Whether everything was heard; what was told before a checkpoint was not."""
+        """Whether everything was seen; what was told before a checkpoint was not."""
         self.accesses: Counter[int] = Counter()
         self.path_bytes: Counter[str] = Counter()
         self.sent: Counter[int] = Counter()
@@ -153,81 +153,81 @@ class _EnabledCycles:
 
 
 @_statistic("run.cycles", "cycles", RunEnded)
-def _cycles(heard: _Heard) -> Values:
+def _cycles(seen: _Seen) -> Values:
     """Cycles until all streams had ended."""
-    return {(): heard.account.total_cycles}
+    return {(): seen.account.total_cycles}
 
 
 @_statistic("<stream>.cycles", "cycles", RunEnded)
-def _stream_cycles(heard: _Heard) -> Values:
+def _stream_cycles(seen: _Seen) -> Values:
     """The cycle in which the stream ended."""
-    return {(each.stream,): each.cycles for each in heard.account.streams}
+    return {(each.stream,): each.cycles for each in seen.account.streams}
 
 
 @_statistic("<stream>.busy_cycles", "cycles", Executed)
-def _busy(heard: _Heard) -> Values:
+def _busy(seen: _Seen) -> Values:
     """Cycles of the instructions that the stream executed."""
-    return {(each.stream,): each.busy for each in heard.account.streams}
+    return {(each.stream,): each.busy for each in seen.account.streams}
 
 
 @_statistic("<stream>.wait_cycles", "cycles", Waited)
-def _waiting(heard: _Heard) -> Values:
+def _waiting(seen: _Seen) -> Values:
     """Cycles that the stream waited, for whatever reason."""
-    return {(each.stream,): sum(each.waits.values()) for each in heard.account.streams}
+    return {(each.stream,): sum(each.waits.values()) for each in seen.account.streams}
 
 
 @_statistic("<stream>.wait_cycles.<reason>", "cycles", Waited)
-def _waits(heard: _Heard) -> Values:
+def _waits(seen: _Seen) -> Values:
     """The same by reason: a semaphore, or a transfer under way."""
-    waits = ((each.stream, reason, cycles) for each in heard.account.streams for reason, cycles in each.waits.items())
+    waits = ((each.stream, reason, cycles) for each in seen.account.streams for reason, cycles in each.waits.items())
     return {(stream, reason.replace(" ", "")): cycles for stream, reason, cycles in waits}
 
 
 @_statistic("<stream>.idle_cycles", "cycles", RunEnded)
-def _idle(heard: _Heard) -> Values:
+def _idle(seen: _Seen) -> Values:
     """Cycles from the end of the stream to the end of the run."""
-    total = heard.account.total_cycles
-    return {(each.stream,): total - each.cycles for each in heard.account.streams}
+    total = seen.account.total_cycles
+    return {(each.stream,): total - each.cycles for each in seen.account.streams}
 
 
 @_statistic("<stream>.instructions", "instructions", Executed)
-def _instructions(heard: _Heard) -> Values:
+def _instructions(seen: _Seen) -> Values:
     """Instructions executed, control included."""
-    return {(each.stream,): each.instructions for each in heard.account.streams}
+    return {(each.stream,): each.instructions for each in seen.account.streams}
 
 
 @_statistic("<stream>.microinstructions", "instructions", Executed)
-def _microinstructions(heard: _Heard) -> Values:
+def _microinstructions(seen: _Seen) -> Values:
     """Instructions executed that took at least one cycle."""
-    return {(each.stream,): each.microinstructions for each in heard.account.streams}
+    return {(each.stream,): each.microinstructions for each in seen.account.streams}
 
 
 @_statistic("<stream>.family_cycles.<family>", "cycles", Executed)
-def _families(heard: _Heard) -> Values:
+def _families(seen: _Seen) -> Values:
     """Busy cycles by instruction family."""
     return {
         (each.stream, family.value): cycles
-        for each in heard.account.streams
+        for each in seen.account.streams
         for family, cycles in each.by_family.items()
     }
 
 
 @_statistic("<stream>.stage_cycles.<stage>", "cycles", StageBegan)
-def _stages(heard: _Heard) -> Values:
+def _stages(seen: _Seen) -> Values:
     """Cycles from each MARK to the next, waits included."""
-    return {(each.stream, stage): n for each in heard.account.streams for stage, n in each.by_stage.items()}
+    return {(each.stream, stage): n for each in seen.account.streams for stage, n in each.by_stage.items()}
 
 
 @_statistic("<stream>.routine_calls.<routine>", "calls", RoutineLeft)
-def _calls(heard: _Heard) -> Values:
+def _calls(seen: _Seen) -> Values:
     """Calls of a routine that have returned; the main program counts as one."""
-    return {(each.stream, name): use.calls for each in heard.account.streams for name, use in each.by_routine.items()}
+    return {(each.stream, name): use.calls for each in seen.account.streams for name, use in each.by_routine.items()}
 
 
 @_statistic("<stream>.routine_cycles.<routine>", "cycles", Executed)
-def _routines(heard: _Heard) -> Values:
+def _routines(seen: _Seen) -> Values:
     """Busy cycles of a routine's own instructions."""
-    uses = ((each.stream, name, use) for each in heard.account.streams for name, use in each.by_routine.items())
+    uses = ((each.stream, name, use) for each in seen.account.streams for name, use in each.by_routine.items())
     return {(stream, name): use.own_cycles for stream, name, use in uses}
 
 
@@ -235,138 +235,138 @@ def _routines(heard: _Heard) -> Values:
 
 
 @_statistic("array.enabled_pe_cycles", "PE-cycles", EnablesChanged, Waited)
-def _enabled(heard: _Heard) -> Values:
+def _enabled(seen: _Seen) -> Values:
     """Sum of the enabled PEs over the busy cycles of the EMC stream; null where only time passed, and for a run that
     goes on from a checkpoint."""
-    known = heard.enabled is not None and heard.whole
-    return {(): sum(_enabled_counts(heard)) if known else None}
+    known = seen.enabled is not None and seen.whole
+    return {(): sum(_enabled_counts(seen)) if known else None}
 
 
 @_statistic("array.enabled_pe_cycles.module<module>", "PE-cycles", EnablesChanged, Waited)
-def _enabled_modules(heard: _Heard) -> Values:
+def _enabled_modules(seen: _Seen) -> Values:
     """The same by module."""
-    return {(str(module),): count for module, count in enumerate(_enabled_counts(heard))}
+    return {(str(module),): count for module, count in enumerate(_enabled_counts(seen))}
 
 
-def _enabled_counts(heard: _Heard) -> Sequence[int]:
+def _enabled_counts(seen: _Seen) -> Sequence[int]:
     """Return the sums of all modules; none where they are not known."""
-    return heard.enabled.until_end(heard.account.busy) if heard.enabled is not None and heard.whole else ()
+    return seen.enabled.until_end(seen.account.busy) if seen.enabled is not None and seen.whole else ()
 
 
 # --- texture memory and GNI -----------------------------------------------------------------------------------------
 
 
 @_statistic("tasic<module>.busy_cycles", "cycles", Accessed)
-def _tasics(heard: _Heard) -> Values:
+def _tasics(seen: _Seen) -> Values:
     """Cycles from the first access to the last byte of the texture transfers of a module; null where something
     stopped the run."""
-    return {(str(m),): heard.account.tasic_cycles[m] if heard.ended else None for m in heard.modules}
+    return {(str(m),): seen.account.tasic_cycles[m] if seen.ended else None for m in seen.modules}
 
 
 @_statistic("tasic<module>.accesses", "accesses", Accessed)
-def _accesses(heard: _Heard) -> Values:
+def _accesses(seen: _Seen) -> Values:
     """Places for an access to each SDRAM of a module, those included that an EMC leaves unused in a last round; null
     where something stopped the run, or it goes on from a checkpoint."""
-    return {(str(m),): heard.accesses[m] if heard.ended and heard.whole else None for m in heard.modules}
+    return {(str(m),): seen.accesses[m] if seen.ended and seen.whole else None for m in seen.modules}
 
 
 @_statistic("gni.<path>.busy_cycles", "cycles", PathUsed)
-def _paths(heard: _Heard) -> Values:
+def _paths(seen: _Seen) -> Values:
     """Cycles in which a path out of the GNI carried bytes; null where something stopped the run."""
-    return {(path,): cycles if heard.ended else None for path, cycles in heard.account.gni_cycles.items()}
+    return {(path,): cycles if seen.ended else None for path, cycles in seen.account.gni_cycles.items()}
 
 
 @_statistic("gni.<path>.bytes", "bytes", PathUsed)
-def _path_bytes(heard: _Heard) -> Values:
+def _path_bytes(seen: _Seen) -> Values:
     """Bytes that a path out of the GNI carried; null where something stopped the run, or it goes on from a
     checkpoint."""
-    known = heard.ended and heard.whole
-    return {(path,): heard.path_bytes[path] if known else None for path in heard.account.gni_cycles}
+    known = seen.ended and seen.whole
+    return {(path,): seen.path_bytes[path] if known else None for path in seen.account.gni_cycles}
 
 
 @_statistic("bytes.<way>.<kind>", "bytes", Carried)
-def _bytes(heard: _Heard) -> Values:
+def _bytes(seen: _Seen) -> Values:
     """Bytes of each way as they were asked for, as wires carried them, as boxes counted them, and the data among it;
     null where something stopped the run before its ledger was closed."""
     kinds = ("asked", "carried", "counted", "moved")
     ways = ("to_tasics", "to_emcs", "to_gps", "from_gps")
-    if not heard.two_streams:
+    if not seen.two_streams:
         return {}
-    if heard.account.ledger is None:
+    if seen.account.ledger is None:
         return {(way, kind): None for way in ways for kind in kinds}
-    flows = heard.account.ledger.as_object()["bytes"]
+    flows = seen.account.ledger.as_object()["bytes"]
     return {(way, kind): flows[way][kind] for way in ways for kind in kinds}
 
 
 @_statistic("sem<semaphore>.sent", "signals", Signalled)
-def _sent(heard: _Heard) -> Values:
+def _sent(seen: _Seen) -> Values:
     """Signals sent to a semaphore; not known for a run that goes on from a checkpoint and was stopped."""
-    return _signals(heard, "sent", heard.sent)
+    return _signals(seen, "sent", seen.sent)
 
 
 @_statistic("sem<semaphore>.taken", "signals", Taken)
-def _taken(heard: _Heard) -> Values:
+def _taken(seen: _Seen) -> Values:
     """Signals taken from a semaphore; as above."""
-    return _signals(heard, "taken", heard.taken)
+    return _signals(seen, "taken", seen.taken)
 
 
-def _signals(heard: _Heard, kind: str, counted: Counter[int]) -> Values:
-    if heard.account.ledger is not None:
-        return {(number,): flow[kind] for number, flow in heard.account.ledger.as_object()["signals"].items()}
-    used = sorted({*heard.sent, *heard.taken})
-    return {(str(number),): counted[number] if heard.whole else None for number in used}
+def _signals(seen: _Seen, kind: str, counted: Counter[int]) -> Values:
+    if seen.account.ledger is not None:
+        return {(number,): flow[kind] for number, flow in seen.account.ledger.as_object()["signals"].items()}
+    used = sorted({*seen.sent, *seen.taken})
+    return {(str(number),): counted[number] if seen.whole else None for number in used}
 
 
 # --- collecting -----------------------------------------------------------------------------------------------------
 
 
 class Collector:
-    """Listens to the runs of a node and keeps their statistics, one entry a run."""
+    """Subscribes to the runs of a node and keeps their statistics, one entry a run."""
 
     def __init__(self) -> None:
         self.runs: list[RunStatistics] = []
-        self._heard: _Heard
+        self._seen: _Seen
         """The run that goes on."""
 
     def attach(self, bus: Bus) -> None:
         """Listen from the next run on."""
-        bus.subscribe(self._hear, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, Signalled, Taken, RunEnded)
+        bus.subscribe(self._receive, RunBegan, Accessed, PathUsed, EnablesChanged, Waited, Signalled, Taken, RunEnded)
 
-    def _hear(self, event: Event) -> None:
+    def _receive(self, event: Event) -> None:
         if isinstance(event, RunBegan):
-            self._heard = _Heard(event)
+            self._seen = _Seen(event)
             return
-        heard = self._heard
+        seen = self._seen
         match event:
             case Accessed():
-                heard.accesses[event.module] += event.accesses
+                seen.accesses[event.module] += event.accesses
             case PathUsed():
-                heard.path_bytes[event.path] += event.amount
+                seen.path_bytes[event.path] += event.amount
             case Signalled():
-                heard.sent[event.semaphore] += 1
+                seen.sent[event.semaphore] += 1
             case Taken():
-                heard.taken[event.semaphore] += 1
+                seen.taken[event.semaphore] += 1
             case EnablesChanged():
-                if heard.enabled is None:
-                    heard.enabled = _EnabledCycles(len(event.counts))
-                heard.enabled.change(event)
-            case Waited(stream="eigc") if heard.enabled is not None:
-                heard.enabled.skip(event.end - event.cycle)
+                if seen.enabled is None:
+                    seen.enabled = _EnabledCycles(len(event.counts))
+                seen.enabled.change(event)
+            case Waited(stream="eigc") if seen.enabled is not None:
+                seen.enabled.skip(event.end - event.cycle)
             case RunEnded():
-                heard.account = event.account
-                del self._heard
-                self.runs.append(_statistics(heard))
+                seen.account = event.account
+                del self._seen
+                self.runs.append(_statistics(seen))
 
 
-def _statistics(heard: _Heard) -> RunStatistics:
+def _statistics(seen: _Seen) -> RunStatistics:
     """Return the statistics of a run, after checking that the cycles of every stream add up."""
     values: dict[str, Value] = {}
     units: dict[str, str] = {}
     for statistic in STATISTICS:
-        for parts, value in statistic.values(heard).items():
+        for parts, value in statistic.values(seen).items():
             name = statistic.named(parts)
             values[name], units[name] = value, statistic.unit
-    account = heard.account
+    account = seen.account
     if account.reason not in _ANYWHERE:
         for each in account.streams:
             busy, waiting, idle = (values[f"{each.stream}.{kind}_cycles"] or 0 for kind in ("busy", "wait", "idle"))

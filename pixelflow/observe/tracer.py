@@ -1,4 +1,4 @@
-"""From the events of runs to a trace: the one builder that stands behind every format."""
+"""From the events of runs to a trace: the one builder that every format is written from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Spot = tuple[Track, int] | None
 
 
 class Tracer:
-    """Listens to a bus and builds a `Trace`. Runs follow each other: each begins where the one before has ended.
+    """Subscribes to a bus and builds a `Trace`. Runs follow each other: each begins where the one before has ended.
 
     What lies outside the selection is never kept, so that the window of a long run costs little memory.
     """
@@ -101,8 +101,8 @@ class Tracer:
             if event.cycle > blocked.cycle:
                 label = self._wait_label(blocked.index, Category.BLOCKED, f"blocked sem {blocked.semaphore}")
                 self._add(Track(TrackKind.STREAM, stream), blocked.cycle, event.cycle, label)
-        for semaphore, heard in run.semaphores.items():
-            self._end_semaphore(semaphore, heard, event.account)
+        for semaphore, seen in run.semaphores.items():
+            self._end_semaphore(semaphore, seen, event.account)
         self.runs += 1
         args = (("run", self.runs), ("sha256", run.program.sha256), ("reason", event.reason))
         name = run.program.name or "program"
@@ -138,18 +138,18 @@ class Tracer:
 
     def _signalled(self, event: Signalled) -> None:
         run = self._run
-        heard = run.semaphores.setdefault(event.semaphore, _Semaphore())
-        heard.givers.append(run.last.get(event.stream))
-        heard.changes.append((event.cycle, 1))
+        seen = run.semaphores.setdefault(event.semaphore, _Semaphore())
+        seen.givers.append(run.last.get(event.stream))
+        seen.changes.append((event.cycle, 1))
 
     def _taken(self, event: Taken) -> None:
         run = self._run
         run.blocked.pop(event.stream, None)
-        heard = run.semaphores.setdefault(event.semaphore, _Semaphore())
-        heard.changes.append((event.cycle, -1))
-        run.taking[event.stream] = heard
+        seen = run.semaphores.setdefault(event.semaphore, _Semaphore())
+        seen.changes.append((event.cycle, -1))
+        run.taking[event.stream] = seen
 
-    def _end_semaphore(self, number: int, heard: _Semaphore, account: NodeAccountView) -> None:
+    def _end_semaphore(self, number: int, seen: _Semaphore, account: NodeAccountView) -> None:
         """Draw the arrows and the count of a semaphore, once the signals of both streams are known."""
         before = 0
         if self._run.since:
@@ -157,13 +157,13 @@ class Tracer:
             if account.ledger is None:
                 return
             flow = account.ledger.signals[number]
-            before = (flow.sent - flow.taken) - sum(change for _, change in heard.changes)
-        for giver, taker in zip(heard.givers, heard.takers[before:], strict=False):
+            before = (flow.sent - flow.taken) - sum(change for _, change in seen.changes)
+        for giver, taker in zip(seen.givers, seen.takers[before:], strict=False):
             if giver is not None and taker is not None:
                 self.trace.flows.append(FlowArrow(*giver, *taker))
         track, count = Track(TrackKind.COUNTER, str(number)), before
         self._count(track, "signals", self._run.since, count)
-        for cycle, change in sorted(heard.changes, key=lambda each: each[0]):
+        for cycle, change in sorted(seen.changes, key=lambda each: each[0]):
             count += change
             self._count(track, "signals", cycle, count)
 
@@ -267,7 +267,7 @@ class _Semaphore:
 
 @dataclass
 class _Heard:
-    """What was heard of the run that goes on."""
+    """What was seen of the run that goes on."""
 
     program: ProgramView
     since: int

@@ -161,7 +161,7 @@ def tessellate(
     control points are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
     the fastest that works here. ``method`` says how control points reach the PEs, and in which order the work is done.
     ``progress`` is called with what each pass is about to do. ``watch`` is called with the node before it runs, so that
-    somebody can listen to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
+    others can subscribe to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
     in PE memory; it may run programs of its own that leave these alone. Raises InputError for a net or a sample count
     that the machine cannot do.
     """

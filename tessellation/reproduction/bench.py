@@ -33,7 +33,7 @@ class ThesisBench(Bench):
     """
 
     def __init__(self, watch: Callable[[Node], None] = lambda node: None) -> None:
-        """``watch`` is called with every node before it runs, so that somebody can listen."""
+        """``watch`` is called with every node before it runs, so that somebody can subscribe."""
         super().__init__()
         self.config: NodeConfig = THESIS
         self._watch = watch

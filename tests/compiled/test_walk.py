@@ -34,8 +34,8 @@ on:
   %more = icmp ult i64 %next, %lanes
   br i1 %more, label %strip, label %end.of.lanes
 end.of.lanes:
-  %behind = getelementptr i64, ptr %code, i64 2
-  ret ptr %behind
+  %past = getelementptr i64, ptr %code, i64 2
+  ret ptr %past
 """
 """Operands: a row, the address of a program, which is carried out where the first of 64 lanes is not 0 in the row."""
 

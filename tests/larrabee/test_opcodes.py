@@ -41,7 +41,7 @@ import larrabee_bridge
 home = types.ModuleType("larrabee_bridge.vpu.isa")
 for name in [name for name in sys.modules if name.startswith("larrabee_bridge.vpu.isa")]:
     del sys.modules[name]
-home.__path__ = [larrabee_bridge.__path__[0] + "/isa"]
+home.__path__ = [larrabee_bridge.__path__[0] + "/vpu/isa"]
 sys.modules["larrabee_bridge.vpu.isa"] = home
 for name in {order}:
     import_module("larrabee_bridge.vpu.isa." + name)

@@ -73,10 +73,10 @@ def test_one_thread_costs_what_the_other_model_says(seed: int, config: CoreConfi
     text = "\n".join(made[rng.integers(len(made))](*rng.integers(0, 4, 3)) for _ in range(60)) + "\n"
     program = assemble_vector(text)
     core, recording = Core(program, config=config), ThreadTrace(1)
-    for listener in (core, recording):
+    for subscriber in (core, recording):
         unit = VectorUnit(program)
         unit.set_vector(1, np.arange(16) * 12)
-        unit.run(listener)
+        unit.run(subscriber)
     found = take_turns(program, recording.steps, config)
     assert (found.cycles, found.paired) == (core.cycles[0], core.paired[0])
 

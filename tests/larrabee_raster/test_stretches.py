@@ -67,14 +67,14 @@ def test_threads_that_part_and_touch_different_lines(config: CoreConfig) -> None
     cores = [Core(program, threads, config), Core(program, threads, config)]
     plain = Plain(program, threads, config)
     # told of stretches; told of each instruction; counted plainly
-    for listener in (cores[0], lambda *step: cores[1](*step), plain):
+    for subscriber in (cores[0], lambda *step: cores[1](*step), plain):
         unit = VectorUnit(program, threads)
         unit.set_scalar(0, turns)
         unit.set_scalar(1, addresses)
         unit.set_vector(5, offsets)
         for number, values in zip((2, 3, 4), floats, strict=True):
             unit.set_vector(number, values)
-        unit.run(listener)
+        unit.run(subscriber)
     for core in cores:
         assert core.cycles.tolist() == plain.free
         assert core.paired.tolist() == plain.paired
@@ -109,11 +109,11 @@ def test_what_came_before_a_fault_counts() -> None:
     """Four instructions of one stretch, told of together and one by one."""
     program = assemble_vector(FAULTY)
     core, each = Core(program), Core(program)
-    for listener in (core, lambda *step: each(*step)):
+    for subscriber in (core, lambda *step: each(*step)):
         unit = VectorUnit(program)
         unit.set_scalar(3, 1 << 30)
         with pytest.raises(MachineFault, match=":6: lane 0 reaches byte"):
-            unit.run(listener)
+            unit.run(subscriber)
     assert core.cycles.tolist() == each.cycles.tolist() and core.cycles[0] > 0
     assert sum(int(counts.sum()) for counts in core.counts.values()) == 4
 

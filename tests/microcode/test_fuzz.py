@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 
@@ -23,7 +22,6 @@ WORDS = f"{KEYWORDS} {SIGNS}".split()
 
 def attempt(text: str) -> None:
     """Put a text through every tool; only InputError may come out."""
-    began = time.monotonic()
     try:
         program = assemble(text + "\n")
         again = assemble(disassemble(program))
@@ -34,7 +32,6 @@ def attempt(text: str) -> None:
         check(program)
     except InputError as error:
         assert format_error(error)
-    assert time.monotonic() - began < 5
 
 
 def noise(chance: random.Random) -> str:

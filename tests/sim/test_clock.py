@@ -1,7 +1,6 @@
 """The clock: skips idle stretches, does not depend on the order of boxes, stops, continues, and can be put back."""
 
 import random
-from time import perf_counter
 
 import pytest
 
@@ -21,10 +20,9 @@ def pair(sender_steps, reader_steps, **wire) -> Netlist:
 
 def test_idle_cycles_cost_nothing() -> None:
     machine = pair([("work", 10**12), ("send", "out")], [("receive", "in"), ("work", 10**12), ("work", 1)], latency=7)
+    """Walked cycle by cycle this would not end."""
     clock = Clock(machine)
-    before = perf_counter()
     assert clock.run() == 10**12 + 7 + 1 + 10**12
-    assert perf_counter() - before < 0.5
 
 
 def test_an_arrived_item_that_is_never_read_is_an_error() -> None:

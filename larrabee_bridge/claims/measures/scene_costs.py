@@ -109,7 +109,7 @@ def _fitted(counts: np.ndarray, which: np.ndarray, executed: np.ndarray, other: 
 
 
 def _row(counts: np.ndarray, *tiles: int) -> np.ndarray:
-    """Return counts behind the numbers of tiles of either size."""
+    """Return the counts that the numbers stand for of tiles of either size."""
     return np.concatenate([np.tile(tiles, (len(counts), 1)), counts], axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Immediate mode: triangles in their order, targets and textures behind caches, compressed in memory (5.3)."""
+"""Immediate mode: triangles in their order, targets and textures through caches, compressed in memory (5.3)."""
 
 from __future__ import annotations
 

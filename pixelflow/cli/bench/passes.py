@@ -132,7 +132,7 @@ def _prepare_tessellation(rounds: int, note: Note) -> Iterator[tuple[str, list[C
 def _engine(schedule: str, engine: str, how: str) -> Case:
     node, program = _session(schedule, engine, one_thread=engine != "rows")
     if not how:
-        node.bus.subscribe(lambda event: None, RunBegan)  # who is listened to goes through every cycle
+        node.bus.subscribe(lambda event: None, RunBegan)  # a watched run goes through every cycle
     for _ in range(3):
         run = node.run(program)
     if how in ("fused", _ANEW):

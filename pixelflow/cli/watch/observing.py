@@ -1,4 +1,4 @@
-"""The options that watch runs, and what listens to nodes for them."""
+"""The options that watch runs, and what subscribes to the events of nodes for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trace files: which ones ``--trace`` asks for, listening for them, and writing them."""
+"""Trace files: which ones ``--trace`` asks for, collecting them, and writing them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Target:
 
 
 class TraceFiles:
-    """Listens to nodes and writes what it has heard, up to where the runs came, in every format asked for."""
+    """Subscribes to nodes and writes what it has received, up to where the runs came, in every format asked for."""
 
     def __init__(self, targets: Sequence[_Target], tracer: Tracer, known: Sequence[Track], note: Callable) -> None:
         self._targets = targets
@@ -72,7 +72,7 @@ def open_traces(
     only: Iterable[str] = (),
     note: Callable[[str], None],
 ) -> TraceFiles:
-    """Return what listens for ``--trace FMT[:F]``; ``source`` is the program or patch file, which names the files.
+    """Return what collects for ``--trace FMT[:F]``; ``source`` is the program or patch file, which names the files.
 
     Raises UsageError for an unknown format or track, a window that is none or a package that is not installed, and
     InputError where a file could not be written.

@@ -20,7 +20,7 @@ from pixelflow.node.run.order.clocked import Clocked
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.run.streams.upcoming import Upcoming, ends_at, upcoming
 from pixelflow.node.saved.values import pack
-from pixelflow.observe import Bus, Executed, Listener, RunBegan, RunEnded
+from pixelflow.observe import Bus, Executed, RunBegan, RunEnded, Subscriber
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, SimulatorError
 
 __all__ = ["Replay"]
@@ -40,7 +40,7 @@ class Replay:
     States are kept every ``every`` cycles; where there would be more than ``keep`` of them, every second one goes and
     the distance doubles.
 
-    Listeners of ``node.bus`` that have subscribed before hear each cycle once, when it is reached for the first time;
+    Subscribers of ``node.bus`` that have subscribed before hear each cycle once, when it is reached for the first time;
     with ``retell`` whenever it is executed. Those of ``bus`` always hear it.
     """
 
@@ -67,13 +67,13 @@ class Replay:
         self._start = {"entry": entry, "max_cycles": max_cycles, "shuffle_seed": None, "bus": self.bus}
         self._every, self._keep, self._retell = every, keep, retell
         self._seen = 0
-        """How far the run has been taken; listeners of the node have heard of everything before."""
+        """How far the run has been taken; subscribers of the node have heard of everything before."""
         self._end: int | None = None
         self._failure: SimulatorError | None = None
         self._states: dict[int, dict[str, Any]] = {0: node.snapshot()}  # by position
         self._runner: Clocked = node.runner(program, **self._start)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
-        self.bus.tell(RunBegan, 0, program, tuple(self.streams), True, self)
+        self.bus.emit(RunBegan, 0, program, tuple(self.streams), True, self)
 
     # --- what it looks like now ----------------------------------------------------------------------------------
 
@@ -191,19 +191,19 @@ class Replay:
             before, done = first, done_first
         return self.goto(sorted(begun)[-count] if len(begun) >= count else 0)
 
-    def hear(self, listener: Listener, *kinds: type) -> None:
-        """Let a listener hear all that is executed from this position on, also what was executed before."""
-        self.bus.subscribe(listener, *kinds)
+    def hear(self, subscriber: Subscriber, *kinds: type) -> None:
+        """Let a subscriber receive all that is executed from this position on, also what was executed before."""
+        self.bus.subscribe(subscriber, *kinds)
         self._renew()
 
     @contextlib.contextmanager
-    def hearing(self, listener: Listener, *kinds: type) -> Iterator[None]:
-        """Let a listener hear what is executed while the block lasts."""
-        self.hear(listener, *kinds)
+    def hearing(self, subscriber: Subscriber, *kinds: type) -> Iterator[None]:
+        """Let a subscriber receive what is executed while the block lasts."""
+        self.hear(subscriber, *kinds)
         try:
             yield
         finally:
-            self.bus.unsubscribe(listener)
+            self.bus.unsubscribe(subscriber)
 
     def _names(self, stream: str | None) -> list[str]:
         if stream is None:
@@ -254,7 +254,7 @@ class Replay:
     # --- how -----------------------------------------------------------------------------------------------------
 
     def _next_stop(self) -> int:
-        """The next cycle at which to stop on the way: where a state is due, or where listeners begin to hear."""
+        """The next cycle at which to stop on the way: where a state is due, or where subscribers begin to hear."""
         due = self.position - self.position % self._every + self._every
         return min(due, self._seen) if self.position < self._seen else due
 
@@ -322,7 +322,7 @@ class Replay:
 
     def _tell_end(self, run: Run) -> None:
         self.bus.open = True
-        self.bus.tell(RunEnded, run.total_cycles, run.reason, {each.stream: each.cycles for each in run.streams}, run)
+        self.bus.emit(RunEnded, run.total_cycles, run.reason, {each.stream: each.cycles for each in run.streams}, run)
 
     def _go_quietly(self, cycle: int) -> None:
         """Go to a position that the run has been at, or before, without a word to anybody."""
@@ -379,7 +379,7 @@ class _Gate(Bus):
         if self.open:
             self._beyond.publish(event)
 
-    def tell(self, kind: type, *values: Any) -> None:
+    def emit(self, kind: type, *values: Any) -> None:
         if super().wants(kind) or (self.open and self._beyond.wants(kind)):
             self.publish(kind(*values))
 

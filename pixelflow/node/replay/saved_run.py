@@ -120,7 +120,7 @@ class SavedRun:
 
 
 class Recorder:
-    """Listens to the runs of a node and keeps one of them: the first, or the one of a number counted from 1."""
+    """Subscribes to the runs of a node and keeps one of them: the first, or the one of a number counted from 1."""
 
     def __init__(self, node: Node, command: str, number: int = 1) -> None:
         self._node = node

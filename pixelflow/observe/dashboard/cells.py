@@ -81,7 +81,7 @@ def line(fields: Iterable[CellField], width: int, gap: str = _GAP) -> Text:
 def flow(fields: Iterable[CellField], width: int, lines: int, gap: str = _GAP, indent: str = "") -> list[Text]:
     """Return fields on up to ``lines`` lines; an ellipsis ends the last one where some did not fit.
 
-    Lines behind the first start with ``indent``.
+    Lines after the first start with ``indent``.
     """
     rows: list[list[CellField]] = [[]]
     used, lost = 0, False

@@ -1,4 +1,4 @@
-"""The listener behind a dashboard: what a run tells that nobody could look up in it afterwards.
+"""The subscriber that feeds a dashboard: what a run tells that nobody could look up in it afterwards.
 
 It asks for few events: a run that is watched this way builds some for each wait and each transfer, none for an
 instruction. Only a frame of the past needs to hear of those too (`instructions`). Every change of the enables
@@ -53,7 +53,7 @@ class Watch:
         """The first cycle for which it is known."""
 
     def attach(self, bus: Bus) -> None:
-        """Begin to listen; before the run."""
+        """Subscribe; before the run."""
         bus.subscribe(self.hear, *self._kinds)
 
     def detach(self, bus: Bus) -> None:

@@ -1,6 +1,6 @@
 """Watching: the events of a run, the bus that hands them to subscribers, statistics as a mechanism."""
 
-from pixelflow.simd.observe.bus import Bus, Listener
+from pixelflow.simd.observe.bus import Bus, Subscriber
 from pixelflow.simd.observe.events import (
     Carried,
     Event,
@@ -21,7 +21,6 @@ __all__ = [
     "Carried",
     "Event",
     "Executed",
-    "Listener",
     "ProgramView",
     "Progressed",
     "RoutineEntered",
@@ -30,5 +29,6 @@ __all__ = [
     "RunEnded",
     "RunView",
     "StageBegan",
+    "Subscriber",
     "Waited",
 ]

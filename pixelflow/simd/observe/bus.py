@@ -7,51 +7,51 @@ from typing import TypeVar
 
 from pixelflow.simd.observe.events import Event
 
-__all__ = ["Bus", "Listener"]
+__all__ = ["Bus", "Subscriber"]
 
-Listener = Callable[[Event], None]
-Heard = TypeVar("Heard", bound=Event)
+Subscriber = Callable[[Event], None]
+Emitted = TypeVar("Emitted", bound=Event)
 
 
 class Bus:
-    """Hands events to their listeners, in the order of subscription.
+    """Hands events to their subscribers, in the order of subscription.
 
-    Listeners subscribe before a run begins: what a run asks at its beginning (`wants`) holds to its end.
+    Subscribers subscribe before a run begins: what a run asks at its beginning (`wants`) holds to its end.
     """
 
     def __init__(self) -> None:
-        self._listeners: dict[type[Event], list[Callable[..., None]]] = {}
+        self._subscribers: dict[type[Event], list[Callable[..., None]]] = {}
 
     @property
     def watched(self) -> bool:
-        """Whether anybody listens to any event."""
-        return bool(self._listeners)
+        """Whether anybody has subscribed to any event."""
+        return bool(self._subscribers)
 
     def wants(self, kind: type[Event]) -> bool:
-        """Whether somebody listens to this kind of event."""
-        return kind in self._listeners
+        """Whether somebody has subscribed to this kind of event."""
+        return kind in self._subscribers
 
-    def subscribe(self, listener: Callable[[Heard], None], *kinds: type[Heard]) -> None:
-        """Call ``listener`` for every event of these kinds."""
+    def subscribe(self, subscriber: Callable[[Emitted], None], *kinds: type[Emitted]) -> None:
+        """Call ``subscriber`` for every event of these kinds."""
         for kind in kinds:
-            self._listeners.setdefault(kind, []).append(listener)
+            self._subscribers.setdefault(kind, []).append(subscriber)
 
-    def unsubscribe(self, listener: Callable[[Heard], None]) -> None:
-        """Forget a listener."""
-        for kind, listeners in list(self._listeners.items()):
-            kept = [each for each in listeners if each != listener]
+    def unsubscribe(self, subscriber: Callable[[Emitted], None]) -> None:
+        """Forget a subscriber."""
+        for kind, subscribers in list(self._subscribers.items()):
+            kept = [each for each in subscribers if each != subscriber]
             if kept:
-                self._listeners[kind] = kept
+                self._subscribers[kind] = kept
             else:
-                del self._listeners[kind]
+                del self._subscribers[kind]
 
     def publish(self, event: Event) -> None:
-        """Hand an event to its listeners."""
-        for listener in self._listeners.get(type(event), ()):
-            listener(event)
+        """Hand an event to its subscribers."""
+        for subscriber in self._subscribers.get(type(event), ()):
+            subscriber(event)
 
-    def tell(self, kind: type[Event], *values: object) -> None:
+    def emit(self, kind: type[Event], *values: object) -> None:
         """Build an event of these field values and publish it, if anybody wants its kind."""
-        if kind in self._listeners:
+        if kind in self._subscribers:
             made: Callable[..., Event] = kind
             self.publish(made(*values))

@@ -156,8 +156,8 @@ def _function(slotted: Slotted, full: tuple[int, ...], where: tuple[Place, ...],
         "  %more = icmp ult i64 %next, %lanes",
         "  br i1 %more, label %strip, label %end",
         "end:",
-        f"  %behind = getelementptr i64, ptr %code, i64 {slots + 1}",
-        "  ret ptr %behind",
+        f"  %past = getelementptr i64, ptr %code, i64 {slots + 1}",
+        "  ret ptr %past",
     ]
     return Foreign("\n".join(lines), tuple(sorted(body.text.declared)))
 

@@ -195,7 +195,7 @@ def _loads(operands: Sequence[str]) -> str:
         kind, name = operand.split()
         lines.append(f"  %{name}.place = getelementptr i64, ptr %code, i64 {slot}")
         lines.append(f"  %{name} = load {kind}, ptr %{name}.place")
-    return "\n".join([*lines, f"  %behind = getelementptr i64, ptr %code, i64 {len(operands)}"])
+    return "\n".join([*lines, f"  %past = getelementptr i64, ptr %code, i64 {len(operands)}"])
 
 
 def placing(lanes: tuple[int, ...], sources: tuple[int, ...] | None = None, *, repeats: bool = False) -> Foreign:
@@ -218,7 +218,7 @@ def placing(lanes: tuple[int, ...], sources: tuple[int, ...] | None = None, *, r
   store {_VECTOR} %new, ptr %place, align 16"""
     sizes = {"bytes": 0 if repeats else count, "lanes": LANES}
     head = _HEAD.format(loads=_loads(_OPERANDS), **sizes)
-    return Foreign(head + body + _TAIL.format(**sizes) + "  ret ptr %behind")
+    return Foreign(head + body + _TAIL.format(**sizes) + "  ret ptr %past")
 
 
 def comparing() -> Foreign:
@@ -244,5 +244,5 @@ tell:
   store i8 1, ptr %flag
   br label %done
 done:
-  ret ptr %behind"""
+  ret ptr %past"""
     return Foreign(head + body + _TAIL.format(**sizes) + end)

@@ -128,7 +128,7 @@ class Clocked:
     def _carried(self, sent: Sent) -> None:
         unit = self._units.get(sent.wire)
         if unit is not None:  # in a machine of several nodes, the wires of the others are not its own
-            self.bus.tell(Carried, sent.sent, sent.wire, sent.arrives, sent.amount, unit)
+            self.bus.emit(Carried, sent.sent, sent.wire, sent.arrives, sent.amount, unit)
 
     # --- going -------------------------------------------------------------------------------------------------
 

@@ -174,7 +174,7 @@ class GniBox(Box[GniSpec, GniState]):
         cycles = -(-item.size // wire.bandwidth)
         state.free_at[port] = cycle + cycles
         state.busy_cycles[port] = state.busy_cycles.get(port, 0) + cycles
-        self.bus.tell(PathUsed, cycle, port, cycle + cycles, item.size)
+        self.bus.emit(PathUsed, cycle, port, cycle + cycles, item.size)
         if isinstance(item, LoadPart):
             state.to_modules_bytes += item.size
         elif item.node == self.spec.node:

@@ -174,7 +174,7 @@ class _PairedBox(IgcBox):
             # Control takes no time, so a stream can send any number of signals in one cycle: they go as one item.
             self.wires["signals_out"].send(cycle, tuple(self._going))
             self._going.clear()
-        self.bus.tell(Progressed, cycle)
+        self.bus.emit(Progressed, cycle)
 
 
 class EigcBox(_PairedBox):

@@ -200,7 +200,7 @@ class TasicBox(Box[TasicSpec, TasicState]):
 
     def _tell(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int) -> None:
         accesses = 0 if transfer.direction is Direction.LOOP_BACK else accesses
-        self.bus.tell(Accessed, begin, self.module, end, transfer.direction.value, rounds, accesses)
+        self.bus.emit(Accessed, begin, self.module, end, transfer.direction.value, rounds, accesses)
 
     def _leave(self, transfer: Transfer, end: int) -> None:
         """Note when another kind of access may follow the last one, which has its slot before ``end``."""

@@ -82,7 +82,7 @@ class OnLanes:
             self._enables.tell(stream.cycle)
         elif len(self._pending) >= _BATCH:
             self.flush()
-            self._bus.tell(Progressed, stream.cycle)
+            self._bus.emit(Progressed, stream.cycle)
 
     def _may_skip(self, stream: Stream, code: StraightCode) -> bool:
         """Return whether straight code can be carried out as a whole; not where one of its instructions faults."""
@@ -101,7 +101,7 @@ class OnLanes:
         self._skipped += code.length
         if self._skipped >= _LARGE_BATCH:
             self.flush()
-            self._bus.tell(Progressed, stream.cycle)
+            self._bus.emit(Progressed, stream.cycle)
 
     def _configure(self, index: int) -> None:
         instruction = self._prepared.instructions[index]
@@ -171,7 +171,7 @@ class _EnableCounts:
         counts = self._array.enabled_by_module()
         if counts != self._told:
             self._told = counts
-            self._bus.tell(EnablesChanged, cycle, counts)
+            self._bus.emit(EnablesChanged, cycle, counts)
 
 
 def _writes_enables(instruction: Instruction) -> bool:

@@ -124,7 +124,7 @@ class Stream:
             if started and len(self.frames) < depth:
                 yield UNLATCH
             elif self.waiting is not None:
-                self.bus.tell(Blocked, self.cycle, self.name, self.index, self.waiting)
+                self.bus.emit(Blocked, self.cycle, self.name, self.index, self.waiting)
                 yield BLOCKED
             elif self.signalled is not None:
                 yield SIGNALLED
@@ -145,7 +145,7 @@ class Stream:
         body = code.body
         if body is not None:
             entered = self.cycle + code.cycles - body.cycles
-            self.bus.tell(RoutineEntered, entered, self.name, body.name, len(self.frames))
+            self.bus.emit(RoutineEntered, entered, self.name, body.name, len(self.frames))
         self.cycle += code.cycles
         self.index = code.end
         self.straight_codes.note(code)
@@ -172,7 +172,7 @@ class Stream:
 
     def _tell_executed(self, index: int) -> None:
         cycles = self.sequencer.cycles[index]
-        self.bus.tell(Executed, self.cycle - cycles, self.name, index, cycles)
+        self.bus.emit(Executed, self.cycle - cycles, self.name, index, cycles)
 
     def settle(self) -> None:
         """Count the instructions of the straight code that was skipped."""
@@ -193,7 +193,7 @@ class Stream:
         parameters = [self._argument(argument) for argument in arguments]
         self.frames.append(CallFrame(self.index, parameters, name=name, entered_at=self.cycle))
         self.index = self._position(target)
-        self.bus.tell(RoutineEntered, self.cycle, self.name, name, len(self.frames) - 1)
+        self.bus.emit(RoutineEntered, self.cycle, self.name, name, len(self.frames) - 1)
 
     def ret(self) -> None:
         """Leave the routine; raises MachineFault where its loops or saved enables are still open."""
@@ -211,7 +211,7 @@ class Stream:
         """Count a routine that has returned after so many cycles."""
         calls, cycles = self.routine_cycles.get(name, (0, 0))
         self.routine_cycles[name] = (calls + 1, cycles + took)
-        self.bus.tell(RoutineLeft, self.cycle, self.name, name, len(self.frames))
+        self.bus.emit(RoutineLeft, self.cycle, self.name, name, len(self.frames))
 
     def loop(self, count: int) -> None:
         """Begin a loop, or skip it where the count is 0."""
@@ -248,7 +248,7 @@ class Stream:
         if name >= len(names):
             self._fault(f"MARK {name}: the program names only {len(names)} stages")
         self.stages.append((names[name], self.cycle))
-        self.bus.tell(StageBegan, self.cycle, self.name, names[name])
+        self.bus.emit(StageBegan, self.cycle, self.name, names[name])
 
     def add_parameter(self, parameter: int, delta: int) -> None:
         """Add to a parameter of the running frame."""
@@ -261,7 +261,7 @@ class Stream:
         if semaphore not in self.remote_semaphores:
             self.semaphores.signal(semaphore)
         self.signalled = semaphore
-        self.bus.tell(Signalled, self.cycle, self.name, self.index - 1, semaphore)
+        self.bus.emit(Signalled, self.cycle, self.name, self.index - 1, semaphore)
 
     def wait(self, semaphore: int) -> None:
         """Take from a semaphore, or wait for it."""
@@ -272,7 +272,7 @@ class Stream:
             self.cycle -= self.sequencer.cycles[self.index]
             self.waiting = semaphore
             return
-        self.bus.tell(Taken, self.cycle, self.name, self.index - 1, semaphore)
+        self.bus.emit(Taken, self.cycle, self.name, self.index - 1, semaphore)
         self._tell_executed(self.index - 1)
 
     def resume(self, cycle: int) -> None:
@@ -285,7 +285,7 @@ class Stream:
             self.waits[reason] = self.waits.get(reason, 0) + waited
             stage = (len(self.stages) - 1, reason)
             self.stage_waits[stage] = self.stage_waits.get(stage, 0) + waited
-            self.bus.tell(Waited, self.cycle, self.name, self.index - (self.waiting is None), reason, cycle)
+            self.bus.emit(Waited, self.cycle, self.name, self.index - (self.waiting is None), reason, cycle)
         self.cycle = cycle
 
     def why_waiting(self) -> str:

@@ -174,8 +174,8 @@ def _function(kernel: Kernel) -> Foreign:
     text.act("%more = icmp ult i64 %next, %lanes")
     text.act("br i1 %more, label %strip, label %end")
     text.label("end")
-    text.act(f"%behind = getelementptr i64, ptr %code, i64 {slots}")
-    text.act("ret ptr %behind")
+    text.act(f"%past = getelementptr i64, ptr %code, i64 {slots}")
+    text.act("ret ptr %past")
     return Foreign("entry:\n" + "\n".join(text.lines), tuple(sorted(text.declared)))
 
 
