@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from larrabee_bridge.thread_events import ThreadEvents
 from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, ThreadTrace, take_turns
-from larrabee_bridge.vpu.core.thread_events import ThreadEvents
 from larrabee_bridge.vpu.core.vector_run import VectorRun
 from larrabee_bridge.vpu.unit import TARGET, VectorProgram, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame

@@ -211,7 +211,7 @@ class _Dump:
                     self._faults.end(f"{scope}: busy and waiting do not say what state says")
             elif scope == "gni" and name:
                 totals[Track(TrackKind.PATH, name).name] = {"busy": cycles["1"]}
-            elif name == "busy" and (found := re.fullmatch(r"unit(\d+)", scope)):
+            elif name == "busy" and (found := re.fullmatch(r"tasic(\d+)", scope)):
                 totals[Track(TrackKind.UNIT, found.group(1)).name] = {"busy": cycles["1"]}
         return {name: totals[name] for name in sorted(totals, key=lambda name: Track.named(name).order)}
 
