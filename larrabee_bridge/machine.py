@@ -6,22 +6,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from larrabee_bridge.vpu.core import Core, CoreConfig, ThreadTrace, take_turns
+from larrabee_bridge.thread_events import ThreadEvents
+from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, ThreadTrace, take_turns
 from larrabee_bridge.vpu.core.vector_run import VectorRun
 from larrabee_bridge.vpu.unit import TARGET, VectorProgram, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import MachineRecord
+from pixelflow.simd.observe import Bus
 
 __all__ = ["MACHINE", "VectorRun", "run_program"]
 
 
 def run_program(
-    program: VectorProgram, *, config: CoreConfig | None = None, threads: int = 1, per_core: int | None = None
+    program: VectorProgram,
+    *,
+    config: CoreConfig | None = None,
+    bus: Bus | None = None,
+    threads: int = 1,
+    per_core: int | None = None,
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
-    Raises InputError for caches without cores that threads share.
+    Subscribers of ``bus`` are told of each thread as if it were alone. Raises InputError for caches without cores
+    that threads share.
     """
     config = config or CoreConfig()
     if config.caches and per_core is None:
@@ -29,7 +37,11 @@ def run_program(
     unit, core = VectorUnit(program, threads), Core(program, threads, config)
     trace = ThreadTrace(threads, core)
     unit.set_scalar(0, np.arange(threads))
-    unit.run(core if per_core is None else trace)
+    subscriber = core if per_core is None else trace
+    if bus is None or not bus.watched:
+        unit.run(subscriber)
+    else:
+        ThreadEvents(bus, unit, core).run(subscriber)
     shares = [trace.steps[first : first + per_core] for first in range(0, threads, per_core)] if per_core else []
     cores = [take_turns(program, share, config) for share in shares]
     return VectorRun(unit, core, cores, per_core)
@@ -56,6 +68,7 @@ MACHINE = MachineRecord(
     most_parts=64,
     target=TARGET,
     configuration=CoreConfig,
+    clock_mhz=lambda config: int(CORE_MHZ),
     run=run_program,
     draw=_draw,
     paper="larrabee_bridge.claims.paper:PAPER",

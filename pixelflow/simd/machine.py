@@ -17,11 +17,13 @@ from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
+from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 
 __all__ = [
     "GROUP",
     "AssemblerTarget",
+    "Code",
     "Configuration",
     "FrameDrawer",
     "MachineRecord",
@@ -59,6 +61,10 @@ class AssemblerTarget(Protocol):
     def manual(self) -> str:
         """The command that shows the instructions."""
 
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """The instruction streams, by the names that events have."""
+
 
 class ProgramRun(Protocol):
     """A run of a program that has ended."""
@@ -74,8 +80,11 @@ class ProgramRun(Protocol):
 class ProgramRunner(Protocol[_Run, _Taken]):
     """Runs a program to its end; what else a machine lets one choose has defaults."""
 
-    def __call__(self, program: _Run, *, config: _Taken | None = None) -> ProgramRun:
-        """Return the run; raises InputError for a program or a configuration of another machine."""
+    def __call__(self, program: _Run, *, config: _Taken | None = None, bus: Bus | None = None) -> ProgramRun:
+        """Return the run, of whose events it told ``bus``.
+
+        Raises InputError for a program or a configuration of another machine.
+        """
 
 
 class FrameDrawer(Protocol[_Taken]):
@@ -106,6 +115,8 @@ class MachineRecord(Generic[Code, Configuration]):
     target: AssemblerTarget
     configuration: type[Configuration]
     """Its defaults are the machine's."""
+    clock_mhz: Callable[[Configuration], int]
+    """The clock that cycles are counted in."""
     run: ProgramRunner[Code, Configuration]
     draw: FrameDrawer[Configuration] | None = None
     """None where it draws nothing."""

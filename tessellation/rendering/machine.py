@@ -14,6 +14,7 @@ from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
+from pixelflow.simd.observe import Bus
 
 if TYPE_CHECKING:
     from tessellation.rendering import Rendering
@@ -21,9 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
 
 
-def run_on_node(program: Program, *, config: NodeConfig | None = None, engine: str = AUTO) -> Run:
+def run_on_node(
+    program: Program, *, config: NodeConfig | None = None, bus: Bus | None = None, engine: str = AUTO
+) -> Run:
     """Run a program on a fresh node to its end."""
-    return Node(config or THESIS, engine).run(program)
+    node = Node(config or THESIS, engine)
+    if bus is not None:
+        node.bus = bus
+    return node.run(program)
 
 
 def draw_on_pixelflow(
@@ -131,6 +137,7 @@ MACHINE = MachineRecord(
     most_parts=40,
     target=PIXELFLOW,
     configuration=NodeConfig,
+    clock_mhz=lambda config: config.clock_mhz,
     run=run_on_node,
     draw=draw_on_pixelflow,
     presets={"thesis": THESIS, "tiny": TINY},

@@ -87,6 +87,18 @@ def test_links_lead_somewhere(document: Path) -> None:
             assert (document.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("document", sorted(ROOT.rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_named_files_exist(document: Path) -> None:
+    """A path in backticks leads from the document's folder, or from the root, to what is there."""
+    if any(part.startswith((".", "build")) for part in document.relative_to(ROOT).parts):
+        pytest.skip("not part of the repository")
+    named = re.findall(
+        r"`([a-z_]+/(?:[a-z_0-9]+/)*(?:[a-z_0-9]+\.(?:py|mc|md))?)`", document.read_text(encoding="utf-8")
+    )
+    missing = {each for each in named if not (document.parent / each).exists() and not (ROOT / each).exists()}
+    assert not missing
+
+
 def shown(mark: str) -> list[str]:
     """Return the lines of the fenced block after a mark."""
     found = re.search(rf"<!-- {mark} -->\n```text\n(.*?)```", README, re.DOTALL)

@@ -18,7 +18,7 @@ from pixelflow.config import THESIS, TINY
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.observe.tracer import Tracer
+from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.trace import Selection, Trace, TraceClock, known_tracks
 
@@ -183,7 +183,7 @@ def test_nothing_of_it_is_imported_before_it_is_shown() -> None:
 
 def test_a_trace_shows_its_tracks_with_the_cycles_of_the_account() -> None:
     node = Node(TINY)
-    tracer = Tracer(Trace(TraceClock(100), {"tool": HOSTILE}), Selection())
+    tracer = NodeTracer(Trace(TraceClock(100), {"tool": HOSTILE}), Selection())
     tracer.attach(node.bus, known_tracks(("eigc", "tigc"), 1, (), 16))
     run = node.run(assemble(SOURCE))
     table = tracer.trace.report().parts[-1]

@@ -12,7 +12,7 @@ from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus
-from pixelflow.observe.tracer import Tracer
+from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.trace import EVERYTHING, Checked, Selection, Trace, TraceClock, Track, known_tracks
 from pixelflow.simd.trace.formats import FORMATS
 from pixelflow.simd.trace.model import STREAMS
@@ -51,9 +51,9 @@ class Traced:
     digest: str
 
 
-def listen(bus: Bus, selection: Selection = EVERYTHING, mhz: int = 100) -> Tracer:
+def listen(bus: Bus, selection: Selection = EVERYTHING, mhz: int = 100) -> NodeTracer:
     """Put a new tracer on a bus."""
-    tracer = Tracer(Trace(TraceClock(mhz), {"tool": "pixelflow-sim test"}), selection)
+    tracer = NodeTracer(Trace(TraceClock(mhz), {"tool": "pixelflow-sim test"}), selection)
     tracer.attach(bus, KNOWN)
     return tracer
 

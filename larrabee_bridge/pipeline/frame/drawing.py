@@ -12,14 +12,11 @@ from larrabee_bridge.pipeline.frame.renderer import PRIMSET, LarrabeeRun, render
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
 from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
-from larrabee_bridge.vpu.core import CoreConfig, changed, invented
+from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import DrawnFrame, Frame
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
-
-CORE_MHZ = 1000.0
-"""Clock of a core: the unit of 5.1 is one core at 1 GHz."""
 
 Fronts = Sequence[FrontEndResult | None]
 """What a front end did for each draw, None where it did nothing; empty where all triangles come on the screen."""

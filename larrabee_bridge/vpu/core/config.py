@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pixelflow.simd.config.param import leaves, param
 from pixelflow.simd.units import Standing
 
-__all__ = ["CoreConfig", "changed", "invented"]
+__all__ = ["CORE_MHZ", "CoreConfig", "changed", "invented"]
+
+CORE_MHZ = 1000.0
+"""Clock of a core: the unit of 5.1 of Seiler et al. 2008 is one core at 1 GHz."""
 
 
 @dataclass(frozen=True)

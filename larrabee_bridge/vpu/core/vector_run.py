@@ -23,15 +23,25 @@ class VectorRun(Shown):
     """Threads of a program that have ended: their registers and memory, and what they took, alone and on cores."""
 
     def __init__(
-        self, unit: VectorUnit, core: Core, cores: Sequence[SharedCore] = (), per_core: int | None = None
+        self,
+        unit: VectorUnit,
+        core: Core,
+        cores: Sequence[SharedCore] = (),
+        per_core: int | None = None,
+        reason: str = "halt",
     ) -> None:
-        """``cores`` of ``per_core`` threads each, where threads share some."""
-        self.unit, self.core, self.cores, self.per_core = unit, core, tuple(cores), per_core
+        """``cores`` of ``per_core`` threads each, where threads share some; ``reason`` is why the run has ended."""
+        self.unit, self.core, self.cores, self.per_core, self.reason = unit, core, tuple(cores), per_core, reason
 
     @property
     def cycles(self) -> int:
         """Of the longest thread, alone on a core; of the longest core where threads share some."""
         return max((each.cycles for each in self.cores), default=int(self.core.cycles.max()))
+
+    @property
+    def total_cycles(self) -> int:
+        """As `cycles`: what subscribers ask of the account of any run."""
+        return self.cycles
 
     @cached_property
     def figures(self) -> dict[str, NDArray[np.int64]]:

@@ -14,7 +14,7 @@ from pixelflow.cli.bench.streams import MILLISECONDS, PASS, PASS_NAME
 from pixelflow.cli.watch.trace_files import known_of
 from pixelflow.config import THESIS
 from pixelflow.node import Node
-from pixelflow.observe.tracer import Tracer
+from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number
 from pixelflow.simd.trace import Trace, TraceClock
 from pixelflow.simd.trace.formats import FORMATS, Format
@@ -29,7 +29,7 @@ def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     program = assemble(PASS)
     node = Node(THESIS, "rows")
     trace = Trace(TraceClock(THESIS.clock_mhz))
-    Tracer(trace).attach(node.bus, known_of(THESIS))
+    NodeTracer(trace).attach(node.bus, known_of(THESIS))
     note(f"building a trace of {number(_SPANS)} spans")
     started = perf_counter()
     while trace.events < _SPANS:

@@ -96,7 +96,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     if args.machine != PIXELFLOW:
         from pixelflow.cli.run.elsewhere import run_elsewhere
 
-        return run_elsewhere(args)
+        return run_elsewhere(args, screen)
     effective = configuration(args, screen)
     _check_options(args, screen)
     program = read_program(args.program, args.parameters)

@@ -7,20 +7,22 @@ import argparse
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.programs import read_program
-from pixelflow.simd.machine import machine_named
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.simd.machine import Code, Configuration, MachineRecord, machine_named
+from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 
 __all__ = ["run_elsewhere"]
 
 _OF_NODES = (
     "timing_only", "function_only", "max_cycles", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
-    "trace", "window", "only", "record", "live", "frame", "config", "dump", "ranges", "show_map", "pe", "output",
+    "record", "live", "frame", "config", "dump", "ranges", "show_map", "pe", "output",
 )  # fmt: skip
 """What a PixelFlow node alone can be told."""
 
 
-def run_elsewhere(args: argparse.Namespace) -> Report:
-    """Run the program on the machine that was named, and report."""
+def run_elsewhere(args: argparse.Namespace, screen: Screen) -> Report:
+    """Run the program on the machine that was named, write the traces that were asked for, and report."""
     machine = machine_named(args.machine)
     for name in _OF_NODES:
         if getattr(args, name) not in (None, False, []):
@@ -29,4 +31,36 @@ def run_elsewhere(args: argparse.Namespace) -> Report:
     if args.preset is not None and args.preset not in machine.presets:
         raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
     config = configured(machine.configuration, "-D", args.overrides)
-    return machine.run(read_program(args.program, args.parameters, machine.target), config=config).report()
+    program = read_program(args.program, args.parameters, machine.target)
+    if args.trace:
+        return _traced(machine, config, program, args, screen)
+    if args.window is not None or args.only:
+        raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
+    return machine.run(program, config=config).report()
+
+
+def _traced(
+    machine: MachineRecord[Code, Configuration],
+    config: Configuration,
+    program: Code,
+    args: argparse.Namespace,
+    screen: Screen,
+) -> Report:
+    # Who wants no trace does not wait for the formats.
+    from pixelflow.cli.watch.trace_files import TraceSubject, open_traces
+    from pixelflow.simd.trace import tracks_of_streams
+
+    streams = machine.target.streams
+    subject = TraceSubject(
+        machine.clock_mhz(config),
+        {"machine": machine.name},
+        tracks_of_streams(streams),
+        f"examples: {streams[0]}, '{streams[0]} *', 'wire *'",
+    )
+    cut = {"window": args.window, "only": args.only}
+    files, bus = open_traces(args.trace, args.program, subject, **cut, note=screen.note), Bus()
+    files.attach(bus)
+    try:
+        return machine.run(program, config=config, bus=bus).report()
+    finally:
+        files.close()  # also where the run was stopped

@@ -116,10 +116,10 @@ class Watching:
             if args.window is not None or args.only:
                 raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
             return None
-        from pixelflow.cli.watch.trace_files import open_traces
+        from pixelflow.cli.watch.trace_files import node_subject, open_traces
 
         cut = {"window": args.window, "only": args.only}
-        return open_traces(args.trace, self._effective, self._source, **cut, note=self._screen.note)
+        return open_traces(args.trace, self._source, node_subject(self._effective), **cut, note=self._screen.note)
 
     def __enter__(self) -> Watching:
         return self

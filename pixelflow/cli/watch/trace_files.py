@@ -16,13 +16,22 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_f
 from pixelflow.config import Effective, NodeConfig
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.observe import Bus
-from pixelflow.observe.tracer import Tracer
+from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from pixelflow.simd.trace import Selection, Trace, TraceClock, Track, known_tracks, unknown_track
+from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, Track, known_tracks, unknown_track
 from pixelflow.simd.trace.formats import FORMATS, Format, format_of
 from pixelflow.simd.trace.model import STREAMS
 
-__all__ = ["TraceFiles", "known_of", "open_traces", "reading", "require_package", "write_trace"]
+__all__ = [
+    "TraceFiles",
+    "TraceSubject",
+    "known_of",
+    "node_subject",
+    "open_traces",
+    "reading",
+    "require_package",
+    "write_trace",
+]
 
 _ZIPPED = ".gz"
 
@@ -31,6 +40,20 @@ _ZIPPED = ".gz"
 class _Target:
     format: Format
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSubject:
+    """What a trace is of, as far as it is known before anything runs."""
+
+    clock_mhz: int
+    header: dict[str, str]
+    """What the head of a file says of the configuration."""
+    known: Sequence[Track]
+    """The tracks that a run may have, wires left out."""
+    hint: str
+    """Examples of tracks."""
+    tracer: Callable[[Trace, Selection], Tracer] = Tracer
 
 
 class TraceFiles:
@@ -65,8 +88,8 @@ class TraceFiles:
 
 def open_traces(
     specs: Iterable[str],
-    effective: Effective,
     source: str,
+    subject: TraceSubject,
     *,
     window: str | None = None,
     only: Iterable[str] = (),
@@ -74,31 +97,27 @@ def open_traces(
 ) -> TraceFiles:
     """Return what collects for ``--trace FMT[:F]``; ``source`` is the program or patch file, which names the files.
 
+    ``subject`` is what is listened to.
+
     Raises UsageError for an unknown format or track, a window that is none or a package that is not installed, and
     InputError where a file could not be written.
     """
-    config = effective.config
-    targets = [_target(spec, source, config) for spec in specs]
+    targets = [_target(spec, source, subject.clock_mhz) for spec in specs]
     try:
         selection = Selection.of(window, only)
     except ValueError as error:
         raise UsageError(f"--window {window}", str(error), "example: --window 1000:2000") from None
-    known = known_of(config)
     for pattern in selection.only:
-        wrong = unknown_track(pattern, known)
+        wrong = unknown_track(pattern, subject.known)
         if wrong is not None:
-            raise UsageError(f"--only {pattern}", wrong, "examples: eigc, 'tigc*', 'tasic[0]', 'sem *', 'wire *'")
-    header = {
-        "tool": f"pixelflow-sim {__version__}",
-        "config": effective.preset,
-        "config_sha256": config.sha256,
-    }
+            raise UsageError(f"--only {pattern}", wrong, subject.hint)
+    header = {"tool": f"pixelflow-sim {__version__}", **subject.header}
     if window is not None:
         header["window"] = window
     if selection.only:
         header["only"] = ", ".join(selection.only)
-    tracer = Tracer(Trace(TraceClock(config.clock_mhz), header), selection)
-    return TraceFiles(targets, tracer, known, note)
+    tracer = subject.tracer(Trace(TraceClock(subject.clock_mhz), header), selection)
+    return TraceFiles(targets, tracer, subject.known, note)
 
 
 def write_trace(trace: Trace, format: Format, path: str) -> None:
@@ -144,7 +163,7 @@ def _write_buffered(trace: Trace, format: Format, stream: IO[bytes]) -> None:
     buffered.detach()
 
 
-def _target(spec: str, source: str, config: NodeConfig) -> _Target:
+def _target(spec: str, source: str, clock_mhz: int) -> _Target:
     """Return the format and file of ``FMT``, ``FMT:FILE``, or a file name that says the format by its suffix."""
     name, _, path = spec.partition(":")
     format = FORMATS.get(name)
@@ -155,8 +174,8 @@ def _target(spec: str, source: str, config: NodeConfig) -> _Target:
     if path == STANDARD_STREAM:
         raise UsageError(f"--trace {spec}", "standard output has the report", "name a file: --trace FMT:FILE")
     require_package(format, f"--trace {spec}")
-    if format is FORMATS["perfetto"] and config.clock_mhz > 1000:
-        message = f"Perfetto counts whole nanoseconds, and a cycle at {config.clock_mhz} MHz is shorter"
+    if format is FORMATS["perfetto"] and clock_mhz > 1000:
+        message = f"Perfetto counts whole nanoseconds, and a cycle at {clock_mhz} MHz is shorter"
         raise UsageError(f"--trace {spec}", message, "use vcd or kanata")
     refuse_overwrite(source, path)
     check_writable(path)
@@ -170,6 +189,14 @@ def _format_of_name(spec: str) -> Format:
     found = nearest(spec.partition(":")[0], FORMATS)
     hint = f"did you mean {found}?" if found else f"formats: {', '.join(FORMATS)}; to a file: FMT:FILE"
     raise UsageError(f"--trace {spec}", "is neither a format nor a file name with the suffix of one", hint)
+
+
+def node_subject(effective: Effective) -> TraceSubject:
+    """Return what a trace of nodes is of."""
+    config = effective.config
+    header = {"config": effective.preset, "config_sha256": config.sha256}
+    hint = "examples: eigc, 'tigc*', 'tasic[0]', 'sem *', 'wire *'"
+    return TraceSubject(config.clock_mhz, header, known_of(config), hint, NodeTracer)
 
 
 def known_of(config: NodeConfig) -> list[Track]:

@@ -5,7 +5,8 @@ A machine's tracer turns events into one model (`Trace`); the writers of the thr
 
 from pixelflow.simd.trace.faults import Checked
 from pixelflow.simd.trace.model import Category, FlowArrow, Label, Span, Trace, TraceClock, Track, TrackKind
-from pixelflow.simd.trace.selection import EVERYTHING, Selection, known_tracks, unknown_track
+from pixelflow.simd.trace.selection import EVERYTHING, Selection, known_tracks, tracks_of_streams, unknown_track
+from pixelflow.simd.trace.tracer import Tracer
 
 __all__ = [
     "EVERYTHING",
@@ -17,8 +18,10 @@ __all__ = [
     "Span",
     "Trace",
     "TraceClock",
+    "Tracer",
     "Track",
     "TrackKind",
     "known_tracks",
+    "tracks_of_streams",
     "unknown_track",
 ]

@@ -1,8 +1,8 @@
 """Kanata logs, version 0004: one row for each microinstruction, for Konata.
 
-The thread of a row is its stream (0 EIGC, 1 TIGC), lane 0 its execution, lane 1 its waiting, with the reason; an arrow
-goes from a SIGNAL to the WAIT that took it. Nothing but the streams is in it. The header of the trace is what Konata
-shows when the mouse is on the first row.
+The thread of a row is its stream (of a node: 0 EIGC, 1 TIGC), lane 0 its execution, lane 1 its waiting, with the
+reason; an arrow goes from a SIGNAL to the WAIT that took it. Nothing but the streams is in it. The header of the trace
+is what Konata shows when the mouse is on the first row.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import IO
 
-from pixelflow.simd.trace.model import STREAMS, Category, FlowArrow, Label, Spans, Trace, Track, TrackKind
+from pixelflow.simd.trace.model import Category, FlowArrow, Label, Spans, Trace, Track, TrackKind
 from pixelflow.simd.trace.text import line_text
 
 __all__ = ["EXECUTE_LANE", "EXECUTE_STAGE", "FIRST_LINE", "LINE_END", "WAIT_LANE", "write_kanata"]
@@ -80,7 +80,7 @@ class _Writer:
 
     def _steps(self, track: Track) -> Iterator[tuple[int, Callable[..., None], tuple[object, ...]]]:
         """Yield what is to be written of a stream: the cycle, who writes it, and of what."""
-        thread = STREAMS.index(track.of)
+        thread = self._trace.streams.index(track.of)
         for row in _rows(self._trace.spans[track]):
             stages = [self._stage(label) for _, _, label in row.stages]
             yield row.stages[0][0], self._begin, (row, thread, stages[0])

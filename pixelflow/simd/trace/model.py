@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -24,10 +24,11 @@ __all__ = [
     "TraceClock",
     "Track",
     "TrackKind",
+    "streams_of",
 ]
 
 STREAMS = ("eigc", "tigc")
-"""The instruction streams; the numbers that formats give them are their places here."""
+"""The instruction streams of a trace whose header names none."""
 
 
 class TrackKind(Enum):
@@ -250,6 +251,18 @@ class Trace(Shown):
         return self.counters.setdefault(track, Counter(unit))
 
     @property
+    def streams(self) -> tuple[str, ...]:
+        """The instruction streams; the numbers that formats give them are their places here."""
+        return streams_of(self.header)
+
+    def name_streams(self, names: Iterable[str]) -> None:
+        """Enter streams in the header, where they are not known yet."""
+        known = dict.fromkeys(self.streams)
+        if not known.keys() >= set(names):
+            before = known if "streams" in self.header else {}
+            self.header["streams"] = " ".join({**before, **dict.fromkeys(names)})
+
+    @property
     def tracks(self) -> list[Track]:
         """All tracks, in the order in which viewers show them."""
         return sorted([*self.spans, *self.counters], key=lambda track: track.order)
@@ -283,3 +296,8 @@ class Trace(Shown):
                     if span.end > span.start:
                         sums[span.label.account] = sums.get(span.label.account, 0) + span.end - span.start
         return found
+
+
+def streams_of(header: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the instruction streams of a trace with this header."""
+    return tuple(header["streams"].split()) if "streams" in header else STREAMS

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.trace.model import Track, TrackKind
 
-__all__ = ["EVERYTHING", "Selection", "asks_for_wires", "known_tracks", "unknown_track"]
+__all__ = ["EVERYTHING", "Selection", "asks_for_wires", "known_tracks", "tracks_of_streams", "unknown_track"]
 
 _MOST_CYCLES = 1 << 63
 
@@ -78,13 +78,17 @@ def asks_for_wires(pattern: str) -> bool:
     return matches("wire *", pattern)
 
 
+def tracks_of_streams(streams: Iterable[str]) -> list[Track]:
+    """Return every track that a run of these streams may have on any machine, wires left out."""
+    of_streams = (TrackKind.STREAM, TrackKind.STAGES, TrackKind.ROUTINES)
+    return [Track(TrackKind.RUNS), *(Track(kind, stream) for stream in streams for kind in of_streams)]
+
+
 def known_tracks(streams: Iterable[str], modules: int, paths: Iterable[str], semaphores: int) -> list[Track]:
     """Return every track that a run of such a machine may have, wires left out."""
-    of_streams = (TrackKind.STREAM, TrackKind.STAGES, TrackKind.ROUTINES)
     numbers = [str(module) for module in range(modules)]
     return [
-        Track(TrackKind.RUNS),
-        *(Track(kind, stream) for stream in streams for kind in of_streams),
+        *tracks_of_streams(streams),
         *(Track(kind, number) for kind in (TrackKind.UNIT, TrackKind.ENABLED) for number in numbers),
         *(Track(TrackKind.PATH, path) for path in paths),
         *(Track(TrackKind.COUNTER, str(number)) for number in range(semaphores)),

@@ -8,7 +8,7 @@ from typing import IO
 
 from pixelflow.simd.trace.faults import Checked, Faults
 from pixelflow.simd.trace.kanata import EXECUTE_LANE, FIRST_LINE, LINE_END
-from pixelflow.simd.trace.model import STREAMS
+from pixelflow.simd.trace.model import streams_of
 from pixelflow.simd.trace.text import unescape
 
 __all__ = ["check_kanata"]
@@ -65,7 +65,10 @@ class _Log:
         self._rows: dict[int, _Row] = {}
         self._begun = self._retired = self._arrows = 0
         self._header: dict[str, str] = {}
-        self._cycles: dict[str, Counter[str]] = {stream: Counter() for stream in STREAMS}
+        self._cycles: dict[int, Counter[str]] = {}
+        """Of each thread, by heading."""
+        self._first: tuple[int, int, str] | None = None
+        """Thread of row 0, number and text of its line: the header, which names the threads, comes after it."""
 
     def take(self, number: int, text: str) -> None:
         self._number, self._text = number, text
@@ -80,7 +83,12 @@ class _Log:
     def finish(self) -> Checked:
         for number in sorted(self._rows):
             self._faults.end(f"row {number} has no R")
-        totals = {stream: dict(cycles) for stream, cycles in self._cycles.items() if cycles}
+        streams = streams_of(self._header)
+        if self._first is not None and self._first[0] >= len(streams):
+            thread, number, text = self._first
+            self._faults.line(number, self._no_thread(thread), text)
+        named = [(stream, self._cycles.get(thread)) for thread, stream in enumerate(streams)]
+        totals = {stream: dict(cycles) for stream, cycles in named if cycles}
         counts = {"rows": self._begun, "arrows": self._arrows}
         return Checked("kanata", self._header, self._begin, max(self._cycle, 0), totals, counts)
 
@@ -123,11 +131,17 @@ class _Log:
     def _begin_row(self, number: str, _: str, thread: str) -> None:
         if int(number) != self._begun:
             self._fault(f"rows are numbered in order: expected {self._begun}")
-        if not thread.isdecimal() or int(thread) >= len(STREAMS):
-            self._fault(f"thread {thread} is neither 0 (EIGC) nor 1 (TIGC)")
+        if number == "0" and thread.isdecimal():
+            self._first = (int(thread), self._number, self._text)
+        elif not thread.isdecimal() or int(thread) >= len(streams_of(self._header)):
+            self._fault(self._no_thread(thread))
             thread = "0"
         self._rows[int(number)] = _Row(int(thread))
         self._begun = int(number) + 1
+
+    def _no_thread(self, thread: int | str) -> str:
+        known = " nor ".join(f"{number} ({name.upper()})" for number, name in enumerate(streams_of(self._header)))
+        return f"thread {thread} is neither {known}"
 
     def _of_row(self, command: str, row: _Row, number: str, second: str, third: str) -> None:
         match command:
@@ -157,7 +171,7 @@ class _Log:
             self._fault(f"lane {lane} is in no stage {name!r}")
         elif self._cycle > since:
             heading = "busy" if lane == EXECUTE_LANE else unescape(name)
-            self._cycles[STREAMS[row.thread]][heading] += self._cycle - since
+            self._cycles.setdefault(row.thread, Counter())[heading] += self._cycle - since
 
     def _retire(self, number: int, row: _Row, order: str, kind: str) -> None:
         for lane, (stage, _) in row.open.items():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from pixelflow.simd.trace.faults import Checked, Faults
-from pixelflow.simd.trace.model import STREAMS, TraceClock, Track, TrackKind
+from pixelflow.simd.trace.model import TraceClock, Track, TrackKind
 from pixelflow.simd.trace.text import unescape
 from pixelflow.simd.trace.vcd import IDLE, time_unit
 
@@ -202,7 +202,7 @@ class _Dump:
         by_name = {(each.scope, each.name): each.cycles for each in self._variables.values()}
         totals: dict[str, dict[str, int]] = {}
         for (scope, name), cycles in by_name.items():
-            if scope in STREAMS and name == "state":
+            if scope and name == "state":
                 states = {_text(value): count for value, count in cycles.items()}
                 states.pop(IDLE, 0)
                 totals[scope] = states

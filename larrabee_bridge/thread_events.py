@@ -1,0 +1,51 @@
+"""Events of a run on the vector unit: what each thread issues, in the cycles that it takes alone on a core."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from larrabee_bridge.vpu.core import Core
+from larrabee_bridge.vpu.core.vector_run import VectorRun
+from larrabee_bridge.vpu.unit import TARGET, Subscriber, VectorUnit
+from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
+
+__all__ = ["ThreadEvents"]
+
+
+class ThreadEvents:
+    """Tells a bus of a run; the run itself, to those who look at it while it goes on."""
+
+    def __init__(self, bus: Bus, unit: VectorUnit, core: Core) -> None:
+        """``core`` counts the cycles of each thread of ``unit``."""
+        self._bus, self._unit, self._core = bus, unit, core
+        (main,) = TARGET.streams
+        self._streams = (main,) if unit.threads == 1 else tuple(f"{main}{thread}" for thread in range(unit.threads))
+
+    @property
+    def cycle(self) -> int:
+        """The last cycle that the longest thread has come to."""
+        return int(self._core.cycles.max())
+
+    def run(self, charge: Subscriber) -> None:
+        """Carry out the program; ``charge`` lets the core count each instruction. Raises MachineFault."""
+
+        def instruction(number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
+            began, waited = self._core.cycles, self._core.waited
+            charge(number, active, lines)
+            ended, stalls = self._core.cycles, self._core.waited - waited
+            for thread in np.flatnonzero(active).tolist():
+                issued = int(began[thread] + stalls[thread])
+                if stalls[thread]:
+                    self._bus.emit(Waited, int(began[thread]), self._streams[thread], number, "result", issued)
+                # One that issues beside another takes no cycle of its own.
+                self._bus.emit(Executed, issued, self._streams[thread], number, int(ended[thread]) - issued)
+
+        self._bus.emit(RunBegan, 0, self._unit.program, self._streams, True, self)
+        reason = "fault"
+        try:
+            self._unit.run(instruction)
+            reason = "halt"
+        finally:
+            cycles = dict(zip(self._streams, self._core.cycles.tolist(), strict=True))
+            self._bus.emit(RunEnded, self.cycle, reason, cycles, VectorRun(self._unit, self._core, reason=reason))

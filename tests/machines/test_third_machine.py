@@ -1,0 +1,95 @@
+"""Is a declaration of instructions, a run and a record all that a third machine needs?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from microcode.assembler import assemble
+from pixelflow.cli.main import main
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.machine import machine_named, register
+from pixelflow.simd.observe import Bus
+from pixelflow.simd.trace import Trace, TraceClock, Tracer, tracks_of_streams
+from pixelflow.simd.trace.formats import FORMATS
+from tests.machines.toy_machine import INSTRUCTIONS, MACHINE, TARGET
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("pixelflow.simd.machine._REGISTERED", {})
+    register(MACHINE)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "five.mc"
+    path.write_text("const FACTOR = 2 + 3\nput 7\nmul FACTOR\n")
+    return path
+
+
+def test_the_assembler_takes_its_source(source: Path) -> None:
+    program = assemble(source, TARGET)
+    assert [each.text() for each in program.instructions] == ["put 7", "mul 5", "end"]
+    assert MACHINE.run(program).lanes == [35, 40, 45, 50]
+    with pytest.raises(InputError, match="unknown instruction"):
+        assemble("mull 3\n", TARGET)
+
+
+def test_run_reports(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--machine", "toy", str(source)]) == 0
+    assert "5 cycles" in (text := capsys.readouterr().out) and "45" in text
+    assert main(["run", "--machine", "toy", str(source), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["schema"], found["cycles"], found["lanes"]) == ("toy.run/1", 5, [35, 40, 45, 50])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_run_traces(name: str, source: Path) -> None:
+    form = FORMATS[name]
+    assert main(["run", "--machine", "toy", str(source), "--trace", name, "-q"]) == 0
+    with source.with_suffix(form.suffix).open("rb") as stream:
+        checked = form.check(stream, name)
+    assert checked.totals["main"] == {"busy": 5}
+
+
+def test_a_window_and_tracks_are_its_own(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["run", "--machine", "toy", str(source), "--trace", "kanata"]
+    assert main([*command, "--window", "1:2", "-D", "clock_mhz=20"]) == 0
+    assert "clock_mhz: 20" in source.with_suffix(".kanata").read_text()
+    assert main([*command, "--only", "eigc"]) == 2
+    assert "no track has this name" in capsys.readouterr().err
+
+
+def test_the_tracer_of_every_machine_follows_it(source: Path) -> None:
+    bus, tracer = Bus(), Tracer(Trace(TraceClock(10)))
+    tracer.attach(bus, tracks_of_streams(TARGET.streams))
+    MACHINE.run(assemble(source, TARGET), bus=bus)
+    spans = [span for each in tracer.trace.spans.values() for span in each]
+    assert {(span.start, span.end, span.label.name) for span in spans} >= {(0, 1, "put 7"), (1, 4, "mul 5")}
+
+
+def test_what_it_does_not_do_is_refused(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--machine", "toy", str(source), "--dump", "memory"]) == 2
+    assert "this is Toy" in capsys.readouterr().err
+    assert main(["run", "--machine", "toy", str(source), "--only", "main"]) == 2
+    assert main(["isa", "--machine", "toy", "mul"]) == 0
+    assert INSTRUCTIONS["mul"].manual in capsys.readouterr().out
+
+
+def test_it_stands_on_the_core_alone() -> None:
+    text = (ROOT / "tests/machines/toy_machine.py").read_text()
+    imported = {line.split()[1] for line in text.splitlines() if line.startswith("from pixelflow")}
+    assert all(each.startswith(("pixelflow.simd", "pixelflow.simd.report")) for each in imported)
+    assert machine_named("pixelflow").name == "pixelflow"  # not in the way of the others
+
+
+def test_larrabee_is_traced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "wait.mc").write_text("mov r1, 7\nadd r1, r1\n")
+    assert main(["run", "--machine", "larrabee", "wait.mc", "--trace", "kanata", "-q"]) == 0
+    with (tmp_path / "wait.kanata").open("rb") as stream:
+        checked = FORMATS["kanata"].check(stream, "wait")
+    run = machine_named("larrabee").run(assemble(tmp_path / "wait.mc", machine_named("larrabee").target))
+    assert sum(checked.totals["main"].values()) == run.cycles
