@@ -27,8 +27,8 @@ TABLE = {
     "pixelflow.isa": (*BASE, "bitarray"),
     "pixelflow.node": (*NODE, "numpy"),
     "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
-    "microcode": (*BASE, "pixelflow.isa", "lark"),
-    "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "lark", "pygments"),
+    "microcode": (*BASE, "pixelflow.isa"),
+    "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
     "tessellation": (
         *BASE,
         "pixelflow.evidence",
