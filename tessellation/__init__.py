@@ -7,7 +7,7 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tessellation.host.manager import PatchHandle, PatchManager
@@ -68,7 +68,7 @@ _FILES = {
 """The names and their files, which are imported when somebody asks: a command needs few of them."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _FILES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"{__name__}.{_FILES[name]}"), name)

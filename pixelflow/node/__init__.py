@@ -4,7 +4,7 @@ Meaning (`pe_array`, `lee`) and time (`igc`, `run`) are separate files; `node` p
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pixelflow.node.account.run import RoutineUse, Run
 from pixelflow.node.node import Node
@@ -62,7 +62,7 @@ _LATER = {
 """Names that few runs need, and their files, which are imported when somebody asks."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

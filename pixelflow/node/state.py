@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.report import Report, Shown
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["NodeState"]
 
@@ -61,7 +61,7 @@ class NodeState(Shown):
 
     # --- as a whole ----------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return a copy of the node's state: PEs, LEE, texture and GP memory, TASICs."""
         return {
             "array": self.array.snapshot(),
@@ -70,7 +70,7 @@ class NodeState(Shown):
             "texture": self.texture.snapshot(),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Snapshot) -> None:
         """Put the node into the state of a snapshot; the engine may be another one."""
         self.array.restore(state["array"])
         for memory, pages in zip(self.texture_memory, state["texture_memory"], strict=True):

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ class PatchLedger:
         """What came back from all passes."""
         return reduce(add, self.returned, Amounts())
 
-    def as_object(self) -> dict[str, Any]:
+    def as_object(self) -> dict[str, int | dict[str, int]]:
         """Return the totals as plain values, for JSON."""
         return {
             "registered": self.registered,

@@ -37,7 +37,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
@@ -86,7 +86,7 @@ class _Kind:
     """What a key may hold."""
 
     text: str
-    holds: Callable[[Any], bool]
+    holds: Callable[[object], bool]
 
 
 def _number(low: float, high: float) -> _Kind:
@@ -110,7 +110,7 @@ def _word(*allowed: str) -> _Kind:
     return _Kind("one of " + ", ".join(allowed), lambda value: value in allowed)
 
 
-def _is_number(value: Any, *, whole: bool = False) -> bool:
+def _is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
     return isinstance(value, int if whole else int | float) and not isinstance(value, bool)
 
 
@@ -258,7 +258,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
 
 
 def _check(
-    table: Mapping[str, Any],
+    table: Mapping[str, object],
     kinds: Mapping[str, _Kind],
     prefix: str,
     name: str,
@@ -325,7 +325,7 @@ def _unknown(kind: str, source: str) -> list[tuple[str, str]]:
     return [(f"{kind} is {source[:40]}, which does not ship here", hint)]
 
 
-def _without_effect(table: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return what in a body has no effect or contradicts the rest, and what to do."""
     found = [
         (f"{key} without {other}", f"give it {other}, or leave {key} out")
@@ -356,7 +356,7 @@ def _check_order(
         faults.append(Fault(f"[[generated]] with a body that is sorted: {first.name}", Place(name), hint))
 
 
-def _generated(table: Mapping[str, Any], number: int, name: str, faults: list[Fault]) -> Generated | None:
+def _generated(table: Mapping[str, object], number: int, name: str, faults: list[Fault]) -> Generated | None:
     where = f"generated {number}"
     family = table.get("family")
     if not isinstance(family, str) or family not in FAMILIES:

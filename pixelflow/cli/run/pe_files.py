@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ def check_state_name(path: str) -> None:
         raise UsageError(f"--output {path}", "the name must end in .npz or .json")
 
 
-def write_state(path: str, node: Node, lanes: list[int], header: dict[str, Any]) -> None:
+def write_state(path: str, node: Node, lanes: list[int], header: Mapping[str, str | int]) -> None:
     """Write memory, registers and flags of the chosen lanes."""
     check_state_name(path)
     memory = node.memory[:, lanes]

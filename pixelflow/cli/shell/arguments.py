@@ -73,7 +73,7 @@ class Parser(argparse.ArgumentParser):
             sys.stderr.write(message)
         sys.exit(status)
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]

@@ -9,9 +9,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Display
+    from rich.progress import TaskID
+
     from pixelflow.cli.shell.screen import Screen
 
 __all__ = ["Progress"]
@@ -36,8 +39,8 @@ class Progress:
         self._total = total
         self._counts = counts
         self._resources = contextlib.ExitStack()
-        self._display: Any = None
-        self._task: Any = None
+        self._display: Display | None = None
+        self._task: TaskID
 
     def __enter__(self) -> Progress:
         if _wanted(self._screen):
@@ -95,7 +98,7 @@ def _wanted(screen: Screen) -> bool:
     return terminal and screen.progress and not screen.quiet
 
 
-def _display(screen: Screen, *, counts: bool) -> Any:
+def _display(screen: Screen, *, counts: bool) -> Display:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Display

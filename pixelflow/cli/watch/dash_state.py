@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.node.pe_report import grid
 from pixelflow.node.run.order.clocked import Clocked
+from pixelflow.node.run.order.tasic_box import TasicBox
 from pixelflow.node.run.streams.semaphore_use import use_of
+from pixelflow.observe import NodeRunView
 from pixelflow.observe.dashboard import Facts, Look, SemaphoreUse, Watch
 from pixelflow.observe.dashboard.state import MapState
+
+if TYPE_CHECKING:
+    from pixelflow.node.replay.replay import Replay
 
 __all__ = ["Looker", "facts_of"]
 
@@ -22,7 +29,7 @@ _ALONE = "one stream runs alone"
 _EQUAL_SLOTS = "not scheduled: equal slots"
 
 
-def facts_of(config: NodeConfig, preset: str, engine: str, program: Program, view: Any) -> Facts:
+def facts_of(config: NodeConfig, preset: str, engine: str, program: Program, view: NodeRunView | Replay) -> Facts:
     """Return what stays the same while a program runs."""
     two = len(view.streams) > 1
     return Facts(
@@ -59,7 +66,7 @@ class Looker:
         self._node = node
         self._title = title
         self._values = values
-        self._places: tuple[Any, ...] | None = None
+        self._places: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None] | None = None
 
     def enabled(self) -> tuple[int, ...]:
         """Return how many PEs of each module are enabled."""
@@ -72,20 +79,18 @@ class Looker:
         """
         view = watch.view
         runner = getattr(view, "runner", view)
-        more: dict[str, Any] = {}
+        look = Look()
         if isinstance(runner, Clocked) and runner.boxes is not None:
             boxes = runner.boxes
             known = _known(runner) if at is None and watch.ended is None else watch.cycle
-            more = {
-                "from_emcs": tuple(box.state.sent_bytes for box in boxes.emcs),
-                "to_emcs": tuple(box.state.received_bytes for box in boxes.emcs),
-                "open_rows": _open_rows(boxes.tasics),
-                "transferring": ("tigc",) if runner.sequencers[1].state.outstanding else (),
-                "simulated": known if known < watch.cycle else None,
-            }
-        if data:
-            more |= {"array": self._map(), "enabled": self.enabled()}
-        return Look(**more)
+            look = Look(
+                from_emcs=tuple(box.state.sent_bytes for box in boxes.emcs),
+                to_emcs=tuple(box.state.received_bytes for box in boxes.emcs),
+                open_rows=_open_rows(boxes.tasics),
+                transferring=("tigc",) if runner.sequencers[1].state.outstanding else (),
+                simulated=known if known < watch.cycle else None,
+            )
+        return replace(look, array=self._map(), enabled=self.enabled()) if data else look
 
     def _map(self) -> MapState | None:
         x, y = self._node.coordinates()
@@ -107,8 +112,11 @@ def _known(runner: Clocked) -> int:
     return min(stream.cycle for stream in runner.streams.values()) if clock is None else clock.cycle
 
 
-def _open_rows(tasics: Any) -> tuple[tuple[int | None, ...], ...] | None:
+def _open_rows(tasics: Sequence[TasicBox]) -> tuple[tuple[int | None, ...], ...] | None:
     """Return the open row of each bank of each module (of its device 0), where accesses are scheduled."""
-    if any(tasic.sdrams is None for tasic in tasics):
-        return None
-    return tuple(tuple(tasic.sdrams.parts[0].scheduler.sdram.open_row) for tasic in tasics)
+    rows = []
+    for tasic in tasics:
+        if tasic.sdrams is None:
+            return None
+        rows.append(tuple(tasic.sdrams.parts[0].scheduler.sdram.open_row))
+    return tuple(rows)

@@ -7,17 +7,18 @@ import io
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from pixelflow.cli.shell.output import write_stdout
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import Looker, facts_of
 from pixelflow.node import Node
 from pixelflow.observe import Event, Progressed, RunBegan, RunEnded
-from pixelflow.observe.dashboard import DashboardState, Watch, frame, snapshot, text_frame
+from pixelflow.observe.dashboard import DashboardState, Facts, Watch, frame, snapshot, text_frame
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.live import Live
 
 __all__ = ["FinalFrame", "InPlaceDisplay", "LiveDisplay", "console_of", "draw_frame", "live_display", "takes_live"]
 
@@ -43,7 +44,7 @@ def takes_live() -> bool:
     return True
 
 
-def console_of(screen: Screen, width: int, height: int, file: Any = None, *, terminal: bool) -> Console:
+def console_of(screen: Screen, width: int, height: int, file: IO[str] | None = None, *, terminal: bool) -> Console:
     """Return a rich console that draws in colour where the screen does; without it, bold and dim remain."""
     from rich.console import Console
 
@@ -83,7 +84,7 @@ class _Follower:
 
     def __init__(self, screen: Screen, preset: str, watch: Watch) -> None:
         self._screen, self._preset, self._watch = screen, preset, watch
-        self._facts: Any = None
+        self._facts: Facts | None = None
         self._data = True
         self._part: tuple[int, int | None] | None = None
         self._runs = 0
@@ -107,9 +108,9 @@ class _Follower:
         engine = self._node.engine if event.function else "none (timing only)"
         self._facts = facts_of(self._node.config, self._preset, engine, event.program, event.view)
 
-    def _state(self, **more: Any) -> DashboardState:
+    def _state(self, facts: Facts, rate: float | None = None) -> DashboardState:
         look = self._looker.look(self._watch, data=self._data)
-        return snapshot(self._watch, self._facts, look, part=self._part, **more)
+        return snapshot(self._watch, facts, look, part=self._part, rate=rate)
 
 
 class FinalFrame(_Follower):
@@ -122,7 +123,7 @@ class FinalFrame(_Follower):
     def close(self) -> None:
         """Draw the frame of the last run, if there was one."""
         if self._facts is not None:
-            draw_frame(self._screen, self._state())
+            draw_frame(self._screen, self._state(self._facts))
 
 
 class InPlaceDisplay:
@@ -136,22 +137,21 @@ class InPlaceDisplay:
 
         self._screen, self._live_display, self._frame = screen, Live, frame
         self._resources = contextlib.ExitStack()
-        self._live: Any = None
+        self._live: Live | None = None
 
     def show(self, state: DashboardState) -> None:
         """Draw a frame in the size that the terminal has now."""
-        if self._live is None:
-            self._open()
+        live = self._open() if self._live is None else self._live
         width, height = _terminal_size()
-        self._live.console.size = (width, height)
-        self._live.update(self._frame(state, width, height), refresh=True)
+        live.console.size = (width, height)
+        live.update(self._frame(state, width, height), refresh=True)
 
     def close(self) -> None:
         """Give the terminal back as it was, and print what was kept back."""
         self._live = None
         self._resources.close()
 
-    def _open(self) -> None:
+    def _open(self) -> Live:
         held = io.StringIO()
 
         def release() -> None:
@@ -164,7 +164,7 @@ class InPlaceDisplay:
         self._live = self._live_display(
             console=console, screen=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
         )
-        self._resources.enter_context(self._live)
+        return self._resources.enter_context(self._live)
 
 
 class LiveDisplay(_Follower):
@@ -196,10 +196,10 @@ class LiveDisplay(_Follower):
         if isinstance(event, RunBegan):
             self._last = (now, event.cycle)
             self._rate = None
-        if now < self._drawn + _INTERVAL or work < self._worked + self._pause:
+        if self._facts is None or now < self._drawn + _INTERVAL or work < self._worked + self._pause:
             return
         self._measure(now)
-        self._picture.show(self._state(rate=self._rate))
+        self._picture.show(self._state(self._facts, self._rate))
         self._drawn, self._worked = now, time.thread_time()
         self._pause = (self._worked - work) / _SHARE
 

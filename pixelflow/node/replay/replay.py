@@ -9,8 +9,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.isa import Program
 from pixelflow.node.account.accounts import account, unfinished_account
@@ -20,8 +22,9 @@ from pixelflow.node.run.order.clocked import Clocked
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.run.streams.upcoming import Upcoming, ends_at, upcoming
 from pixelflow.node.saved.values import pack
-from pixelflow.observe import Bus, Executed, RunBegan, RunEnded, Subscriber
+from pixelflow.observe import Bus, Event, Executed, RunBegan, RunEnded, Subscriber
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, SimulatorError
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["Replay"]
 
@@ -70,7 +73,7 @@ class Replay:
         """How far the run has been taken; subscribers of the node have heard of everything before."""
         self._end: int | None = None
         self._failure: SimulatorError | None = None
-        self._states: dict[int, dict[str, Any]] = {0: node.snapshot()}  # by position
+        self._states: dict[int, Snapshot] = {0: node.snapshot()}  # by position
         self._runner: Clocked = node.runner(program, **self._start)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
         self.bus.emit(RunBegan, 0, program, tuple(self.streams), True, self)
@@ -138,7 +141,7 @@ class Replay:
         run = _without(self._runner.snapshot(), {"streams"})
         run["clock"] = _without(run["clock"], {"cycle"})
         state |= {"texture": self.node.snapshot()["texture"], "run": run}
-        arrays: list[Any] = []
+        arrays: list[NDArray[np.generic]] = []
         found = hashlib.sha256(json.dumps(pack(state, arrays)).encode())
         found.update(self.node.digest().encode())
         for array in arrays:
@@ -369,20 +372,21 @@ class _Gate(Bus):
         self.open = True
         self.muted = False
 
-    def wants(self, kind: type) -> bool:
+    def wants(self, kind: type[Event]) -> bool:
         return super().wants(kind) or self._beyond.wants(kind)
 
-    def publish(self, event: Any) -> None:
+    def publish(self, event: Event) -> None:
         if self.muted:
             return
         super().publish(event)
         if self.open:
             self._beyond.publish(event)
 
-    def emit(self, kind: type, *values: Any) -> None:
+    def emit(self, kind: type[Event], *values: object) -> None:
         if super().wants(kind) or (self.open and self._beyond.wants(kind)):
-            self.publish(kind(*values))
+            made: Callable[..., Event] = kind
+            self.publish(made(*values))
 
 
-def _without(state: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _without(state: Snapshot, names: Iterable[str]) -> Snapshot:
     return {name: value for name, value in state.items() if name not in names}

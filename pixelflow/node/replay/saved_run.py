@@ -19,6 +19,7 @@ from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, writ
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place
 from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
 
@@ -50,7 +51,7 @@ class SavedRun:
     entry: str | None
     """The stream that ran alone, None where both ran."""
     max_cycles: int | None
-    state: dict[str, Any] = field(repr=False)
+    state: Snapshot = field(repr=False)
     """The node's state at cycle 0."""
     end: RunEnd | None
     file: str = field(default="the saved run", compare=False)

@@ -11,11 +11,12 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.node.saved.first_form import CLASS_OF_FIRST, first_form, renewed
 from pixelflow.node.saved.values import pack, unpack
@@ -35,9 +36,9 @@ _MARK = b"pixelflow sha256 "
 _HASH = 64
 
 
-def write_archive(schema: str, about: dict[str, Any], state: Any) -> bytes:
+def write_archive(schema: str, about: Mapping[str, object], state: object) -> bytes:
     """Return a file's contents: ``about`` is plain JSON, ``state`` whatever `pack` takes. Equal input, equal bytes."""
-    arrays: list[np.ndarray] = []
+    arrays: list[NDArray[np.generic]] = []
     header = {"schema": schema, **about, "state": pack(state, arrays)}
     text = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), np.uint8)
     buffer = io.BytesIO()

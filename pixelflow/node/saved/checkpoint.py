@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, write_archive
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["SCHEMA", "Checkpoint"]
 
@@ -30,7 +30,7 @@ class Checkpoint:
     cycle: int
     entry: str | None
     """The stream that runs alone, None where both run."""
-    state: dict[str, Any]
+    state: Snapshot
     file: str = field(default="the checkpoint", compare=False)
     """Where it was read from, for messages."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from pixelflow.node.parts.texture.state import TextureState
 from pixelflow.node.run.order.emc_ports_box import PortState
@@ -11,6 +10,7 @@ from pixelflow.node.run.order.igc_box import IgcState
 from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
 from pixelflow.node.run.streams.semaphore_use import STREAMS
 from pixelflow.node.saved.stable_names import CLASS_OF
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["CLASS_OF_FIRST", "first_form", "renewed"]
 
@@ -45,7 +45,7 @@ def first_form(schema: str) -> str:
     return f"{schema.partition('/')[0]}/1"
 
 
-def renewed(state: Any, entry: str | None) -> Any:
+def renewed(state: Snapshot, entry: str | None) -> Snapshot:
     """Return the state that a file of the first form holds as it is held now; raises KeyError for any other."""
     first = state["texture"]
     texture = TextureState(
@@ -66,7 +66,7 @@ def renewed(state: Any, entry: str | None) -> Any:
     return state | {"texture": texture, "run": run}
 
 
-def _with_one_box(stream: dict[str, Any], name: str, moved: dict[str, int]) -> dict[str, Any]:
+def _with_one_box(stream: Snapshot, name: str, moved: dict[str, int]) -> Snapshot:
     """Return the state of a run of one stream, which had no boxes: a wait that it has begun is begun again."""
     box = asdict(IgcState(resume_at=None if stream["halted"] else stream["cycle"]))
     return {
@@ -78,7 +78,7 @@ def _with_one_box(stream: dict[str, Any], name: str, moved: dict[str, int]) -> d
     }
 
 
-def _with_issues(run: dict[str, Any]) -> dict[str, Any]:
+def _with_issues(run: Snapshot) -> Snapshot:
     """Return the state of a run of both streams; what a stream had issued was a number."""
     boxes = dict(run["clock"]["boxes"])
     for name in STREAMS:

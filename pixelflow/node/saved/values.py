@@ -17,7 +17,7 @@ from pixelflow.simd.errors import InternalError
 __all__ = ["pack", "unpack"]
 
 
-def pack(value: Any, arrays: list[NDArray]) -> Any:
+def pack(value: object, arrays: list[NDArray[np.generic]]) -> object:
     """Return a value as JSON can hold it; arrays are appended to ``arrays`` and referred to by position.
 
     Tuples, lists, dicts, enums and dataclasses of the node and of its boxes come back as what they were.
@@ -46,7 +46,7 @@ def pack(value: Any, arrays: list[NDArray]) -> Any:
     raise InternalError(f"a {type(value).__name__} cannot be saved: {value!r}")
 
 
-def unpack(packed: Any, arrays: Sequence[NDArray], names: Mapping[str, type] = CLASS_OF) -> Any:
+def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping[str, type] = CLASS_OF) -> Any:
     """Return the value that :func:`pack` was given; raises KeyError, TypeError or ValueError for anything else.
 
     ``names`` are those that stand for classes; no other one is looked up.

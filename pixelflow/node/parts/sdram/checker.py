@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand, commands_of_rows, rows_of_commands
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Breach", "SdramChecker", "Verdict"]
@@ -128,7 +128,7 @@ class SdramChecker:
             return Verdict(self._seen)
         return Verdict(self._seen, self._last, tuple(sorted(self._broken)), tuple(self._culprits))
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return all that the checker remembers, as plain numbers and names."""
         return {
             "banks": [
@@ -142,7 +142,7 @@ class SdramChecker:
             "culprits": rows_of_commands(self._culprits),
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of a checker of the same configuration."""
         self._banks = [_Bank(*known, commands_of_rows(columns)) for *known, columns in snapshot["banks"]]
         self._refreshed, self._last, self._seen = snapshot["refreshed"], snapshot["last"], snapshot["seen"]

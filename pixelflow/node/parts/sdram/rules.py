@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
 from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
 __all__ = ["BURSTS", "RULES", "Rule", "RuleScope", "Sdram"]
@@ -164,7 +165,7 @@ class Sdram:
 
     # --- state ---------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return what the devices remember, as plain numbers."""
         return {
             "open_row": list(self.open_row),
@@ -173,7 +174,7 @@ class Sdram:
             "bursts": [list(burst) for burst in self._bursts],
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of devices of the same configuration."""
         self.open_row = list(snapshot["open_row"])
         self._ready = [dict(zip(CommandKind, ready, strict=True)) for ready in snapshot["ready"]]

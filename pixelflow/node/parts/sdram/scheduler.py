@@ -9,13 +9,14 @@ from __future__ import annotations
 import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.parts.sdram.commands import Access, CommandKind, SdramCommand, commands_of_rows, rows_of_commands
 from pixelflow.node.parts.sdram.rules import BURSTS, Sdram
 from pixelflow.node.parts.sdram.slots import Pattern, Slot, access_commands, change_cycles, equal_slot
 from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
 __all__ = ["AccessPlacement", "EqualSlots", "Greedy", "Scheduler"]
@@ -66,7 +67,7 @@ class Scheduler(ABC):
             yield from self.drain()
         yield from self.finish()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return the state of the schedule and of the devices, as plain numbers."""
         return {
             "sdram": self.sdram.snapshot(),
@@ -75,7 +76,7 @@ class Scheduler(ABC):
             "settled": self._settled,
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of a schedule of the same kind and configuration."""
         self.sdram.restore(snapshot["sdram"])
         self._refresh_due = snapshot["refresh_due"]
@@ -172,12 +173,12 @@ class EqualSlots(Scheduler):
         self._settled = Cycle(start + 1)
         return self._placement(start, commands[1].cycle, access)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         last = None if self._last is None else list(self._last)
         own = {"pattern": self.pattern.name, "spacing": self.spacing, "last": last, "start": self._start}
         return super().snapshot() | own
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         super().restore(snapshot)
         self.promise(Pattern[snapshot["pattern"]], snapshot["spacing"])
         self._last = None if snapshot["last"] is None else Access(*snapshot["last"])
@@ -236,10 +237,10 @@ class Greedy(Scheduler):
         self._settled = Cycle(self._columns[0] + 1)
         return self._placement(issued if start is None else start, issued, access)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         return super().snapshot() | {"columns": list(self._columns)}
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         super().restore(snapshot)
         older, newer = snapshot["columns"]
         self._columns = (older, newer)

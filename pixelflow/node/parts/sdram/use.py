@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from pixelflow.config import SdramConfig
 from pixelflow.node.parts.sdram.checker import SdramChecker
@@ -19,6 +18,7 @@ from pixelflow.node.parts.sdram.slots import Pattern, equal_slot
 from pixelflow.node.parts.texture.addresses import AddressMap, Cell, needs_addresses
 from pixelflow.node.parts.texture.transfer import RoundAddresses
 from pixelflow.simd.errors import InternalError
+from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
 __all__ = ["SdramUse", "access_pattern", "needs_schedule", "settle_cycles"]
@@ -149,7 +149,7 @@ class SdramUse:
                 seen += verdict.commands * len(part.devices)
         return seen
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return the state of all schedules and checkers, as plain numbers and names."""
         parts = [
             {
@@ -161,7 +161,7 @@ class SdramUse:
         ]
         return {"parts": parts, "accesses": self.accesses}
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of a module of the same configuration."""
         self.parts = []
         for saved in snapshot["parts"]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cached_property
-from typing import Any
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
@@ -27,7 +26,9 @@ from pixelflow.node.run.streams.stream import Stream
 from pixelflow.observe import Bus, Carried
 from pixelflow.simd.boxes import Clock, Netlist
 from pixelflow.simd.boxes import Sent as Sent
+from pixelflow.simd.boxes.netlist import AnyBox
 from pixelflow.simd.errors import DeadlockError
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["Clocked"]
 
@@ -96,7 +97,7 @@ class Clocked:
             self.clock = Clock(self.netlist, watchers=self.watchers, shuffle_seed=shuffle_seed)
 
     @property
-    def _own_boxes(self) -> tuple[Any, ...]:
+    def _own_boxes(self) -> tuple[AnyBox, ...]:
         return (*self.sequencers, *(() if self.boxes is None else self.boxes.all))
 
     @property
@@ -213,7 +214,7 @@ class Clocked:
 
     # --- state -------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return the state of streams, boxes, wires and ports; PE and texture data are not in it."""
         return {
             "streams": {name: stream.snapshot() for name, stream in self.streams.items()},
@@ -223,7 +224,7 @@ class Clocked:
             "moved_before": dict(self.moved_before),
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of a run of the same program on the same machine."""
         for name, stream in self.streams.items():
             stream.restore(snapshot["streams"][name])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.run.order.emc_ports_box import EmcPortsBox, EmcPortsSpec
@@ -17,6 +16,7 @@ from pixelflow.node.run.order.network_box import NetworkBox, NetworkSpec
 from pixelflow.node.run.order.tasic_box import TasicBox, TasicSpec
 from pixelflow.simd.boxes import Box, Netlist, Sent
 from pixelflow.simd.errors import InternalError
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["NodeBoxes", "WireCounts", "connect_network"]
 
@@ -181,8 +181,8 @@ class WireCounts:
     def _outbound(self, transfer: Sent) -> None:
         self.totals["outbound"] += transfer.amount
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         return {"totals": dict(self.totals), "signals": dict(self.signals)}
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         self.totals, self.signals = Counter(snapshot["totals"]), Counter(snapshot["signals"])

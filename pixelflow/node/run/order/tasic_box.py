@@ -12,7 +12,6 @@ access is scheduled (:mod:`pixelflow.node.parts.sdram.use`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.node.parts.sdram.slots import equal_slot
@@ -23,6 +22,7 @@ from pixelflow.node.run.order.gni_items import LoadPart, LoadRequest
 from pixelflow.observe import Accessed
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import InternalError
+from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
 __all__ = ["TasicBox", "TasicSpec", "access_cycles", "run_cycles"]
@@ -103,11 +103,11 @@ class TasicBox(Box[TasicSpec, TasicState]):
         self.sdrams = SdramUse(f"tasic[{module}]", spec.sdram) if needs_schedule(spec.sdram) else None
         """The schedule of every access, where there is one."""
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return the state, and that of the schedule of every access where there is one."""
         return super().snapshot() | {"sdrams": self.sdrams and self.sdrams.snapshot()}
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Put the box into the state of a snapshot."""
         super().restore({name: value for name, value in snapshot.items() if name != "sdrams"})
         if self.sdrams is not None:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple
 from operator import mul
-from typing import Any
 
 from pixelflow.isa import Mem
 from pixelflow.isa.control import WAIT
@@ -23,6 +22,7 @@ from pixelflow.node.run.streams.sequencer import Sequencer
 from pixelflow.node.run.streams.straight_code import CallFrame, StraightCode, StraightCodes
 from pixelflow.observe import Blocked, Bus, Executed, RoutineEntered, RoutineLeft, Signalled, StageBegan, Taken, Waited
 from pixelflow.simd.errors import CycleLimitError, InternalError, MachineFault
+from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["Stream"]
 
@@ -306,7 +306,7 @@ class Stream:
 
     # --- state ---------------------------------------------------------------------------------------------------
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return all that changes while the stream runs, as numbers, text, lists and dicts."""
         return {
             "cycle": self.cycle,
@@ -324,7 +324,7 @@ class Stream:
             "semaphores": self.semaphores.counts,
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Go on from a snapshot of a stream of the same program."""
         self.cycle, self.index, self.halted = snapshot["cycle"], snapshot["index"], snapshot["halted"]
         self.executed[:] = snapshot["executed"]
