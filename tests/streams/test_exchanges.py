@@ -210,7 +210,7 @@ def test_moved_bytes_that_no_wire_carried_are_an_internal_error(monkeypatch: pyt
 
     monkeypatch.setattr(TextureUnit, "begin", cheat)
     text = "EMC_MarkWrite\nSIGNAL 0\nstream tigc\nWAIT 0\nTAS_GpWrite 3, 0, 24\n"
-    with pytest.raises(InternalError, match="does not balance: bytes for GPs: Flow"):
+    with pytest.raises(InternalError, match="does not balance: bytes for GPs: LedgerFlow"):
         Node(SMALL).run(microcode.assemble(text))
 
 
