@@ -1,8 +1,8 @@
 """A run that is being looked at: goes forwards until something stops it, and anywhere on demand.
 
-Going on works in stretches. While a stretch is executed, an ear notes what could stop the run; afterwards the run is
-taken back to the first of these. So nothing has to be asked at each instruction, and a stretch costs what it costs to
-run it.
+Going on works in intervals. While one is executed, an event collector notes what could stop the run; afterwards the
+run is taken back to the first of these. So nothing has to be asked at each instruction, and an interval costs what it
+costs to run it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pixelflow.simd.errors import InputError
 
 __all__ = ["DebugSession", "SessionOutcome"]
 
-_STRETCH = 2048
+_INTERVAL = 2048
 """Cycles between two looks at whether the user has interrupted."""
 
 
@@ -92,7 +92,7 @@ class DebugSession:
         while self.replay.position < cycle and not self.replay.ended:
             if self.interrupted:
                 return SessionOutcome(interrupted=True)
-            self.replay.goto(min(cycle, self.replay.position + _STRETCH))
+            self.replay.goto(min(cycle, self.replay.position + _INTERVAL))
         return SessionOutcome()
 
     def go_on(self) -> SessionOutcome:
@@ -147,7 +147,7 @@ class DebugSession:
                 return SessionOutcome(interrupted=True)
             cycles = [each.subject.cycle for each in self.stops.values() if isinstance(each.subject, Cycle)]
             limit = min((c for c in cycles if c > self.replay.position), default=1 << 62)
-            events = self._collector.collect(min(limit, self.replay.position + _STRETCH), self.stops.values(), until)
+            events = self._collector.collect(min(limit, self.replay.position + _INTERVAL), self.stops.values(), until)
             reached = self.replay.position
             for cycle in sorted(events):
                 if cycle <= reached and (outcome := self._judge(cycle, events[cycle], start)) is not None:

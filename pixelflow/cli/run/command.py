@@ -94,9 +94,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program, report it and what was asked for of its end; fails where ``--expect-cycles`` is not met."""
     if args.machine != PIXELFLOW:
-        from pixelflow.cli.run.elsewhere import run_elsewhere
+        from pixelflow.cli.run.any_machine import run_on_machine
 
-        return run_elsewhere(args, screen)
+        return run_on_machine(args, screen)
     effective = configuration(args, screen)
     _check_options(args, screen)
     program = read_program(args.program, args.parameters)

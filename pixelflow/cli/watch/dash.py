@@ -18,7 +18,7 @@ from pixelflow.cli.shell.arguments import UsageError, count, count_or_zero
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.pe_selection import map_view
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.cli.watch.dash_state import Looker, facts_of
+from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, takes_live
 from pixelflow.config import PRESETS
 from pixelflow.isa import Program
@@ -116,10 +116,10 @@ class Player:
         self._replay: Replay = saved.replay(engine, watch=self._watch.attach)
         node = self._replay.node
         title = "enabled PEs" if view.flag == "E" else view.text
-        self._looker = Looker(node, title, view.values)
+        self._node_view = NodeView(node, title, view.values)
         preset = _preset_of(saved)
         self._facts = facts_of(saved.config, preset, node.engine, saved.program, self._replay)
-        self._looker.look(self._watch)  # refuse a byte that no PE has before anything runs
+        self._node_view.look(self._watch)  # refuse a byte that no PE has before anything runs
 
     @property
     def ended(self) -> bool:
@@ -138,7 +138,7 @@ class Player:
         return snapshot(
             self._watch,
             self._facts,
-            replace(self._looker.look(self._watch, at=position), following=following),
+            replace(self._node_view.look(self._watch, at=position), following=following),
             at=position,
             total=end.cycles if end is not None else None,
             status=None if self._replay.ended else "stopped here",

@@ -23,7 +23,7 @@ from pixelflow.observe.dashboard.state import MapState
 if TYPE_CHECKING:
     from pixelflow.node.replay.replay import Replay
 
-__all__ = ["Looker", "facts_of"]
+__all__ = ["NodeView", "facts_of"]
 
 _ALONE = "one stream runs alone"
 _EQUAL_SLOTS = "not scheduled: equal slots"
@@ -58,7 +58,7 @@ def _semaphores(program: Program) -> tuple[SemaphoreUse, ...]:
     )
 
 
-class Looker:
+class NodeView:
     """Looks at a node for the frames of its runs: the array's map, enabled PEs, bytes on the ports, open rows."""
 
     def __init__(self, node: Node, title: str, values: Callable[[Node], np.ndarray]) -> None:

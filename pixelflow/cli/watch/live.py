@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from pixelflow.cli.shell.output import write_stdout
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.cli.watch.dash_state import Looker, facts_of
+from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.node import Node
 from pixelflow.observe import Event, Progressed, RunBegan, RunEnded
 from pixelflow.observe.dashboard import DashboardState, Facts, Watch, frame, snapshot, text_frame
@@ -96,7 +96,7 @@ class _Follower:
     def follow(self, node: Node) -> None:
         """Listen to a node, before its runs; where there are several nodes, the last one is shown."""
         self._node = node
-        self._looker = Looker(node, "enabled PEs", lambda node: node.flag("E"))
+        self._node_view = NodeView(node, "enabled PEs", lambda node: node.flag("E"))
         self._watch.attach(node.bus)
         node.bus.subscribe(self._begin, RunBegan)
 
@@ -109,7 +109,7 @@ class _Follower:
         self._facts = facts_of(self._node.config, self._preset, engine, event.program, event.view)
 
     def _state(self, facts: Facts, rate: float | None = None) -> DashboardState:
-        look = self._looker.look(self._watch, data=self._data)
+        look = self._node_view.look(self._watch, data=self._data)
         return snapshot(self._watch, facts, look, part=self._part, rate=rate)
 
 
@@ -191,7 +191,7 @@ class LiveDisplay(_Follower):
     def _hear(self, event: Event) -> None:
         now, work = time.perf_counter(), time.thread_time()
         if self._data and work - self._counted > _COUNT_INTERVAL:
-            self._watch.enables(self._watch.cycle, self._looker.enabled())
+            self._watch.enables(self._watch.cycle, self._node_view.enabled())
             self._counted = work
         if isinstance(event, RunBegan):
             self._last = (now, event.cycle)

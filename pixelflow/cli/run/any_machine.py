@@ -12,7 +12,7 @@ from pixelflow.simd.machine import Code, Configuration, MachineRecord, machine_n
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 
-__all__ = ["run_elsewhere"]
+__all__ = ["run_on_machine"]
 
 _OF_NODES = (
     "timing_only", "function_only", "max_cycles", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
@@ -21,7 +21,7 @@ _OF_NODES = (
 """What a PixelFlow node alone can be told."""
 
 
-def run_elsewhere(args: argparse.Namespace, screen: Screen) -> Report:
+def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
     """Run the program on the machine that was named, write the traces that were asked for, and report."""
     machine = machine_named(args.machine)
     for name in _OF_NODES:
