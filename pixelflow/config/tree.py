@@ -71,7 +71,7 @@ class ArrayConfig:
         source="thesis 2.2.1", standing=THESIS, state=True, read_by=_ARRAY)
     main_bytes: int = param(256, "main memory of a PE, from address 0", unit="bytes", allowed=(256,),
         because=_FIXED, source="thesis 3.6", standing=THESIS, state=True, read_by=_ARRAY)
-    composition_bytes: int = param(64, "image composition memory, after main memory", unit="bytes", allowed=(64,),
+    composition_bytes: int = param(64, "image composition memory, past main memory", unit="bytes", allowed=(64,),
         because=_FIXED,
         source="thesis 3.6; its place in the address map is invented", standing=THESIS, state=True, read_by=_ARRAY)
     port_bytes: int = param(32, "each of the two local ports (input, then output)", unit="bytes", allowed=(32,),

@@ -130,7 +130,7 @@ RULES = (
 )
 
 NOT_MODELLED = (
-    "the GPs as processors: they are memories past the GNI",
+    "the GPs as processors: they are memories behind the GNI",
     "commands to the nodes over the geometry network: it carries results only",
     "SDRAM mode registers and power-up; what a part holds before it is written",
     "image composition network: its 64 bytes of a PE are plain memory; render merges by depth, its time is a formula",
