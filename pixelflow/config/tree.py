@@ -214,7 +214,7 @@ class SdramConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GniConfig:
-    """Geometry network interface and the two general purpose processors past it."""
+    """Geometry network interface and the two general purpose processors behind it."""
 
     mb_per_second: int = param(800, "GNI", unit="MB/s", low=1, high=1_000_000,
         source="thesis 3.8", standing=THESIS, matters="paths", read_by=_GNI)

@@ -79,7 +79,7 @@ def _benchmark(args: argparse.Namespace) -> Benchmark:
     """Return what is measured: each from a file of its own, since they need different packages."""
     match args.what:
         case "engine":
-            return engines(bound=args.bound, markdown=args.markdown)
+            return engines(bound=args.bound, markdown=args.markdown and args.format != "json")
         case "nodes":
             return nodes(args.nodes or _NODES)
     file, name = _FILES[args.what]
