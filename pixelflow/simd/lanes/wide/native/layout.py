@@ -1,0 +1,102 @@
+"""Frame of a group: where its registers stand between runs, and how they come there from numpy's values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.simd.lanes.form import Op
+from pixelflow.simd.lanes.wide.native.helpers import HEADER
+from pixelflow.simd.lanes.wide.native.program import GroupProgram, singles
+
+__all__ = ["Frame", "Place", "Values"]
+
+_ALIGNMENT = 64
+
+Values = Mapping[str | int, NDArray[np.generic]]
+"""Of registers by name and rows by number: uint32 or bool [group, lane], with one row or column where all are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A register in a frame, from byte ``at`` on."""
+
+    key: str | int
+    at: int
+    bits: int
+    single: bool
+    is_written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The registers that a program touches, by their places, and the bytes of a frame."""
+
+    places: Mapping[int, Place]
+    bytes: int
+    group: int
+
+    @classmethod
+    def of(cls, program: GroupProgram, varying: frozenset[int]) -> Frame:
+        """Lay out a frame; ``varying`` are places of words and carries that differ from lane to lane at the beginning."""
+        shape, single = program.shape, singles(program, varying)
+        named: dict[int, str | int] = {row: row for row in range(shape.rows)}
+        named |= {place: name for name, place in program.places.items()}
+        flags = {program.places[name] for name in (*shape.carries, *shape.masks)}
+        read, written = {program.places[program.following]}, {program.places[program.following]}
+        for part in program.parts:
+            for step in part.form.steps:
+                if step.op in (Op.LOAD, Op.STORE):
+                    (read if step.op is Op.LOAD else written).add(part.operands[step.detail])
+        places: dict[int, Place] = {}
+        at = HEADER
+        # Vectors first, so that each is aligned.
+        for place in sorted(read | written, key=lambda each: (each in single or each in flags, each)):
+            bits = 1 if place in flags else 32
+            places[place] = Place(named[place], at, bits, place in single, place in written)
+            at += 4 if bits == 1 or place in single else 4 * shape.group
+        return cls(places, -(-at // _ALIGNMENT) * _ALIGNMENT, shape.group)
+
+    def filled(self, values: Values, groups: int) -> NDArray[np.uint32]:
+        """Return frames with these values: uint32[group, word], beginning at the boundary of a line."""
+        memory = np.zeros(groups * self.bytes // 4 + _ALIGNMENT // 4, np.uint32)
+        first = -memory.ctypes.data % _ALIGNMENT // 4
+        frames = memory[first : first + groups * self.bytes // 4].reshape(groups, -1)
+        for place in self.places.values():
+            value, at = values[place.key], place.at // 4
+            if place.bits == 32:
+                size = 1 if place.single else self.group
+                frames[:, at : at + size] = value[:, :size]
+            elif place.single:
+                frames[:, at] = value[:, 0]
+            else:
+                frames[:, at] = _packed(value, self.group)
+        return frames
+
+    def taken(self, frames: NDArray[np.uint32]) -> dict[str | int, NDArray[np.generic]]:
+        """Return the values of registers that the program writes."""
+        found: dict[str | int, NDArray[np.generic]] = {}
+        for place in self.places.values():
+            if place.is_written:
+                at = place.at // 4
+                size = 1 if place.single or place.bits == 1 else self.group
+                value = frames[:, at : at + size]
+                if place.bits == 1:
+                    lanes = 0 if place.single else np.arange(self.group, dtype=np.uint32)[None]
+                    found[place.key] = value >> lanes & np.uint32(1) != 0
+                else:
+                    found[place.key] = value.copy()
+        return found
+
+
+def _packed(bits: NDArray[np.generic], group: int) -> NDArray[np.uint32]:
+    """Return rows of truth values as numbers, lane 0 in bit 0."""
+    if bits.shape[1] == 1:
+        return bits[:, 0] * np.uint32((1 << group) - 1)
+    packed = np.zeros((len(bits), 4), np.uint8)
+    eights = np.packbits(bits, axis=1, bitorder="little")
+    packed[:, : eights.shape[1]] = eights
+    return packed.view("<u4")[:, 0]
