@@ -7,8 +7,8 @@ everywhere, may have only one column or row, and numpy spreads it where it meets
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,6 +276,20 @@ class WordsEngine(Engine):
 
     def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
         self._x, self._y = self._taken(x, np.int64), self._taken(y, np.int64)
+
+    def values(self) -> dict[str | int, NDArray[Any]]:
+        """Return all registers by name and rows by number, as they are kept: [group, lane], never changed once made."""
+        return {**dict(enumerate(self._rows)), **self._words, **self._flags}
+
+    def set_values(self, values: Mapping[str | int, NDArray[Any]]) -> None:
+        """Write registers and rows, from what `values` may have returned."""
+        for key, value in values.items():
+            if isinstance(key, int):
+                self._rows[key] = value
+            elif key in self._words:
+                self._words[key] = value
+            else:
+                self._flags[key] = value
 
     def group_word(self, name: str) -> NDArray[np.uint32]:
         """Return a register of each group's first lane: uint32[groups]."""

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.wide.native.arithmetic import Arithmetic
 from pixelflow.simd.lanes.wide.native.helpers import MANY
+from pixelflow.simd.lanes.wide.native.program import COUNTS, NOTHING
 from pixelflow.simd.lanes.wide.native.values import Value
 
-__all__ = ["COUNTS", "LINES", "NOTHING", "Accesses"]
-
-NOTHING, COUNTS, LINES = range(3)
-"""What is noted of a program: nothing, blocks with counts of lines, and these lines too."""
+__all__ = ["Accesses"]
 
 _ONE, _RUN, _EACH = range(3)
 """How addresses lie: one for the group, one after the other, any."""
@@ -257,10 +255,6 @@ class Accesses(Arithmetic):
             self.do(f"store {kind} {name}, ptr {self._at(access.address)}, align 1")
 
     # --- lines ----------------------------------------------------------------------------------------------
-
-    def most_words(self, step: FormStep) -> int:
-        """Return how many words the note of an access may have."""
-        return 1 if self.noting == COUNTS else 1 + 2 * self.group
 
     def _note(self, access: _Access) -> None:
         together = access.how == _ONE or (access.how == _RUN and access.mask is None)

@@ -154,7 +154,9 @@ class Arithmetic(Body):
             return self.result(32, single, f"ashr {kind} {a}, {least}")
         low = self.line(f"and {kind} {b}, {most}")
         moved = self.line(f"{how} {kind} {a}, {low}")
-        return self.result(32, single, f"select {flags} {within}, {kind} {moved}, {kind} {self.splat('i32', 0, single)}")
+        return self.result(
+            32, single, f"select {flags} {within}, {kind} {moved}, {kind} {self.splat('i32', 0, single)}"
+        )
 
     # --- masks, routes --------------------------------------------------------------------------------------
 

@@ -14,7 +14,20 @@ from functools import cached_property
 from pixelflow.simd.lanes.form import FormStep, Op, Part, places_of
 from pixelflow.simd.lanes.shape import Shape
 
-__all__ = ["GroupProgram", "Unsupported", "needed_steps", "singles", "touches"]
+__all__ = [
+    "COUNTS",
+    "LINES",
+    "NOTHING",
+    "GroupProgram",
+    "Unsupported",
+    "most_words",
+    "needed_steps",
+    "singles",
+    "touches",
+]
+
+NOTHING, COUNTS, LINES = range(3)
+"""What is noted of a program: nothing, blocks with counts of lines, and these lines too."""
 
 _FIXED = {
     *(Op.MULTIPLY, Op.MULTIPLY_HIGH, Op.SHIFT_UP, Op.SHIFT_DOWN, Op.SPREAD, Op.COLLECT, Op.ROUTE),
@@ -98,6 +111,12 @@ def _fixed_operands(part: Part, branch: bool) -> tuple[bool, ...]:
 def touches(step: FormStep) -> bool:
     """Return whether a step touches memory."""
     return step.op in (Op.FETCH, Op.PUT)
+
+
+def most_words(program: GroupProgram, noting: int) -> int:
+    """Return how many words a group may note from one look for room to the next: no block comes twice between."""
+    accesses = sum(any(touches(step) for step in part.form.steps) for part in program.parts)
+    return len(program.begins) + accesses * (1 if noting == COUNTS else 1 + 2 * program.shape.group)
 
 
 def needed_steps(program: GroupProgram, block: int) -> dict[int, list[bool]]:

@@ -11,21 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pixelflow.simd.lanes.form import FormStep, Op
-from pixelflow.simd.lanes.wide.native.accesses import LINES, NOTHING, Accesses
+from pixelflow.simd.lanes.wide.native.accesses import Accesses
 from pixelflow.simd.lanes.wide.native.helpers import Status, Word, helpers
 from pixelflow.simd.lanes.wide.native.layout import Frame, Place
-from pixelflow.simd.lanes.wide.native.program import GroupProgram, Unsupported, needed_steps, touches
+from pixelflow.simd.lanes.wide.native.program import LINES, NOTHING, GroupProgram, Unsupported, needed_steps, touches
 from pixelflow.simd.lanes.wide.native.values import Tree, Value, constant
 
-__all__ = ["Translated", "translated"]
-
-
-@dataclass(frozen=True, slots=True)
-class Translated:
-    """The text of a program, and how many words of note a group may write before it looks whether there is room."""
-
-    text: str
-    reserve: int
+__all__ = ["translated"]
 
 
 @dataclass(slots=True)
@@ -223,13 +215,7 @@ class _Function(Accesses):
         self.do(f"br label %block{target}")
 
 
-def _most_words(program: GroupProgram, function: Accesses) -> int:
-    """Return how many words a group may write from one look for room to the next: no block comes twice between."""
-    accesses = [[step for step in part.form.steps if touches(step)] for part in program.parts]
-    return len(program.begins) + sum(function.most_words(each[-1]) for each in accesses if each)
-
-
-def translated(program: GroupProgram, frame: Frame, noting: int, tracked: bool, line_bits: int) -> Translated:
+def translated(program: GroupProgram, frame: Frame, noting: int, tracked: bool, line_bits: int) -> str:
     """Translate a program; raises Unsupported for what native code is not made for."""
     if program.shape.group > 32:
         raise Unsupported(f"groups of {program.shape.group} lanes")
@@ -246,7 +232,7 @@ def translated(program: GroupProgram, frame: Frame, noting: int, tracked: bool, 
     _leave(function)
     entry = [f"i32 {block + 1}, label %block{block}" for block in sorted(function.again) if noting]
     lines = [line.replace("RESUMED", " ".join(entry)) for line in function.lines]
-    text = "\n".join(
+    return "\n".join(
         [
             *function.declared,
             "define internal i32 @group(ptr %job, ptr %frame, i64 %t) nounwind {",
@@ -258,7 +244,6 @@ def translated(program: GroupProgram, frame: Frame, noting: int, tracked: bool, 
             "!2 = !{}",
         ]
     )
-    return Translated(text, _most_words(program, function) if noting else 0)
 
 
 def _enter(function: _Function) -> None:

@@ -124,7 +124,9 @@ class Body:
             self.settle()
         if value.word is None:
             if value.floating is not None:
-                value.word = self.line(f"bitcast {self.of('float', value.single)} {value.floating} to {self.kind(value)}")
+                value.word = self.line(
+                    f"bitcast {self.of('float', value.single)} {value.floating} to {self.kind(value)}"
+                )
             else:
                 assert value.later is not None, "a value without a name says how it gets one"
                 value.word = value.later()

@@ -1,0 +1,281 @@
+"""Runs of programs for groups as native code: on frames, by as many threads as it pays for, with notes of what was done.
+
+Groups are carried out one after the other. Where that could give other bits than all of them side by side (one has
+written a word that another one touched), where an address leaves the memory, and where no native code can be made,
+nothing has happened as far as anybody can see: registers and memory are as before, and numpy carries out the run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.simd.lanes.compiled.threads.team import usable_threads
+from pixelflow.simd.lanes.wide.native.build import Builder, Range, builder
+from pixelflow.simd.lanes.wide.native.helpers import HEADER, Status, Word
+from pixelflow.simd.lanes.wide.native.layout import Frame
+from pixelflow.simd.lanes.wide.native.program import NOTHING, GroupProgram, most_words
+from pixelflow.simd.lanes.wide.words import WordsEngine
+
+__all__ = ["GroupNote", "GroupRuns", "Stopped"]
+
+_NOTE_WORDS = 1 << 22
+"""Words of a note before it is handed over, unless a group may write more between two looks."""
+_HELD_WORDS = 1 << 24
+"""Words of notes that are held till it is known that the run is right; beyond that it is made twice."""
+_SHARE_FROM = 4_000_000
+"""Steps of the rest of a run from which on several threads share it: some ten milliseconds."""
+_PROBE = 32
+"""The share of the groups, one in so many, that shows how long the others may take."""
+_MOST_BYTES = 1 << 31
+"""Of a memory: addresses are signed numbers to the host."""
+
+_TOUCHED, _WRITTEN = 0xFFFFFFFF, 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupNote:
+    """What some groups carried out: words of `accesses.py`, those of one group after the other."""
+
+    groups: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    """Where the words of each group begin, then their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A group that was stopped because it had done too many steps: the lowest one, and the part that it is at."""
+
+    group: int
+    part: int
+
+
+Noted = Callable[[GroupNote], None]
+
+
+class GroupRuns:
+    """Runs of one program, on any number of groups."""
+
+    def __init__(self, program: GroupProgram, line_bytes: int = 64, made_by: Builder | None = None) -> None:
+        self.program = program
+        self._line_bits = line_bytes.bit_length() - 1
+        self._builder = made_by or builder()
+        self._frames: dict[frozenset[int], Frame] = {}
+        self._functions: dict[tuple[frozenset[int], int, bool], Range] = {}
+
+    def run(
+        self,
+        lanes: WordsEngine,
+        limit: int,
+        noting: int = NOTHING,
+        noted: Noted | None = None,
+        threads: int | None = None,
+    ) -> tuple[bool, Stopped | None]:
+        """Carry out the program for every group; return whether that was done, and which group was stopped, if any.
+
+        Where it was not done, registers and memory are as before. ``noted`` is called with what was carried out, as
+        ``noting`` says, once it is known that all is right. Raises Unsupported, and whatever LLVM finds wrong, before
+        anything was done.
+        """
+        return _Run(self, lanes, limit, noting, noted, threads or usable_threads()).outcome()
+
+    def frame(self, varying: frozenset[int]) -> Frame:
+        """Return the layout of frames, where these registers have no single value at the beginning."""
+        if varying not in self._frames:
+            self._frames[varying] = Frame.of(self.program, varying)
+        return self._frames[varying]
+
+    def function(self, varying: frozenset[int], noting: int, tracked: bool) -> Range:
+        """Return the native code."""
+        key = varying, noting, tracked
+        if key not in self._functions:
+            self._functions[key] = self._builder.function(
+                self.program, self.frame(varying), noting, tracked, self._line_bits
+            )
+        return self._functions[key]
+
+    @property
+    def line_bits(self) -> int:
+        """The binary logarithm of the bytes of a line."""
+        return self._line_bits
+
+
+@dataclass(eq=False, slots=True)
+class _Share:
+    """Groups that one thread carries out: their record, the table of whose the words are, and the note."""
+
+    record: NDArray[np.uint64]
+    first: int
+    past: int
+    table: NDArray[np.uint32] | None
+    note: NDArray[np.uint32] | None
+
+    def at(self, word: Word) -> int:
+        """Return a word of the record."""
+        return int(self.record[word])
+
+
+class _Run:
+    """One run, from the values of the lanes to their new ones."""
+
+    def __init__(
+        self, runs: GroupRuns, lanes: WordsEngine, limit: int, noting: int, noted: Noted | None, threads: int
+    ) -> None:
+        self.runs, self.lanes, self.noting, self.noted, self.threads = runs, lanes, noting, noted, threads
+        self.limit = limit
+        self.program, self.memory = runs.program, lanes.memory
+        self.groups = lanes.shape.lanes // lanes.shape.group
+        self.values = lanes.values()
+        shape, places = lanes.shape, self.program.places
+        self.varying = frozenset(
+            places[name]
+            for name in (*shape.words, *shape.carries)
+            if (self.values[name] != self.values[name][:, :1]).any()
+        )
+        shared = self.memory.sets == 1 and self.groups > 1
+        self.tracked = shared and self.program.writes_memory
+        self.frame = runs.frame(self.varying)
+        self.before = self.memory.data.copy() if self.program.writes_memory else None
+        self.literals = np.array([*self.program.literals, 0], np.uint32)
+        self.reserve = most_words(self.program, noting)
+        self.frames = np.zeros(0, np.uint32)
+        self.starts = np.zeros(self.groups + 1, np.int64)
+        self.stopped: list[int] = []
+
+    def outcome(self) -> tuple[bool, Stopped | None]:
+        """Make the run; see `GroupRuns.run`."""
+        if self.memory.size >= _MOST_BYTES:
+            return False, None
+        function = self.runs.function(self.varying, self.noting, self.tracked)
+        held: list[GroupNote] | None = []
+        words = 0
+        try:
+            for note in self._notes(function):
+                words += note.words.size
+                if held is not None:
+                    held.append(note)
+                if words > _HELD_WORDS:
+                    held = None  # too many to keep: they are made again
+        except _NotRightError:
+            self._undo()
+            return False, None
+        if held is None:
+            self._undo()
+            for note in self._notes(function):
+                self._hand_over(note)
+        else:
+            for note in held:
+                self._hand_over(note)
+        self.lanes.set_values(self.frame.taken(self.frames))
+        if not self.stopped:
+            return True, None
+        group = min(self.stopped)
+        return True, Stopped(group, self.program.begins[int(self.frames[group, 0]) - 1])
+
+    def _undo(self) -> None:
+        if self.before is not None:
+            self.memory.data[:] = self.before
+
+    def _hand_over(self, note: GroupNote) -> None:
+        if self.noted is not None and note.groups.size:
+            self.noted(note)
+
+    # --- shares ---------------------------------------------------------------------------------------------
+
+    def _notes(self, function: Range) -> Iterator[GroupNote]:
+        """Carry out all groups from their beginning; yield notes, as far as any are taken."""
+        self.frames = self.frame.filled(self.values, self.groups)
+        self.stopped = []
+        alone = self._share(0, self.groups)
+        if self.threads == 1 or self.groups < 2:
+            yield from self._carried_out(function, [alone], self.groups)
+            return
+        probe = -(-self.groups // _PROBE)
+        yield from self._carried_out(function, [alone], probe)
+        done = int(self.frames[:probe, 2:4].copy().view(np.uint64).sum())
+        rest = self.groups - probe
+        if done * rest < _SHARE_FROM * probe:
+            yield from self._carried_out(function, [alone], self.groups)
+            return
+        # The first one goes on with the table that it has.
+        edges = [probe + rest * number // self.threads for number in range(self.threads + 1)]
+        others = [self._share(first, past) for first, past in zip(edges[1:], edges[2:], strict=False)]
+        yield from self._carried_out(function, [alone, *others], edges[1])
+        self._compare([share.table for share in (alone, *others) if share.table is not None])
+
+    def _share(self, first: int, past: int) -> _Share:
+        table = np.zeros(self.memory.size // 4 + 1, np.uint32) if self.tracked else None
+        note = np.empty(max(_NOTE_WORDS, 2 * self.reserve) + 2 * self.reserve, np.uint32) if self.noting else None
+        record = np.zeros(len(Word), np.uint64)
+        share = _Share(record, first, past, table, note)
+        own = self.memory.sets > 1
+        lines = -(-self.memory.size >> self.runs.line_bits) if own else 0
+        words = {
+            Word.FRAMES: self.frames.ctypes.data,
+            Word.FRAME_BYTES: self.frame.bytes,
+            Word.NEXT: first,
+            Word.PAST: past,
+            Word.MEMORY: self.memory.data.ctypes.data,
+            Word.MEMORY_BYTES: self.memory.size if own else 0,
+            Word.SIZE: self.memory.size,
+            Word.LITERALS: self.literals.ctypes.data,
+            Word.TABLE: 0 if table is None else table.ctypes.data,
+            Word.STARTS: self.starts.ctypes.data,
+            Word.LIMIT: self.limit,
+            Word.LIMITED: (1 << 64) - 1,
+            Word.LINES: lines,
+        }
+        if note is not None:
+            words |= dict.fromkeys((Word.NOTE, Word.NOTE_BEGIN), note.ctypes.data)
+            words[Word.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
+        for word, value in words.items():
+            record[word] = value
+        return share
+
+    def _carried_out(self, function: Range, shares: list[_Share], past: int) -> Iterator[GroupNote]:
+        """Carry out shares, the first one up to the group ``past``; yield their notes."""
+        shares[0].record[Word.PAST] = past
+        going = shares
+        while going:
+            first = [share.at(Word.NEXT) for share in going]
+            if len(going) == 1:
+                results = [function(going[0].record.ctypes.data)]
+            else:
+                addresses = [share.record.ctypes.data for share in going]
+                with ThreadPoolExecutor(len(going)) as pool:
+                    results = list(pool.map(function, addresses))
+            if any(status in (Status.FAULT, Status.CONFLICT) for status in results):
+                raise _NotRightError
+            for share, begin in zip(going, first, strict=True):
+                if share.note is not None:
+                    yield self._note(share, begin)
+            going = [share for share, status in zip(going, results, strict=True) if status == Status.FULL]
+        self.stopped += [
+            int(limited) for share in shares if (limited := share.record.view(np.int64)[Word.LIMITED]) >= 0
+        ]
+
+    def _note(self, share: _Share, first: int) -> GroupNote:
+        """Return what was noted since ``first`` began or went on, and begin the note anew."""
+        assert share.note is not None, "a note is asked for where one is taken"
+        last = min(share.at(Word.NEXT), share.at(Word.PAST) - 1)
+        count = (share.at(Word.NOTE) - share.at(Word.NOTE_BEGIN)) // 4
+        starts = np.append(self.starts[first : last + 1], count)
+        share.record[Word.NOTE] = share.record[Word.NOTE_BEGIN]
+        return GroupNote(np.arange(first, last + 1), share.note[:count].copy(), starts)
+
+    def _compare(self, tables: list[NDArray[np.uint32]]) -> None:
+        """Refuse the run where threads of the host have touched the same words and one of them has written."""
+        for at, table in enumerate(tables):
+            for other in tables[at + 1 :]:
+                if (((table | other) & _WRITTEN != 0) & (table != 0) & (other != 0)).any():
+                    raise _NotRightError
+
+
+class _NotRightError(Exception):
+    """What was carried out may not be what all groups side by side would have done."""
