@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from larrabee_bridge.thread_events import ThreadEvents
-from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, ThreadTrace, take_turns
+from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.core.vector_run import VectorRun
-from larrabee_bridge.vpu.unit import TARGET, VectorProgram, VectorUnit
+from larrabee_bridge.vpu.unit import TARGET, RunNote, VectorProgram, VectorUnit
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import MachineRecord
@@ -35,15 +35,24 @@ def run_program(
     if config.caches and per_core is None:
         raise InputError(Fault("caches belong to cores that threads share", hint="give the threads of a core"))
     unit, core = VectorUnit(program, threads), Core(program, threads, config)
-    trace = ThreadTrace(threads, core)
     unit.set_scalar(0, np.arange(threads))
-    subscriber = core if per_core is None else trace
+    notes: list[RunNote] = []
+
+    def noted(note: RunNote) -> None:
+        core(note)
+        if per_core is not None:
+            notes.append(note)
+
     if bus is None or not bus.watched:
-        unit.run(subscriber)
+        unit.run(noted, lines=per_core is not None)
     else:
-        ThreadEvents(bus, unit, core).run(subscriber)
-    shares = [trace.steps[first : first + per_core] for first in range(0, threads, per_core)] if per_core else []
-    cores = [take_turns(program, share, config) for share in shares]
+        ThreadEvents(bus, unit, core).run(noted, lines=per_core is not None)
+    cores = []
+    if per_core:
+        whole = RunNote.joined(notes)
+        for first in range(0, threads, per_core):
+            share = whole.one_after_the_other([[each] for each in range(first, min(first + per_core, threads))])
+            cores.append(take_turns(program, share, config))
     return VectorRun(unit, core, cores, per_core)
 
 
