@@ -1,4 +1,4 @@
-"""Random programs for the vector unit: every instruction, loops, ways that part, addresses near and beyond the edges."""
+"""Random programs for the vector unit: every instruction, loops, ways that part, addresses near the edges."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def words(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
 
 
 class Writer:
-    """Writes a program down; ``risky`` is how often an address is anywhere, ``shared`` how often a store meets others."""
+    """Writes a program; ``risky`` is how often an address is anywhere, ``shared`` how often a store meets others."""
 
     def __init__(self, seed: int, risky: float, shared: float) -> None:
         self.random = random.Random(seed)

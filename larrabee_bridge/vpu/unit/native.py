@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from larrabee_bridge.vpu.isa import NEXT, STOPPED, VectorFamily
-from larrabee_bridge.vpu.unit.note import Blocks
+from larrabee_bridge.vpu.unit.note import BasicBlocks, NoteSubscriber, RunNote
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.lanes.form import places_of
 from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide.native.program import GroupProgram
-from pixelflow.simd.lanes.wide.native.run import GroupRuns
+from pixelflow.simd.lanes.wide.native.program import COUNTS, LINES, NOTHING, GroupProgram
+from pixelflow.simd.lanes.wide.native.run import GroupNote, GroupNoted, GroupRuns
 from pixelflow.simd.lanes.wide.recorder import record_numbers
 
-__all__ = ["group_program", "native_runs"]
+__all__ = ["group_program", "native_runs", "noting"]
 
 
 def group_program(program: VectorProgram, shape: Shape) -> GroupProgram:
@@ -24,7 +24,7 @@ def group_program(program: VectorProgram, shape: Shape) -> GroupProgram:
         addresses=(*program.addresses, len(program.words)),
         following=NEXT,
         stopped=STOPPED,
-        begins=Blocks.of(program).bounds[:-1].tolist(),
+        begins=BasicBlocks.of(program).bounds[:-1].tolist(),
     )
 
 
@@ -34,3 +34,15 @@ def native_runs(program: VectorProgram, shape: Shape) -> GroupRuns:
     if found is None:
         found = program.analyses["native runs"] = GroupRuns(group_program(program, shape), LINE_BYTES)
     return found
+
+
+def noting(program: VectorProgram, noted: NoteSubscriber | None, lines: bool) -> tuple[int, GroupNoted | None]:
+    """Return what is noted of a run, and who takes it, for a subscriber of the vector unit."""
+    if noted is None:
+        return NOTHING, None
+    blocks = BasicBlocks.of(program)
+
+    def taken(note: GroupNote) -> None:
+        noted(RunNote(blocks, note.groups, note.words, note.starts, lines))
+
+    return LINES if lines else COUNTS, taken

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.vpu.isa import FLAGS, LANES, MASKS, NEXT, SCALARS, STOPPED, VECTORS, VectorFamily
+from larrabee_bridge.vpu.unit.engines import COMPILED, engine_for_threads
 from larrabee_bridge.vpu.unit.note import BasicBlocks, NoteSubscriber
 from larrabee_bridge.vpu.unit.note_taking import NoteTaking
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.errors import Fault, InputError, MachineFault
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
@@ -46,8 +48,12 @@ def thread_shape(threads: int) -> Shape:
 class VectorUnit:
     """Threads of one program with their registers, and the memory that they share or have each for themselves."""
 
-    def __init__(self, program: VectorProgram, threads: int = 1, memory: ByteMemory | None = None) -> None:
+    def __init__(
+        self, program: VectorProgram, threads: int = 1, memory: ByteMemory | None = None, engine: str = AUTO
+    ) -> None:
+        """``engine`` is one of `ENGINES`, or the fastest that works here; both give the same bits."""
         self.program, self.threads = program, threads
+        self.engine = engine_for_threads(engine)
         self.memory = memory or ByteMemory(1 << 16)
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._load()
@@ -112,9 +118,12 @@ class VectorUnit:
         ``watched``, there is a note after each instruction, of those that carried it out side by side.
 
         Raises MachineFault for an address beyond the memory, with the source line. A thread that has carried out
-        ``limit`` instructions or more at the end of a basic block, and has not ended, is stopped there; MachineFault
-        names that place of the lowest such thread when all others have ended. What came before a fault is noted.
+        ``limit`` instructions or more when a branch leads it back, to its own block or an earlier one, is stopped;
+        MachineFault names where the lowest such thread would have gone on, when all others have ended. What came
+        before a fault is noted.
         """
+        if not watched and self.engine == COMPILED and self._ran_natively(noted, limit, lines):
+            return
         blocks = BasicBlocks.of(self.program)
         bounds = blocks.bounds.tolist()
         taking = None if noted is None else NoteTaking(self.program, self.threads, noted, lines=lines, watched=watched)
@@ -122,7 +131,7 @@ class VectorUnit:
         at = np.zeros(self.threads, np.int64)
         done = np.zeros(self.threads, np.int64)
         stopped = np.full(self.threads, -1, np.int64)
-        """The last instruction of a thread that had carried out too many."""
+        """The next instruction of a thread that had carried out too many."""
         ended = len(self._meanings)
         while (here := int(at.min())) < ended:
             active = at == here
@@ -137,22 +146,33 @@ class VectorUnit:
                 self._carry_out_block(block, range(here, past), taking)
                 done[active] += past - here
                 here = past
-                late = active & (done >= limit)
                 if self._branches[past - 1]:
                     at[active] = self._continue(past - 1)[active]
-                elif here >= meeting or late.any():
+                    late = active & (done >= limit) & (at <= bounds[block])
+                    stopped[late], at[late] = at[late], ended
+                elif here >= meeting:
                     at[active] = here
                 else:
                     continue
-                late &= at < ended
-                stopped[late], at[late] = past - 1, ended
                 break
         self.lanes.let(None)
         if taking is not None:
             taking.hand_over()
         if (stopped >= 0).any():
-            place = self.program.where(int(stopped[stopped >= 0][0]))
-            raise MachineFault(f"still running after {limit} instructions, at {place}")
+            raise self._endless(limit, int(stopped[stopped >= 0][0]))
+
+    def _endless(self, limit: int, number: int) -> MachineFault:
+        return MachineFault(f"still running after {limit} instructions, at {self.program.where(number)}")
+
+    def _ran_natively(self, noted: NoteSubscriber | None, limit: int, lines: bool) -> bool:
+        """Run as native code where that can be; return whether it was. Raises MachineFault at the limit."""
+        # Whoever has no compiler does without these imports.
+        from larrabee_bridge.vpu.unit.native import native_runs, noting
+
+        run = native_runs(self.program, self.lanes.shape).run(self.lanes, limit, *noting(self.program, noted, lines))
+        if run.stopped is not None:
+            raise self._endless(limit, run.stopped)
+        return run.is_done
 
     def _carry_out_block(self, block: int, numbers: range, taking: NoteTaking | None) -> None:
         if taking is None:

@@ -1,7 +1,7 @@
 """Lowering of accesses to a memory of bytes: bounds, whose words they are, what is read and written, lines touched.
 
-An address is one for the group, runs on from lane to lane, or is any in each lane. Before anything else each access looks
-at the bounds; where groups share a memory that is written, it looks whose the words are: a table has a number for every
+An address is one for the group, runs on from lane to lane, or is any in each lane. Each access looks at the bounds
+first; where groups share a memory that is written, it looks whose the words are: a table has a number for every
 word, 0 where nobody touched it, else twice the number of the group that did (from 1 on), plus one where that wrote, or
 `MANY` where several have read. What seldom happens there, functions of `helpers.py` do.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from pixelflow.simd.lanes.wide.native.layout import Frame
 from pixelflow.simd.lanes.wide.native.program import GroupProgram
 from pixelflow.simd.lanes.wide.native.translate import translated
 
-__all__ = ["Builder", "Range", "builder"]
+__all__ = ["Builder", "Native", "builder"]
 
-Range = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
-"""``range(record)`` carries groups out one after the other and returns a `Status`; see `helpers.Word`."""
+Native = Callable[[int], int]
+"""Carries groups out one after the other, by the address of a record (`helpers.Word`), and returns a `Status`."""
+
+_NATIVE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 
 _NAME = "range"
 
@@ -29,9 +32,9 @@ class Builder:
 
     def __init__(self, tools: Toolchain, kept: Cache) -> None:
         self.tools, self._kept = tools, kept
-        self._made: dict[str, Range] = {}
+        self._made: dict[str, Native] = {}
 
-    def function(self, program: GroupProgram, frame: Frame, noting: int, tracked: bool, line_bits: int) -> Range:
+    def function(self, program: GroupProgram, frame: Frame, noting: int, tracked: bool, line_bits: int) -> Native:
         """Return the function of a program.
 
         Raises Unsupported for what native code is not made for, and whatever LLVM or the loader find wrong.
@@ -45,7 +48,7 @@ class Builder:
                 code = self.tools.compile([text], CAREFUL, promotes=True)
                 (address,) = self.tools.load(code, [_NAME])
                 self._kept.put(key, code)
-            found = self._made[key] = Range(address)
+            found = self._made[key] = _NATIVE(address)
         return found
 
     def _fetched(self, key: str) -> int | None:

@@ -157,7 +157,8 @@ clash:
   ret i1 true
 }}
 
-define internal i1 @touch_lanes(ptr %table, ptr %lanes, i64 %mask, i32 %bytes, i32 %own, i1 %writes) nounwind noinline {{
+define internal i1 @touch_lanes(ptr %table, ptr %lanes, i64 %mask, i32 %bytes, i32 %own, i1 %writes)
+ nounwind noinline cold {{
 entry:
   %any = icmp ne i64 %mask, 0
   br i1 %any, label %lane, label %done

@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.form import Op
 from pixelflow.simd.lanes.wide.native.helpers import HEADER
 from pixelflow.simd.lanes.wide.native.program import GroupProgram, singles
+from pixelflow.simd.lanes.wide.words import LaneValues
 
-__all__ = ["Frame", "Place", "Values"]
+__all__ = ["Frame", "Place"]
 
 _ALIGNMENT = 64
-
-Values = Mapping[str | int, NDArray[np.generic]]
-"""Of registers by name and rows by number: uint32 or bool [group, lane], with one row or column where all are the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A register in a frame, from byte ``at`` on."""
 
-    key: str | int
+    name: str | int
+    """A register's name, or the number of a row."""
     at: int
     bits: int
     single: bool
@@ -41,10 +40,9 @@ class Frame:
 
     @classmethod
     def of(cls, program: GroupProgram, varying: frozenset[int]) -> Frame:
-        """Lay out a frame; ``varying`` are places of words and carries that differ from lane to lane at the beginning."""
+        """Lay out a frame; ``varying`` are words and carries, by place, that differ between lanes at first."""
         shape, single = program.shape, singles(program, varying)
-        named: dict[int, str | int] = {row: row for row in range(shape.rows)}
-        named |= {place: name for name, place in program.places.items()}
+        named: dict[int, str | int] = {place: name for name, place in program.places.items()}
         flags = {program.places[name] for name in (*shape.carries, *shape.masks)}
         read, written = {program.places[program.following]}, {program.places[program.following]}
         for part in program.parts:
@@ -56,43 +54,50 @@ class Frame:
         # Vectors first, so that each is aligned.
         for place in sorted(read | written, key=lambda each: (each in single or each in flags, each)):
             bits = 1 if place in flags else 32
-            places[place] = Place(named[place], at, bits, place in single, place in written)
+            places[place] = Place(named.get(place, place), at, bits, place in single, place in written)
             at += 4 if bits == 1 or place in single else 4 * shape.group
         return cls(places, -(-at // _ALIGNMENT) * _ALIGNMENT, shape.group)
 
-    def filled(self, values: Values, groups: int) -> NDArray[np.uint32]:
+    def filled(self, values: LaneValues, groups: int) -> NDArray[np.uint32]:
         """Return frames with these values: uint32[group, word], beginning at the boundary of a line."""
         memory = np.zeros(groups * self.bytes // 4 + _ALIGNMENT // 4, np.uint32)
         first = -memory.ctypes.data % _ALIGNMENT // 4
         frames = memory[first : first + groups * self.bytes // 4].reshape(groups, -1)
         for place in self.places.values():
-            value, at = values[place.key], place.at // 4
-            if place.bits == 32:
+            at = place.at // 4
+            if isinstance(place.name, int):
+                frames[:, at : at + self.group] = values.rows[place.name]
+            elif place.bits == 32:
                 size = 1 if place.single else self.group
-                frames[:, at : at + size] = value[:, :size]
+                frames[:, at : at + size] = values.words[place.name][:, :size]
             elif place.single:
-                frames[:, at] = value[:, 0]
+                frames[:, at] = values.flags[place.name][:, 0]
             else:
-                frames[:, at] = _packed(value, self.group)
+                frames[:, at] = _packed(values.flags[place.name], self.group)
         return frames
 
-    def taken(self, frames: NDArray[np.uint32]) -> dict[str | int, NDArray[np.generic]]:
-        """Return the values of registers that the program writes."""
-        found: dict[str | int, NDArray[np.generic]] = {}
+    def taken(self, frames: NDArray[np.uint32]) -> LaneValues:
+        """Return the values of rows and registers that the program writes."""
+        rows: dict[int, NDArray[np.uint32]] = {}
+        words: dict[str, NDArray[np.uint32]] = {}
+        flags: dict[str, NDArray[np.bool_]] = {}
         for place in self.places.values():
-            if place.is_written:
-                at = place.at // 4
-                size = 1 if place.single or place.bits == 1 else self.group
-                value = frames[:, at : at + size]
-                if place.bits == 1:
-                    lanes = 0 if place.single else np.arange(self.group, dtype=np.uint32)[None]
-                    found[place.key] = value >> lanes & np.uint32(1) != 0
-                else:
-                    found[place.key] = value.copy()
-        return found
+            if not place.is_written:
+                continue
+            at = place.at // 4
+            size = 1 if place.single or place.bits == 1 else self.group
+            value = frames[:, at : at + size]
+            if isinstance(place.name, int):
+                rows[place.name] = value.copy()
+            elif place.bits == 32:
+                words[place.name] = value.copy()
+            else:
+                lanes = np.arange(1 if place.single else self.group, dtype=np.uint32)[None]
+                flags[place.name] = value >> lanes & np.uint32(1) != 0
+        return LaneValues(rows, words, flags)
 
 
-def _packed(bits: NDArray[np.generic], group: int) -> NDArray[np.uint32]:
+def _packed(bits: NDArray[np.bool_], group: int) -> NDArray[np.uint32]:
     """Return rows of truth values as numbers, lane 0 in bit 0."""
     if bits.shape[1] == 1:
         return bits[:, 0] * np.uint32((1 << group) - 1)

@@ -7,7 +7,7 @@ lanes of a group; it is then one number natively. Rows and masks have a value fo
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -45,9 +45,9 @@ class Unsupported(ValueError):
 class GroupProgram:
     """What every group carries out, from its first part on, each in its own way.
 
-    Branches write the address to go on at to the register ``following``; a group ends where that is ``stopped``, or past
-    the last part. ``addresses`` are those of all parts and the one past them. ``begins`` are the numbers of parts with
-    which blocks begin, ascending: at least the first, those after branches and those that branches lead to.
+    Branches write the address to go on at to the register ``following``; a group ends where that is ``stopped``, or
+    past the last part. ``addresses`` are those of all parts and the one past them. ``begins`` are the numbers of parts
+    with which blocks begin, ascending: at least the first, those after branches and those that branches lead to.
     """
 
     shape: Shape
@@ -161,13 +161,12 @@ def singles(program: GroupProgram, varying: frozenset[int]) -> frozenset[int]:
 def _keep_single(part: Part, single: set[int]) -> None:
     """Take out of ``single`` the places that a part writes lane by lane."""
     one: list[bool] = []
-    now: Mapping[int, bool]
-    now = written = {}
+    written: dict[int, bool] = {}
     for step in part.form.steps:
         match step.op:
             case Op.LOAD:
                 place = part.operands[step.detail]
-                one.append(now.get(place, place in single))
+                one.append(written.get(place, place in single))
             case Op.SERIES | Op.PATTERN | Op.RANK | Op.AFFINE:
                 one.append(False)
             case Op.COLLECT:

@@ -1,4 +1,4 @@
-"""Runs of programs for groups as native code: on frames, by as many threads as it pays for, with notes of what was done.
+"""Runs of programs for groups as native code: on frames, by as many threads as pays, with notes of what was done.
 
 Groups are carried out one after the other. Where that could give other bits than all of them side by side (one has
 written a word that another one touched), where an address leaves the memory, and where no native code can be made,
@@ -7,22 +7,23 @@ nothing has happened as far as anybody can see: registers and memory are as befo
 
 from __future__ import annotations
 
-import ctypes
+import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.compiled.threads.team import usable_threads
-from pixelflow.simd.lanes.wide.native.build import Builder, Range, builder
-from pixelflow.simd.lanes.wide.native.helpers import HEADER, Status, Word
+from pixelflow.simd.lanes.wide.native.build import Builder, Native, builder
+from pixelflow.simd.lanes.wide.native.helpers import Status, Word
 from pixelflow.simd.lanes.wide.native.layout import Frame
 from pixelflow.simd.lanes.wide.native.program import NOTHING, GroupProgram, most_words
 from pixelflow.simd.lanes.wide.words import WordsEngine
 
-__all__ = ["GroupNote", "GroupRuns", "Stopped"]
+__all__ = ["GroupNote", "GroupNoted", "GroupRun", "GroupRuns"]
 
 _NOTE_WORDS = 1 << 22
 """Words of a note before it is handed over, unless a group may write more between two looks."""
@@ -49,14 +50,16 @@ class GroupNote:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
-    """A group that was stopped because it had done too many steps: the lowest one, and the part that it is at."""
+class GroupRun:
+    """How a run went."""
 
-    group: int
-    part: int
+    is_done: bool
+    """Whether it was made; else nothing has changed."""
+    stopped: int | None = None
+    """The part that the lowest group is at which was stopped because it had done too many, None without one."""
 
 
-Noted = Callable[[GroupNote], None]
+GroupNoted = Callable[[GroupNote], None]
 
 
 class GroupRuns:
@@ -66,24 +69,33 @@ class GroupRuns:
         self.program = program
         self._line_bits = line_bytes.bit_length() - 1
         self._builder = made_by or builder()
+        self._is_native = True
         self._frames: dict[frozenset[int], Frame] = {}
-        self._functions: dict[tuple[frozenset[int], int, bool], Range] = {}
+        self._functions: dict[tuple[frozenset[int], int, bool], Native] = {}
 
     def run(
         self,
         lanes: WordsEngine,
         limit: int,
         noting: int = NOTHING,
-        noted: Noted | None = None,
+        noted: GroupNoted | None = None,
         threads: int | None = None,
-    ) -> tuple[bool, Stopped | None]:
-        """Carry out the program for every group; return whether that was done, and which group was stopped, if any.
+    ) -> GroupRun:
+        """Carry out the program for every group, each up to the first branch back once it has done ``limit`` parts.
 
-        Where it was not done, registers and memory are as before. ``noted`` is called with what was carried out, as
-        ``noting`` says, once it is known that all is right. Raises Unsupported, and whatever LLVM finds wrong, before
-        anything was done.
+        ``noted`` is called with what was carried out, as ``noting`` says, once it is known that all is right. Where no
+        native code can be made, a warning of the logger says why, once.
         """
-        return _Run(self, lanes, limit, noting, noted, threads or usable_threads()).outcome()
+        if not self._is_native or not self.program.parts:
+            return GroupRun(False)
+        try:
+            run = _Run(self, lanes, limit, noting, noted, threads or usable_threads())
+        except Exception as error:  # what is not supported, and whatever LLVM, the loader or the disk find wrong
+            self._is_native = False
+            what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            logging.getLogger(__name__).warning("no native code of a program (%s); numpy carries it out", what)
+            return GroupRun(False)
+        return run.outcome()
 
     def frame(self, varying: frozenset[int]) -> Frame:
         """Return the layout of frames, where these registers have no single value at the beginning."""
@@ -91,7 +103,7 @@ class GroupRuns:
             self._frames[varying] = Frame.of(self.program, varying)
         return self._frames[varying]
 
-    def function(self, varying: frozenset[int], noting: int, tracked: bool) -> Range:
+    def function(self, varying: frozenset[int], noting: int, tracked: bool) -> Native:
         """Return the native code."""
         key = varying, noting, tracked
         if key not in self._functions:
@@ -125,7 +137,7 @@ class _Run:
     """One run, from the values of the lanes to their new ones."""
 
     def __init__(
-        self, runs: GroupRuns, lanes: WordsEngine, limit: int, noting: int, noted: Noted | None, threads: int
+        self, runs: GroupRuns, lanes: WordsEngine, limit: int, noting: int, noted: GroupNoted | None, threads: int
     ) -> None:
         self.runs, self.lanes, self.noting, self.noted, self.threads = runs, lanes, noting, noted, threads
         self.limit = limit
@@ -135,12 +147,13 @@ class _Run:
         shape, places = lanes.shape, self.program.places
         self.varying = frozenset(
             places[name]
-            for name in (*shape.words, *shape.carries)
-            if (self.values[name] != self.values[name][:, :1]).any()
+            for name, value in (*self.values.words.items(), *self.values.flags.items())
+            if name not in shape.masks and (value != value[:, :1]).any()
         )
         shared = self.memory.sets == 1 and self.groups > 1
         self.tracked = shared and self.program.writes_memory
         self.frame = runs.frame(self.varying)
+        self.function = runs.function(self.varying, noting, self.tracked)
         self.before = self.memory.data.copy() if self.program.writes_memory else None
         self.literals = np.array([*self.program.literals, 0], np.uint32)
         self.reserve = most_words(self.program, noting)
@@ -148,11 +161,11 @@ class _Run:
         self.starts = np.zeros(self.groups + 1, np.int64)
         self.stopped: list[int] = []
 
-    def outcome(self) -> tuple[bool, Stopped | None]:
+    def outcome(self) -> GroupRun:
         """Make the run; see `GroupRuns.run`."""
         if self.memory.size >= _MOST_BYTES:
-            return False, None
-        function = self.runs.function(self.varying, self.noting, self.tracked)
+            return GroupRun(False)
+        function = self.function
         held: list[GroupNote] | None = []
         words = 0
         try:
@@ -164,7 +177,7 @@ class _Run:
                     held = None  # too many to keep: they are made again
         except _NotRightError:
             self._undo()
-            return False, None
+            return GroupRun(False)
         if held is None:
             self._undo()
             for note in self._notes(function):
@@ -174,9 +187,8 @@ class _Run:
                 self._hand_over(note)
         self.lanes.set_values(self.frame.taken(self.frames))
         if not self.stopped:
-            return True, None
-        group = min(self.stopped)
-        return True, Stopped(group, self.program.begins[int(self.frames[group, 0]) - 1])
+            return GroupRun(True)
+        return GroupRun(True, self.program.begins[int(self.frames[min(self.stopped), 0]) - 1])
 
     def _undo(self) -> None:
         if self.before is not None:
@@ -188,7 +200,7 @@ class _Run:
 
     # --- shares ---------------------------------------------------------------------------------------------
 
-    def _notes(self, function: Range) -> Iterator[GroupNote]:
+    def _notes(self, function: Native) -> Iterator[GroupNote]:
         """Carry out all groups from their beginning; yield notes, as far as any are taken."""
         self.frames = self.frame.filled(self.values, self.groups)
         self.stopped = []
@@ -205,7 +217,7 @@ class _Run:
             return
         # The first one goes on with the table that it has.
         edges = [probe + rest * number // self.threads for number in range(self.threads + 1)]
-        others = [self._share(first, past) for first, past in zip(edges[1:], edges[2:], strict=False)]
+        others = [self._share(first, past) for first, past in pairwise(edges[1:])]
         yield from self._carried_out(function, [alone, *others], edges[1])
         self._compare([share.table for share in (alone, *others) if share.table is not None])
 
@@ -238,7 +250,7 @@ class _Run:
             record[word] = value
         return share
 
-    def _carried_out(self, function: Range, shares: list[_Share], past: int) -> Iterator[GroupNote]:
+    def _carried_out(self, function: Native, shares: list[_Share], past: int) -> Iterator[GroupNote]:
         """Carry out shares, the first one up to the group ``past``; yield their notes."""
         shares[0].record[Word.PAST] = past
         going = shares

@@ -1,7 +1,7 @@
 """Values of native code for groups of lanes, and the text of a function as it grows.
 
-A value is a word or a truth value, the same in all lanes of a group (a scalar) or of its own in each (a vector). Results
-of float operations are left unsettled for a while: which NaN comes out is looked at once for many of them.
+A value is a word or a truth value, the same in all lanes of a group (a scalar) or of its own in each (a vector).
+Results of float operations are left unsettled for a while: which NaN comes out is looked at once for many of them.
 """
 
 from __future__ import annotations
