@@ -119,7 +119,7 @@ class VectorUnit:
 
         Raises MachineFault for an address beyond the memory, with the source line. A thread that has carried out
         ``limit`` instructions or more when a branch leads it back, to its own block or an earlier one, is stopped;
-        MachineFault names where the lowest such thread would have gone on, when all others have ended. What came
+        MachineFault names that branch of the lowest such thread, when all others have ended. What came
         before a fault is noted.
         """
         if not watched and self.engine == COMPILED and self._ran_natively(noted, limit, lines):
@@ -131,7 +131,7 @@ class VectorUnit:
         at = np.zeros(self.threads, np.int64)
         done = np.zeros(self.threads, np.int64)
         stopped = np.full(self.threads, -1, np.int64)
-        """The next instruction of a thread that had carried out too many."""
+        """The last instruction of a thread that had carried out too many."""
         ended = len(self._meanings)
         while (here := int(at.min())) < ended:
             active = at == here
@@ -149,7 +149,7 @@ class VectorUnit:
                 if self._branches[past - 1]:
                     at[active] = self._continue(past - 1)[active]
                     late = active & (done >= limit) & (at <= bounds[block])
-                    stopped[late], at[late] = at[late], ended
+                    stopped[late], at[late] = past - 1, ended
                 elif here >= meeting:
                     at[active] = here
                 else:

@@ -13,7 +13,8 @@ MANY = -2
 """Of a word in the table: several groups have read it, nobody has written it."""
 
 HEADER = 64
-"""Bytes at the beginning of a frame: where to go on, and how many steps the group has done."""
+"""Bytes at the beginning of a frame: the block to go on with plus one (32 bits, 0 for a group that has not begun), the
+branch that led back to it (32 bits), and how many parts the group has carried out (64 bits)."""
 
 
 class Word(IntEnum):

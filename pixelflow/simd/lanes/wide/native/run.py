@@ -56,7 +56,7 @@ class GroupRun:
     is_done: bool
     """Whether it was made; else nothing has changed."""
     stopped: int | None = None
-    """The part that the lowest group is at which was stopped because it had done too many, None without one."""
+    """The branch that led the lowest group back that was stopped because it had done too many parts; None without one."""
 
 
 GroupNoted = Callable[[GroupNote], None]
@@ -182,13 +182,21 @@ class _Run:
             self._undo()
             for note in self._notes(function):
                 self._hand_over(note)
-        else:
-            for note in held:
-                self._hand_over(note)
+        elif held:
+            self._hand_over(self._joined(held))
         self.lanes.set_values(self.frame.taken(self.frames))
         if not self.stopped:
             return GroupRun(True)
-        return GroupRun(True, self.program.begins[int(self.frames[min(self.stopped), 0]) - 1])
+        return GroupRun(True, int(self.frames[min(self.stopped), 1]))
+
+    def _joined(self, notes: list[GroupNote]) -> GroupNote:
+        """Return the notes of all groups as one."""
+        notes = sorted(notes, key=lambda note: int(note.groups[0]) if note.groups.size else -1)
+        counts = np.zeros(self.groups, np.int64)
+        for note in notes:
+            counts[note.groups] += np.diff(note.starts)
+        words = np.concatenate([note.words for note in notes])
+        return GroupNote(np.arange(self.groups), words, np.concatenate([[0], np.cumsum(counts)]))
 
     def _undo(self) -> None:
         if self.before is not None:

@@ -166,7 +166,8 @@ class _Function(Accesses):
             tree = following.tree
         self.keep()
         if not program.branches[parts[-1]]:
-            self.do(f"br label %{self._edge(block, parts[-1] + 1)}")
+            label = self._edge(block, parts[-1] + 1)
+            self.do(f"br label %{label}")
             return
         if tree is None:
             raise Unsupported("a branch to an address that is worked out")
@@ -175,7 +176,8 @@ class _Function(Accesses):
     def _go(self, block: int, tree: Tree) -> None:
         """Go on where a tree of addresses says."""
         if isinstance(tree, int):
-            self.do(f"br label %{self._edge(block, self._number_at(tree))}")
+            label = self._edge(block, self._number_at(tree))
+            self.do(f"br label %{label}")
             return
         where, yes, no = tree
         labels = self.new_label("yes"), self.new_label("no")
@@ -201,6 +203,7 @@ class _Function(Accesses):
         if target > block:
             return f"block{target}"
         self.again.add(target)
+        self.do(f"store i32 {self.program.parts_of(block)[-1]}, ptr %from.at")
         return f"back{target}"
 
     def back(self, target: int) -> None:
@@ -271,11 +274,13 @@ def _enter(function: _Function) -> None:
     do("%owned = or i32 %own, 1")
     do(f"%lanes = alloca {function.of('i32')}, align 64")
     do(f"%scratch = alloca [{2 * function.group + 1} x i32]")
-    for name, kind in (("note.at", "ptr"), ("done.at", "i64"), ("resume.at", "i32"), ("status.at", "i32")):
+    for name, kind in (("note.at", "ptr"), ("done.at", "i64"), ("resume.at", "i32"), ("from.at", "i32"), ("status.at", "i32")):
         do(f"%{name} = alloca {kind}")
     do("store ptr %note.first, ptr %note.at")
     do("%resume = load i32, ptr %frame, align 8")
     do("store i32 0, ptr %resume.at")
+    do("store i32 0, ptr %from.at")
+    do("%from.place = getelementptr i8, ptr %frame, i64 4")
     do(f"store i32 {int(Status.ENDED)}, ptr %status.at")
     do("%done.place = getelementptr i8, ptr %frame, i64 8")
     do("%done = load i64, ptr %done.place")
@@ -300,6 +305,7 @@ def _leave(function: _Function) -> None:
     for name, kind, place in (("note.at", "ptr", "%note.first.place"), ("done.at", "i64", "%done.place")):
         do(f"store {kind} {function.line(f'load {kind}, ptr %{name}')}, ptr {place}")
     do(f"store i32 {function.line('load i32, ptr %resume.at')}, ptr %frame")
+    do(f"store i32 {function.line('load i32, ptr %from.at')}, ptr %from.place")
     do(f"ret i32 {function.line('load i32, ptr %status.at')}")
     for label, status in (("fault", Status.FAULT), ("conflict", Status.CONFLICT)):
         function.begin(label)
