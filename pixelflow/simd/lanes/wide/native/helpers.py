@@ -7,10 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["HEADER", "MANY", "Status", "Word", "helpers"]
-
-MANY = -2
-"""Of a word in the table: several groups have read it, nobody has written it."""
+__all__ = ["HEADER", "Status", "Word", "helpers"]
 
 HEADER = 64
 """Bytes at the beginning of a frame: the block to go on with plus one (32 bits, 0 for a group that has not begun), the
@@ -57,9 +54,10 @@ class Status(IntEnum):
     LIMITED = 4
 
 
-def helpers(line_bits: int) -> str:
-    """Return the text of all of them; ``line_bits`` is the binary logarithm of the bytes of a line."""
-    return f"{_RANGE}\n{_TOUCH}\n{_LINES.replace('LINE_BITS', str(line_bits))}"
+def helpers(called: str, line_bits: int) -> str:
+    """Return the text of those that a text calls; ``line_bits`` is the binary logarithm of the bytes of a line."""
+    lines = _LINES.replace("LINE_BITS", str(line_bits)) if "@lane_lines" in called else ""
+    return f"{_RANGE}\n{lines}"
 
 
 def _word(name: str, word: Word, kind: str = "i64") -> str:
@@ -110,81 +108,9 @@ done:
   ret i32 0
 }}"""
 
-_TOUCH = f"""
-define internal i1 @touch_bytes(ptr %table, i32 %address, i32 %bytes, i32 %own, i1 %writes) nounwind noinline cold {{
-entry:
-  %from = zext i32 %address to i64
-  %size = zext i32 %bytes to i64
-  %end = add i64 %from, %size
-  %last = sub i64 %end, 1
-  %first.word = lshr i64 %from, 2
-  %last.word = lshr i64 %last, 2
-  %owned = or i32 %own, 1
-  br label %word
-word:
-  %w = phi i64 [%first.word, %entry], [%w.next, %on]
-  %at = getelementptr i32, ptr %table, i64 %w
-  %e = load i32, ptr %at
-  %is.owned = icmp eq i32 %e, %owned
-  br i1 %is.owned, label %on, label %other
-other:
-  %is.none = icmp eq i32 %e, 0
-  %is.read = icmp eq i32 %e, %own
-  br i1 %writes, label %write, label %read
-write:
-  %free = or i1 %is.none, %is.read
-  br i1 %free, label %take, label %clash
-take:
-  store i32 %owned, ptr %at
-  br label %on
-read:
-  %is.many = icmp eq i32 %e, {MANY}
-  %nothing = or i1 %is.read, %is.many
-  br i1 %nothing, label %on, label %share
-share:
-  %written = trunc i32 %e to i1
-  br i1 %written, label %clash, label %mark
-mark:
-  %new = select i1 %is.none, i32 %own, i32 {MANY}
-  store i32 %new, ptr %at
-  br label %on
-on:
-  %w.next = add i64 %w, 1
-  %more = icmp ule i64 %w.next, %last.word
-  br i1 %more, label %word, label %end.ok
-end.ok:
-  ret i1 false
-clash:
-  ret i1 true
-}}
-
-define internal i1 @touch_lanes(ptr %table, ptr %lanes, i64 %mask, i32 %bytes, i32 %own, i1 %writes)
- nounwind noinline cold {{
-entry:
-  %any = icmp ne i64 %mask, 0
-  br i1 %any, label %lane, label %done
-lane:
-  %left = phi i64 [%mask, %entry], [%rest, %on]
-  %which = call i64 @llvm.cttz.i64(i64 %left, i1 true)
-  %less = sub i64 %left, 1
-  %rest = and i64 %left, %less
-  %at = getelementptr i32, ptr %lanes, i64 %which
-  %address = load i32, ptr %at
-  %clash = call i1 @touch_bytes(ptr %table, i32 %address, i32 %bytes, i32 %own, i1 %writes)
-  br i1 %clash, label %out, label %on
-on:
-  %more = icmp ne i64 %rest, 0
-  br i1 %more, label %lane, label %done
-done:
-  ret i1 false
-out:
-  ret i1 true
-}}
-declare i64 @llvm.cttz.i64(i64, i1)
-"""
-"""Both return whether words are another group's in a way that the order could be seen."""
-
 _LINES = """
+declare i64 @llvm.cttz.i64(i64, i1)
+
 define internal i32 @insert(ptr %list, i32 %count, i32 %line) nounwind {
 entry:
   br label %look

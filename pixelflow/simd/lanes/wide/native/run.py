@@ -56,7 +56,7 @@ class GroupRun:
     is_done: bool
     """Whether it was made; else nothing has changed."""
     stopped: int | None = None
-    """The branch that led the lowest group back that was stopped because it had done too many parts; None without one."""
+    """Where the lowest group was stopped that had done too many parts: a branch back. None without one."""
 
 
 GroupNoted = Callable[[GroupNote], None]

@@ -235,13 +235,12 @@ def translated(program: GroupProgram, frame: Frame, noting: int, tracked: bool, 
     _leave(function)
     entry = [f"i32 {block + 1}, label %block{block}" for block in sorted(function.again) if noting]
     lines = [line.replace("RESUMED", " ".join(entry)) for line in function.lines]
+    body = "\n".join(lines)
     return "\n".join(
         [
             *function.declared,
-            "define internal i32 @group(ptr %job, ptr %frame, i64 %t) nounwind {",
-            *lines,
-            "}",
-            helpers(line_bits),
+            f"define internal i32 @group(ptr %job, ptr %frame, i64 %t) nounwind {{\n{body}\n}}",
+            helpers(body, line_bits),
             '!0 = !{!"branch_weights", i32 1, i32 2000}',
             '!1 = !{!"branch_weights", i32 2000, i32 1}',
             "!2 = !{}",
@@ -274,7 +273,13 @@ def _enter(function: _Function) -> None:
     do("%owned = or i32 %own, 1")
     do(f"%lanes = alloca {function.of('i32')}, align 64")
     do(f"%scratch = alloca [{2 * function.group + 1} x i32]")
-    for name, kind in (("note.at", "ptr"), ("done.at", "i64"), ("resume.at", "i32"), ("from.at", "i32"), ("status.at", "i32")):
+    for name, kind in (
+        ("note.at", "ptr"),
+        ("done.at", "i64"),
+        ("resume.at", "i32"),
+        ("from.at", "i32"),
+        ("status.at", "i32"),
+    ):
         do(f"%{name} = alloca {kind}")
     do("store ptr %note.first, ptr %note.at")
     do("%resume = load i32, ptr %frame, align 8")
