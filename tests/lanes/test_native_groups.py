@@ -9,25 +9,13 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.lanes import choose
-from pixelflow.simd.lanes.engine import Meaning
-from pixelflow.simd.lanes.form import places_of
-from pixelflow.simd.lanes.shape import Shape
-from pixelflow.simd.lanes.wide.recorder import record_numbers
 from pixelflow.simd.lanes.wide.words import WordsEngine
+from tests.lanes.native_meanings import straight
 from tests.lanes.random_meanings import MeaningWriter, memory_for, shape_of, state
 
 pytestmark = pytest.mark.skipif(choose("compiled").note is not None, reason="needs native code")
 
-STOPPED = 0xFFFFFFFF
 PROCESSORS = [None, ("x86-64", 16), ("x86-64-v3", 32)]
-
-
-def straight(shape: Shape, *meanings: Meaning):
-    """Return a program of meanings, one after the other."""
-    from pixelflow.simd.lanes.wide.native.program import GroupProgram
-
-    parts = [record_numbers(each, places_of(shape)) for each in meanings]
-    return GroupProgram(shape, parts, [False] * len(parts), range(len(parts) + 1), "next", STOPPED, [0])
 
 
 def builder(processor: tuple[str, int] | None, folder: Path):
