@@ -10,8 +10,10 @@ from larrabee_bridge.thread_events import ThreadEvents
 from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.core.vector_run import VectorRun
 from larrabee_bridge.vpu.unit import TARGET, RunNote, VectorProgram, VectorUnit
+from larrabee_bridge.vpu.unit.engines import engine_in_use
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 
@@ -25,16 +27,17 @@ def run_program(
     bus: Bus | None = None,
     threads: int = 1,
     per_core: int | None = None,
+    engine: str | None = None,
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
     Subscribers of ``bus`` are told of each thread as if it were alone. Raises InputError for caches without cores
-    that threads share.
+    that threads share, or an engine that threads of the vector unit have not.
     """
     config = config or CoreConfig()
     if config.caches and per_core is None:
         raise InputError(Fault("caches belong to cores that threads share", hint="give the threads of a core"))
-    unit, core = VectorUnit(program, threads), Core(program, threads, config)
+    unit, core = VectorUnit(program, threads, engine=engine), Core(program, threads, config)
     unit.set_scalar(0, np.arange(threads))
     notes: list[RunNote] = []
 
@@ -63,11 +66,13 @@ def _draw(
     config: CoreConfig | None = None,
     progress: Callable[[str], None] | None = None,
     tile: int = 64,
+    engine: str = AUTO,
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
     from larrabee_bridge.pipeline.frame import draw_on_larrabee
 
-    return draw_on_larrabee(frame, parts=parts, config=config, progress=progress, tile=tile)
+    with engine_in_use(engine):
+        return draw_on_larrabee(frame, parts=parts, config=config, progress=progress, tile=tile)
 
 
 MACHINE = MachineRecord(

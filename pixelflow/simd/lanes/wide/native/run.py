@@ -93,7 +93,8 @@ class GroupRuns:
         except Exception as error:  # what is not supported, and whatever LLVM, the loader or the disk find wrong
             self._is_native = False
             what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            logging.getLogger(__name__).warning("no native code of a program (%s); numpy carries it out", what)
+            log = logging.getLogger(__name__.partition(".")[0])
+            log.warning("note: native code cannot be made (%s); numpy carries out the program", what)
             return GroupRun(False)
         return run.outcome()
 
