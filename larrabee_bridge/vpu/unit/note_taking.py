@@ -28,7 +28,7 @@ class NoteTaking:
         self.watched = watched
         """Whether notes are handed over after each instruction."""
         self.active = np.arange(threads)
-        self._blocks, self._single = BasicBlocks.of(program), BasicBlocks.single(program)
+        self._program, self._blocks = program, BasicBlocks.of(program)
         self._threads, self._noted, self._lines = threads, noted, lines
         self._number = np.uint16 if threads <= 1 << 16 else np.int64  # of few bits, sorted in less time
         self._forget()
@@ -48,9 +48,10 @@ class NoteTaking:
     def instructions(self, first: int, lines: Sequence[NDArray[np.int64]]) -> None:
         """Hand over what there is, then instructions from number ``first`` on, with the lines of each."""
         self.hand_over()
+        single = BasicBlocks.single(self._program)
         for number, each in enumerate(lines, first):
-            self._take(number, [each] if self._single.touching[number] else [])
-        self.hand_over(self._single)
+            self._take(number, [each] if single.touching[number] else [])
+        self.hand_over(single)
 
     def _take(self, block: int, lines: Sequence[NDArray[np.int64]]) -> None:
         who = self.active
