@@ -74,9 +74,8 @@ def loop(threads: int = 12) -> VectorUnit:
 def test_threads_that_part_and_touch_different_lines(
     config: CoreConfig, by_tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if by_tables == "in Python":
-        monkeypatch.setattr("pixelflow.simd.native.transducer.works_natively", lambda: False)
-        monkeypatch.setattr("larrabee_bridge.vpu.core.issue._KNOWN", {})
+    monkeypatch.setattr("larrabee_bridge.vpu.core.issue._KNOWN", {})
+    monkeypatch.setattr("pixelflow.simd.native.transducer._NATIVE_AFTER", 0 if by_tables == "natively" else 1 << 30)
     threads, ways = 12, [{}, {"lines": True}, {"watched": True}, {"watched": True, "lines": True}]
     plain = Plain(loop().program, threads, config)
     loop().run(plain, lines=True, watched=True)
