@@ -37,7 +37,8 @@ class Plain:
 
     def __call__(self, note: RunNote) -> None:
         costs, config = self.costs, self.costs.config
-        for thread, (number, lines) in ((each, step) for each in range(len(note.threads)) for step in note.steps(each)):
+        steps = ((thread, step) for place, thread in enumerate(note.threads) for step in note.steps(place))
+        for thread, (number, lines) in steps:
             touched = len(lines)
             there, slot, free = self.there[thread], self.slot[thread], self.free[thread]
             held, depends = max(touched, 1), costs.depends[number]
