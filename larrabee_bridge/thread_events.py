@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from larrabee_bridge.vpu.core import Core
 from larrabee_bridge.vpu.core.vector_run import VectorRun
 from larrabee_bridge.vpu.unit import TARGET, NoteSubscriber, RunNote, VectorUnit
@@ -38,7 +36,7 @@ class ThreadEvents:
             ended, stalls = self._core.cycles, self._core.waited - waited
             # Blocks are single instructions: those that were carried out side by side.
             number = int(note.words[0])
-            for thread in note.threads[np.diff(note.starts) > 0].tolist():
+            for thread in note.threads.tolist():
                 issued = int(began[thread] + stalls[thread])
                 if stalls[thread]:
                     self._bus.emit(Waited, int(began[thread]), self._streams[thread], number, "result", issued)

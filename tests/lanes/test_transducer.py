@@ -69,3 +69,18 @@ def test_a_state_beyond_the_table_is_refused(native: bool) -> None:
     table = Transducer(1, lambda state, word: Transition(1 << 31, (1,)), native=native)
     with pytest.raises(ValueError, match="state 2147483648"):
         table.run(np.zeros(1, np.uint32), np.array([0, 1]), np.array([0]), np.zeros(1, np.int64), Transducer.sums(1, 1))
+
+
+def test_native_code_takes_over_what_was_found_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it works: the second run is beyond what is walked in Python, and asks for nothing again."""
+    monkeypatch.setattr("pixelflow.simd.native.transducer._NATIVE_AFTER", 5_000)
+    rng = np.random.default_rng(1)
+    words = rng.integers(0, 2_000, 4_000, dtype=np.uint32)
+    table = Transducer(1, lambda state, word: Transition((state + word) % 7, (state,)))
+    states, sums = np.zeros(2, np.int64), Transducer.sums(1, 2)
+    known = []
+    for one in range(2):
+        table.run(words, np.array([0, len(words)]), np.array([one]), states, sums)
+        known.append(table.known)
+    assert states[0] == states[1] and sums[0, 0] == sums[1, 0] > 0
+    assert known[0] == known[1] > 1024

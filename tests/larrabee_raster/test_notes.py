@@ -37,7 +37,8 @@ class Plain:
 
     def __call__(self, note: RunNote) -> None:
         costs, config = self.costs, self.costs.config
-        for thread, (number, lines) in ((each, step) for each in range(len(note.threads)) for step in note.steps(each)):
+        steps = ((thread, step) for place, thread in enumerate(note.threads) for step in note.steps(place))
+        for thread, (number, lines) in steps:
             touched = len(lines)
             there, slot, free = self.there[thread], self.slot[thread], self.free[thread]
             held, depends = max(touched, 1), costs.depends[number]
@@ -74,9 +75,8 @@ def loop(threads: int = 12) -> VectorUnit:
 def test_threads_that_part_and_touch_different_lines(
     config: CoreConfig, by_tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if by_tables == "in Python":
-        monkeypatch.setattr("pixelflow.simd.native.transducer.works_natively", lambda: False)
-        monkeypatch.setattr("larrabee_bridge.vpu.core.issue._KNOWN", {})
+    monkeypatch.setattr("larrabee_bridge.vpu.core.issue._KNOWN", {})
+    monkeypatch.setattr("pixelflow.simd.native.transducer._NATIVE_AFTER", 0 if by_tables == "natively" else 1 << 30)
     threads, ways = 12, [{}, {"lines": True}, {"watched": True}, {"watched": True, "lines": True}]
     plain = Plain(loop().program, threads, config)
     loop().run(plain, lines=True, watched=True)

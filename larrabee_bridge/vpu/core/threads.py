@@ -18,6 +18,9 @@ from pixelflow.simd.native import works_natively
 
 __all__ = ["SharedCore", "take_turns"]
 
+_NATIVE_AFTER = 2_000
+"""Words of a note that are counted in Python: native code takes some tens of milliseconds to get ready."""
+
 
 @dataclass(frozen=True, slots=True)
 class SharedCore:
@@ -76,12 +79,13 @@ def take_turns(
 ) -> SharedCore:
     """Time the threads of a note on one core: in each cycle the next one, round robin, that has its operands.
 
-    ``native`` says whether native code counts; None, where it works. Raises ValueError for a note without lines.
+    ``native`` says whether native code counts; None, where it works and there is much to count. Raises ValueError for
+    a note without lines.
     """
     if not note.has_lines:
         raise ValueError("a note without lines")
     costs = Costs.of(program, config or CoreConfig())
-    if works_natively() if native is None else native:
+    if len(note.words) > _NATIVE_AFTER and works_natively() if native is None else native:
         # Only who has native code imports what makes it.
         from larrabee_bridge.vpu.core.native_turns import count_natively
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.unit.program import VectorProgram
-from pixelflow.simd.isa.effects import effects
 from pixelflow.simd.isa.operands import Target
 
 __all__ = ["BasicBlocks", "NoteSubscriber", "RunNote", "Step"]
@@ -59,7 +58,7 @@ class BasicBlocks:
 
     @classmethod
     def _made(cls, program: VectorProgram, begins: list[int]) -> BasicBlocks:
-        memory = [effects(each.apply).memory for each in program.instructions]
+        memory = [each.memory for each in program.effects]
         touching = tuple(
             tuple(number for number in range(first, past) if memory[number]) for first, past in pairwise(begins)
         )

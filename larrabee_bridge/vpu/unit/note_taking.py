@@ -28,14 +28,14 @@ class NoteTaking:
         self.watched = watched
         """Whether notes are handed over after each instruction."""
         self.active = np.arange(threads)
-        self._blocks, self._single = BasicBlocks.of(program), BasicBlocks.single(program)
+        self._program, self._blocks = program, BasicBlocks.of(program)
         self._threads, self._noted, self._lines = threads, noted, lines
         self._number = np.uint16 if threads <= 1 << 16 else np.int64  # of few bits, sorted in less time
         self._forget()
 
     def _forget(self) -> None:
-        self._owners: list[NDArray[np.integer]] = []
-        self._words: list[NDArray[np.uint32]] = []
+        self._taken: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32]]] = []
+        """Of each block who carried it out, how many words each has, and the words."""
         self._count = 0
 
     def block(self, block: int, lines: Sequence[NDArray[np.int64]]) -> None:
@@ -48,31 +48,38 @@ class NoteTaking:
     def instructions(self, first: int, lines: Sequence[NDArray[np.int64]]) -> None:
         """Hand over what there is, then instructions from number ``first`` on, with the lines of each."""
         self.hand_over()
+        single = BasicBlocks.single(self._program)
         for number, each in enumerate(lines, first):
-            self._take(number, [each] if self._single.touching[number] else [])
-        self.hand_over(self._single)
+            self._take(number, [each] if single.touching[number] else [])
+        self.hand_over(single)
 
     def _take(self, block: int, lines: Sequence[NDArray[np.int64]]) -> None:
         who = self.active
         columns = [np.full((len(who), 1), block, np.int64)]
         for each in lines:
-            found = each[who]
+            found = each if len(who) == self._threads else each[who]
             columns.append((found >= 0).sum(axis=1, keepdims=True))
             if self._lines:
                 columns.append(found)
         table = np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
-        there = table >= 0
-        self._owners.append(np.repeat(who.astype(self._number), there.sum(axis=1) if self._lines else table.shape[1]))
-        self._words.append(table[there].astype(np.uint32))
-        self._count += len(self._words[-1])
+        if self._lines:
+            there = table >= 0
+            lengths, words = there.sum(axis=1), table[there]
+        else:
+            lengths, words = np.full(len(who), table.shape[1]), table.reshape(-1)
+        self._taken.append((who, lengths, words.astype(np.uint32)))
+        self._count += len(words)
 
     def hand_over(self, blocks: BasicBlocks | None = None) -> None:
         """Hand over what was taken down, in ``blocks`` other than the program's basic ones."""
         if not self._count:
             return
-        owners, words = np.concatenate(self._owners), np.concatenate(self._words)
-        order = np.argsort(owners, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=self._threads))])
+        threads, lengths, words = self._taken[0]
+        if len(self._taken) > 1:
+            owners = np.concatenate([np.repeat(who.astype(self._number), many) for who, many, _ in self._taken])
+            words = np.concatenate([each for _, _, each in self._taken])[np.argsort(owners, kind="stable")]
+            threads, lengths = np.arange(self._threads), np.bincount(owners, minlength=self._threads)
+        starts = np.zeros(len(threads) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
         self._forget()
-        threads = np.arange(self._threads)
-        self._noted(RunNote(blocks or self._blocks, threads, words[order], starts, self._lines))
+        self._noted(RunNote(blocks or self._blocks, threads, words, starts, self._lines))

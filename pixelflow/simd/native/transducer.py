@@ -21,6 +21,9 @@ _EMPTY = (1 << 64) - 1
 _STATES = 1 << 31
 _SMALLEST = 1 << 10
 
+_NATIVE_AFTER = 20_000
+"""Words that are walked in Python before native code pays: it takes some tens of milliseconds to get ready."""
+
 
 @dataclass(frozen=True, slots=True)
 class Transition:
@@ -40,7 +43,7 @@ class Transducer:
     def __init__(self, width: int, find: Callable[[int, int], Transition], *, native: bool | None = None) -> None:
         """``find`` works out a step from a state by a word; it is asked once for each.
 
-        ``native`` says whether native code walks; None, where it works.
+        ``native`` says whether native code walks; None, where it works, once there is much to walk.
         """
         self.width = width
         self._find = find
@@ -49,9 +52,8 @@ class Transducer:
         self._row_of: dict[tuple[int, ...], int] = {}
         self._rows = self.sums(width, 64)
         self._slots = np.zeros((0, 2), np.uint64)
-        self._is_native = works_natively() if native is None else native
-        if self._is_native:
-            self._enlarge(_SMALLEST)
+        self._native = native
+        self._walked = 0
 
     @property
     def known(self) -> int:
@@ -75,7 +77,7 @@ class Transducer:
 
         ``who`` says for each stream whose it is: that one's state and sums go on. What ``find`` raises is raised.
         """
-        if self._is_native:
+        if self._goes_natively(len(words)):
             self._walk(
                 np.ascontiguousarray(words, np.uint32),
                 np.ascontiguousarray(starts, np.int64),
@@ -100,6 +102,14 @@ class Transducer:
                 at += 1 + word if counts else 1
             states[one] = state
             sums[one] += self._rows[rows].sum(axis=0)
+
+    def _goes_natively(self, words: int) -> bool:
+        self._walked += words
+        if self._native is None and self._walked > _NATIVE_AFTER:
+            self._native = works_natively()
+        if self._native and not len(self._slots):
+            self._enlarge(_SMALLEST)
+        return bool(self._native)
 
     def _walk(
         self,
@@ -127,7 +137,7 @@ class Transducer:
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         self._rows[row, : self.width] = sums
         self._known[key] = found.state, row, found.counts
-        if not self._is_native:
+        if not len(self._slots):
             return
         if 2 * len(self._known) > len(self._slots):
             self._enlarge(2 * len(self._slots))
@@ -145,6 +155,8 @@ class Transducer:
         slots[slot] = key, counts << 63 | state << 32 | row
 
     def _enlarge(self, size: int) -> None:
+        while size < 2 * len(self._known):
+            size *= 2
         self._slots = np.full((size, 2), _EMPTY, np.uint64)
         for key in self._known:
             self._enter(key)
