@@ -21,9 +21,9 @@ PROCESSORS = [None, ("x86-64", 16), ("x86-64-v3", 32)]
 def builder(processor: tuple[str, int] | None, folder: Path):
     from pixelflow.simd.lanes.compiled.llvm.cache import Cache
     from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain, toolchain
-    from pixelflow.simd.lanes.wide.native.build import Builder
+    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
 
-    return Builder(toolchain() if processor is None else Toolchain(processor[0], "", processor[1]), Cache(folder))
+    return CodeBuilder(toolchain() if processor is None else Toolchain(processor[0], "", processor[1]), Cache(folder))
 
 
 def compare(seed: int, group: int, made_by) -> None:

@@ -29,10 +29,10 @@ class Runs:
         from pixelflow.simd.lanes.compiled.llvm.cache import Cache
         from pixelflow.simd.lanes.compiled.llvm.toolchain import Toolchain, toolchain
         from pixelflow.simd.lanes.wide.native import run
-        from pixelflow.simd.lanes.wide.native.build import Builder
+        from pixelflow.simd.lanes.wide.native.build import CodeBuilder
 
         tools = toolchain() if processor is None else Toolchain(processor[0], "", processor[1])
-        builder = Builder(tools, Cache(folder))
+        builder = CodeBuilder(tools, Cache(folder))
         monkeypatch.setattr(run, "builder", lambda: builder)
         self.done: list[bool] = []
         original = run.GroupRuns.run
@@ -117,7 +117,7 @@ def test_other_families_compile() -> None:
     import llvmlite.binding as llvm
 
     from larrabee_bridge.vpu.unit.native import group_program
-    from pixelflow.simd.lanes.wide.native.layout import Frame
+    from pixelflow.simd.lanes.wide.native.layout import GroupFrame
     from pixelflow.simd.lanes.wide.native.translate import translated
 
     llvm.initialize_all_targets()
@@ -128,5 +128,5 @@ def test_other_families_compile() -> None:
         pytest.skip("this llvmlite has no aarch64")
     given = setting(3)
     program = group_program(given.program, VectorUnit(given.program, 2).lanes.shape)
-    text = translated(program, Frame.of(program, frozenset()), 2, True, 6)
+    text = translated(program, GroupFrame.of(program, frozenset()), 2, True, 6)
     assert len(target.create_target_machine(opt=1).emit_object(llvm.parse_assembly(text))) > 1000

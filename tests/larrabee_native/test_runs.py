@@ -139,20 +139,20 @@ def test_code_is_shared_by_programs_that_differ_in_constants_only(tmp_path) -> N
     from larrabee_bridge.vpu.unit.native import group_program
     from pixelflow.simd.lanes.compiled.llvm.cache import Cache
     from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
-    from pixelflow.simd.lanes.wide.native.build import Builder
+    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
     from pixelflow.simd.lanes.wide.native.run import GroupRuns
 
-    def result(made_by: Builder, count: int) -> list[int]:
+    def result(made_by: CodeBuilder, count: int) -> list[int]:
         unit = VectorUnit(assemble_vector("again: add r1, 7\nsub r2, 1\njnz again\n".replace("7", str(count))))
         unit.set_scalar(2, 5)
         assert GroupRuns(group_program(unit.program, unit.lanes.shape), made_by=made_by).run(unit.lanes, 100).is_done
         return unit.scalar(1).tolist()
 
-    made_by = Builder(toolchain(), Cache(tmp_path))
+    made_by = CodeBuilder(toolchain(), Cache(tmp_path))
     assert [result(made_by, count) for count in (7, 9, 1000)] == [[35], [45], [5000]]
     (kept,) = tmp_path.iterdir()
     written = kept.stat().st_mtime_ns
-    assert result(Builder(toolchain(), Cache(tmp_path)), 11) == [55]
+    assert result(CodeBuilder(toolchain(), Cache(tmp_path)), 11) == [55]
     assert [each.stat().st_mtime_ns for each in tmp_path.iterdir()] == [written]
 
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
-from pixelflow.simd.lanes.wide.choice import WIDE
+from pixelflow.simd.native.choice import WIDE
 
 __all__ = ["COMPILED", "ENGINES", "engine_for_threads", "engine_in_use"]
 

@@ -13,28 +13,28 @@ from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, Toolchain, too
 from pixelflow.simd.lanes.compiled.llvm.toolchain import __file__ as toolchain_file
 from pixelflow.simd.lanes.form import Form
 from pixelflow.simd.lanes.form.steps import __file__ as form_file
-from pixelflow.simd.lanes.wide.native.layout import Frame
+from pixelflow.simd.lanes.wide.native.layout import GroupFrame
 from pixelflow.simd.lanes.wide.native.program import GroupProgram
 from pixelflow.simd.lanes.wide.native.translate import translated
 
-__all__ = ["Builder", "Native", "builder"]
+__all__ = ["CodeBuilder", "Native", "builder"]
 
 Native = Callable[[int], int]
-"""Carries groups out one after the other, by the address of a record (`helpers.Word`), and returns a `Status`."""
+"""Carries groups out one after the other, by the address of a record (`RunWord`), and returns a `Status`."""
 
 _NATIVE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 
 _NAME = "range"
 
 
-class Builder:
+class CodeBuilder:
     """Makes the native code of programs for one processor, or fetches what was made before."""
 
     def __init__(self, tools: Toolchain, kept: Cache) -> None:
         self.tools, self._kept = tools, kept
         self._made: dict[str, Native] = {}
 
-    def function(self, program: GroupProgram, frame: Frame, noting: int, tracked: bool, line_bits: int) -> Native:
+    def function(self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> Native:
         """Return the function of a program.
 
         Raises Unsupported for what native code is not made for, and whatever LLVM or the loader find wrong.
@@ -58,7 +58,7 @@ class Builder:
         except RuntimeError:
             return None
 
-    def _key(self, program: GroupProgram, frame: Frame, noting: int, tracked: bool, line_bits: int) -> str:
+    def _key(self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> str:
         parts = [
             (_hashed(part.form), [value if known else None for value, known in zip(part.operands, fixed, strict=True)])
             for part, fixed in zip(program.parts, program.fixed, strict=True)
@@ -77,12 +77,12 @@ def _hashed(form: Form) -> str:
 def _lowering() -> str:
     """Return a hash of the files that decide what the code is."""
     seen = hashlib.sha256()
-    for file in (Path(form_file), Path(toolchain_file), *sorted(Path(__file__).parent.glob("*.py"))):
+    for file in (Path(form_file), Path(toolchain_file), *sorted(Path(__file__).parent.rglob("*.py"))):
         seen.update(file.read_bytes())
     return seen.hexdigest()
 
 
 @cache
-def builder() -> Builder:
+def builder() -> CodeBuilder:
     """Return the builder for this host."""
-    return Builder(toolchain(), Cache(folder()))
+    return CodeBuilder(toolchain(), Cache(folder()))

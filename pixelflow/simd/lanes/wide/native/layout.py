@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.form import Op
-from pixelflow.simd.lanes.wide.native.helpers import HEADER
-from pixelflow.simd.lanes.wide.native.program import GroupProgram, singles
+from pixelflow.simd.lanes.wide.native.program import HEADER, GroupProgram, singles
 from pixelflow.simd.lanes.wide.words import LaneValues
 
-__all__ = ["Frame", "Place"]
+__all__ = ["GroupFrame", "RegisterPlace"]
 
 _ALIGNMENT = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RegisterPlace:
     """A register in a frame, from byte ``at`` on."""
 
     name: str | int
@@ -31,15 +30,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class GroupFrame:
     """The registers that a program touches, by their places, and the bytes of a frame."""
 
-    places: Mapping[int, Place]
+    places: Mapping[int, RegisterPlace]
     bytes: int
     group: int
 
     @classmethod
-    def of(cls, program: GroupProgram, varying: frozenset[int]) -> Frame:
+    def of(cls, program: GroupProgram, varying: frozenset[int]) -> GroupFrame:
         """Lay out a frame; ``varying`` are words and carries, by place, that differ between lanes at first."""
         shape, single = program.shape, singles(program, varying)
         named: dict[int, str | int] = {place: name for name, place in program.places.items()}
@@ -49,12 +48,12 @@ class Frame:
             for step in part.form.steps:
                 if step.op in (Op.LOAD, Op.STORE):
                     (read if step.op is Op.LOAD else written).add(part.operands[step.detail])
-        places: dict[int, Place] = {}
+        places: dict[int, RegisterPlace] = {}
         at = HEADER
         # Vectors first, so that each is aligned.
         for place in sorted(read | written, key=lambda each: (each in single or each in flags, each)):
             bits = 1 if place in flags else 32
-            places[place] = Place(named.get(place, place), at, bits, place in single, place in written)
+            places[place] = RegisterPlace(named.get(place, place), at, bits, place in single, place in written)
             at += 4 if bits == 1 or place in single else 4 * shape.group
         return cls(places, -(-at // _ALIGNMENT) * _ALIGNMENT, shape.group)
 

@@ -16,6 +16,7 @@ from pixelflow.simd.lanes.shape import Shape
 
 __all__ = [
     "COUNTS",
+    "HEADER",
     "LINES",
     "NOTHING",
     "GroupProgram",
@@ -28,6 +29,10 @@ __all__ = [
 
 NOTHING, COUNTS, LINES = range(3)
 """What is noted of a program: nothing, blocks with counts of lines, and these lines too."""
+
+HEADER = 64
+"""Bytes at the beginning of a frame: the block to go on with plus one (32 bits, 0 for a group that has not begun), the
+branch that led back to it (32 bits), and how many parts the group has carried out (64 bits)."""
 
 _FIXED = {
     *(Op.MULTIPLY, Op.MULTIPLY_HIGH, Op.SHIFT_UP, Op.SHIFT_DOWN, Op.SPREAD, Op.COLLECT, Op.ROUTE),

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.simd.lanes.compiled.threads.team import usable_threads
-from pixelflow.simd.lanes.wide.native.build import Builder, Native, builder
-from pixelflow.simd.lanes.wide.native.helpers import Status, Word
-from pixelflow.simd.lanes.wide.native.layout import Frame
+from pixelflow.simd.lanes.wide.native.build import CodeBuilder, Native, builder
+from pixelflow.simd.lanes.wide.native.layout import GroupFrame
 from pixelflow.simd.lanes.wide.native.program import NOTHING, GroupProgram, most_words
+from pixelflow.simd.lanes.wide.native.text.routines import RunWord, Status
 from pixelflow.simd.lanes.wide.words import WordsEngine
 
 __all__ = ["GroupNote", "GroupNoted", "GroupRun", "GroupRuns"]
@@ -65,12 +65,12 @@ GroupNoted = Callable[[GroupNote], None]
 class GroupRuns:
     """Runs of one program, on any number of groups."""
 
-    def __init__(self, program: GroupProgram, line_bytes: int = 64, made_by: Builder | None = None) -> None:
+    def __init__(self, program: GroupProgram, line_bytes: int = 64, made_by: CodeBuilder | None = None) -> None:
         self.program = program
         self._line_bits = line_bytes.bit_length() - 1
         self._builder = made_by or builder()
         self._is_native = True
-        self._frames: dict[frozenset[int], Frame] = {}
+        self._frames: dict[frozenset[int], GroupFrame] = {}
         self._functions: dict[tuple[frozenset[int], int, bool], Native] = {}
 
     def run(
@@ -98,10 +98,10 @@ class GroupRuns:
             return GroupRun(False)
         return run.outcome()
 
-    def frame(self, varying: frozenset[int]) -> Frame:
+    def frame(self, varying: frozenset[int]) -> GroupFrame:
         """Return the layout of frames, where these registers have no single value at the beginning."""
         if varying not in self._frames:
-            self._frames[varying] = Frame.of(self.program, varying)
+            self._frames[varying] = GroupFrame.of(self.program, varying)
         return self._frames[varying]
 
     def function(self, varying: frozenset[int], noting: int, tracked: bool) -> Native:
@@ -129,7 +129,7 @@ class _Share:
     table: NDArray[np.uint32] | None
     note: NDArray[np.uint32] | None
 
-    def at(self, word: Word) -> int:
+    def at(self, word: RunWord) -> int:
         """Return a word of the record."""
         return int(self.record[word])
 
@@ -233,38 +233,38 @@ class _Run:
     def _share(self, first: int, past: int) -> _Share:
         table = np.zeros(self.memory.size // 4 + 1, np.uint32) if self.tracked else None
         note = np.empty(max(_NOTE_WORDS, 2 * self.reserve) + 2 * self.reserve, np.uint32) if self.noting else None
-        record = np.zeros(len(Word), np.uint64)
+        record = np.zeros(len(RunWord), np.uint64)
         share = _Share(record, first, past, table, note)
         own = self.memory.sets > 1
         lines = -(-self.memory.size >> self.runs.line_bits) if own else 0
         words = {
-            Word.FRAMES: self.frames.ctypes.data,
-            Word.FRAME_BYTES: self.frame.bytes,
-            Word.NEXT: first,
-            Word.PAST: past,
-            Word.MEMORY: self.memory.data.ctypes.data,
-            Word.MEMORY_BYTES: self.memory.size if own else 0,
-            Word.SIZE: self.memory.size,
-            Word.LITERALS: self.literals.ctypes.data,
-            Word.TABLE: 0 if table is None else table.ctypes.data,
-            Word.STARTS: self.starts.ctypes.data,
-            Word.LIMIT: self.limit,
-            Word.LIMITED: (1 << 64) - 1,
-            Word.LINES: lines,
+            RunWord.FRAMES: self.frames.ctypes.data,
+            RunWord.FRAME_BYTES: self.frame.bytes,
+            RunWord.NEXT: first,
+            RunWord.PAST: past,
+            RunWord.MEMORY: self.memory.data.ctypes.data,
+            RunWord.MEMORY_BYTES: self.memory.size if own else 0,
+            RunWord.SIZE: self.memory.size,
+            RunWord.LITERALS: self.literals.ctypes.data,
+            RunWord.TABLE: 0 if table is None else table.ctypes.data,
+            RunWord.STARTS: self.starts.ctypes.data,
+            RunWord.LIMIT: self.limit,
+            RunWord.LIMITED: (1 << 64) - 1,
+            RunWord.LINES: lines,
         }
         if note is not None:
-            words |= dict.fromkeys((Word.NOTE, Word.NOTE_BEGIN), note.ctypes.data)
-            words[Word.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
+            words |= dict.fromkeys((RunWord.NOTE, RunWord.NOTE_BEGIN), note.ctypes.data)
+            words[RunWord.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
         for word, value in words.items():
             record[word] = value
         return share
 
     def _carried_out(self, function: Native, shares: list[_Share], past: int) -> Iterator[GroupNote]:
         """Carry out shares, the first one up to the group ``past``; yield their notes."""
-        shares[0].record[Word.PAST] = past
+        shares[0].record[RunWord.PAST] = past
         going = shares
         while going:
-            first = [share.at(Word.NEXT) for share in going]
+            first = [share.at(RunWord.NEXT) for share in going]
             if len(going) == 1:
                 results = [function(going[0].record.ctypes.data)]
             else:
@@ -278,16 +278,16 @@ class _Run:
                     yield self._note(share, begin)
             going = [share for share, status in zip(going, results, strict=True) if status == Status.FULL]
         self.stopped += [
-            int(limited) for share in shares if (limited := share.record.view(np.int64)[Word.LIMITED]) >= 0
+            int(limited) for share in shares if (limited := share.record.view(np.int64)[RunWord.LIMITED]) >= 0
         ]
 
     def _note(self, share: _Share, first: int) -> GroupNote:
         """Return what was noted since ``first`` began or went on, and begin the note anew."""
         assert share.note is not None, "a note is asked for where one is taken"
-        last = min(share.at(Word.NEXT), share.at(Word.PAST) - 1)
-        count = (share.at(Word.NOTE) - share.at(Word.NOTE_BEGIN)) // 4
+        last = min(share.at(RunWord.NEXT), share.at(RunWord.PAST) - 1)
+        count = (share.at(RunWord.NOTE) - share.at(RunWord.NOTE_BEGIN)) // 4
         starts = np.append(self.starts[first : last + 1], count)
-        share.record[Word.NOTE] = share.record[Word.NOTE_BEGIN]
+        share.record[RunWord.NOTE] = share.record[RunWord.NOTE_BEGIN]
         return GroupNote(np.arange(first, last + 1), share.note[:count].copy(), starts)
 
     def _compare(self, tables: list[NDArray[np.uint32]]) -> None:

@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pixelflow.simd.lanes.form import FormStep, Op
-from pixelflow.simd.lanes.wide.native.accesses import Accesses
-from pixelflow.simd.lanes.wide.native.helpers import Status, Word, helpers
-from pixelflow.simd.lanes.wide.native.layout import Frame, Place
+from pixelflow.simd.lanes.wide.native.layout import GroupFrame, RegisterPlace
 from pixelflow.simd.lanes.wide.native.program import LINES, NOTHING, GroupProgram, Unsupported, needed_steps, touches
-from pixelflow.simd.lanes.wide.native.values import Tree, Value, constant
+from pixelflow.simd.lanes.wide.native.text.accesses import MemoryAccesses
+from pixelflow.simd.lanes.wide.native.text.routines import RunWord, Status, routines
+from pixelflow.simd.lanes.wide.native.text.values import GroupValue, Tree, constant
 
 __all__ = ["translated"]
 
 
 @dataclass(slots=True)
-class _Function(Accesses):
+class _Function(MemoryAccesses):
     """The function of a program, as it is written down."""
 
-    frame: Frame = field(kw_only=True)
+    frame: GroupFrame = field(kw_only=True)
     program: GroupProgram = field(kw_only=True)
-    registers: dict[int, Value] = field(default_factory=dict)
+    registers: dict[int, GroupValue] = field(default_factory=dict)
     """What each register holds now in this block, as far as it is known."""
     changed: set[int] = field(default_factory=set)
     literal: int = 0
@@ -36,10 +36,10 @@ class _Function(Accesses):
 
     # --- registers ------------------------------------------------------------------------------------------
 
-    def _type(self, place: Place) -> str:
+    def _type(self, place: RegisterPlace) -> str:
         return self.of("i1" if place.bits == 1 else "i32", place.single)
 
-    def _place(self, place: Place) -> str:
+    def _place(self, place: RegisterPlace) -> str:
         return self.line(f"getelementptr i8, ptr %frame, i64 {place.at}")
 
     def fill(self) -> None:
@@ -74,12 +74,12 @@ class _Function(Accesses):
                     kind = "i32"
                 self.do(f"store {kind} {value}, ptr {self._place(place)}, align 4")
 
-    def register(self, number: int) -> Value:
+    def register(self, number: int) -> GroupValue:
         """Return what a register holds."""
         if number not in self.registers:
             place = self.frame.places[number]
             name = self.line(f"load {self._type(place)}, ptr %r{number}")
-            self.registers[number] = Value(place.bits, place.single, name)
+            self.registers[number] = GroupValue(place.bits, place.single, name)
         return self.registers[number]
 
     def keep(self) -> None:
@@ -108,7 +108,7 @@ class _Function(Accesses):
                 literals[operand] = self.literal
                 self.literal += 1
         accesses = [at for at, step in enumerate(form.steps) if touches(step)]
-        values: list[Value | None] = []
+        values: list[GroupValue | None] = []
         for at, step in enumerate(form.steps):
             if not needed[at]:
                 values.append(None)
@@ -117,8 +117,8 @@ class _Function(Accesses):
             values.append(self._step(step, inputs, operands, literals, bool(accesses) and at == accesses[-1]))
 
     def _step(
-        self, step: FormStep, inputs: list[Value], operands: Sequence[int], literals: dict[int, int], is_last: bool
-    ) -> Value | None:
+        self, step: FormStep, inputs: list[GroupValue], operands: Sequence[int], literals: dict[int, int], is_last: bool
+    ) -> GroupValue | None:
         if touches(step):
             return self.access(step, inputs, is_last)
         if step.op is Op.LOAD:
@@ -130,10 +130,10 @@ class _Function(Accesses):
             if step.detail not in literals:
                 return constant(32, operands[step.detail] & 0xFFFFFFFF)
             place = self.line(f"getelementptr i32, ptr %literals, i64 {literals[step.detail]}")
-            return Value(32, True, self.line(f"load i32, ptr {place}, !invariant.load !2"))
+            return GroupValue(32, True, self.line(f"load i32, ptr {place}, !invariant.load !1"))
         return self.compute(step, inputs)
 
-    def _write(self, place: int, value: Value) -> None:
+    def _write(self, place: int, value: GroupValue) -> None:
         self.registers[place] = value
         self.changed.add(place)
 
@@ -218,7 +218,7 @@ class _Function(Accesses):
         self.do(f"br label %block{target}")
 
 
-def translated(program: GroupProgram, frame: Frame, noting: int, tracked: bool, line_bits: int) -> str:
+def translated(program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> str:
     """Translate a program; raises Unsupported for what native code is not made for."""
     if program.shape.group > 32:
         raise Unsupported(f"groups of {program.shape.group} lanes")
@@ -240,10 +240,9 @@ def translated(program: GroupProgram, frame: Frame, noting: int, tracked: bool, 
         [
             *function.declared,
             f"define internal i32 @group(ptr %job, ptr %frame, i64 %t) nounwind {{\n{body}\n}}",
-            helpers(body, line_bits),
+            routines(body, line_bits),
             '!0 = !{!"branch_weights", i32 1, i32 2000}',
-            '!1 = !{!"branch_weights", i32 2000, i32 1}',
-            "!2 = !{}",
+            "!1 = !{}",
         ]
     )
 
@@ -253,10 +252,15 @@ def _enter(function: _Function) -> None:
     do = function.do
     function.begin("entry")
     for name, word, kind in (
-        *(("literals", Word.LITERALS, "ptr"), ("table", Word.TABLE, "ptr"), ("size", Word.SIZE, "i64")),
-        *(("note.end", Word.NOTE_END, "ptr"), ("limit", Word.LIMIT, "i64"), ("memories", Word.MEMORY, "ptr")),
-        *(("stride", Word.MEMORY_BYTES, "i64"), ("lines.each", Word.LINES, "i64")),
-        ("note.first", Word.NOTE, "ptr"),
+        ("literals", RunWord.LITERALS, "ptr"),
+        ("table", RunWord.TABLE, "ptr"),
+        ("size", RunWord.SIZE, "i64"),
+        ("note.end", RunWord.NOTE_END, "ptr"),
+        ("limit", RunWord.LIMIT, "i64"),
+        ("memories", RunWord.MEMORY, "ptr"),
+        ("stride", RunWord.MEMORY_BYTES, "i64"),
+        ("lines.each", RunWord.LINES, "i64"),
+        ("note.first", RunWord.NOTE, "ptr"),
     ):
         do(f"%{name}.place = getelementptr i64, ptr %job, i64 {int(word)}")
         do(f"%{name} = load {kind}, ptr %{name}.place")

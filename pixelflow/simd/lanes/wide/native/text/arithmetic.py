@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.wide.native.program import Unsupported
-from pixelflow.simd.lanes.wide.native.values import Body, Tree, Value, constant
+from pixelflow.simd.lanes.wide.native.text.values import FunctionBody, GroupValue, Tree, constant
 
 __all__ = ["Arithmetic"]
 
@@ -29,9 +29,9 @@ _LOGIC = {Op.AND: "and", Op.OR: "or", Op.XOR: "xor"}
 class _FloatResult:
     """A result that is not settled yet: what was done, on which values, with which names."""
 
-    value: Value
+    value: GroupValue
     op: Op
-    inputs: tuple[Value, ...]
+    inputs: tuple[GroupValue, ...]
     names: tuple[str, ...]
     raw: str
     is_last: bool = True
@@ -39,28 +39,28 @@ class _FloatResult:
 
 
 @dataclass(slots=True)
-class Arithmetic(Body):
+class Arithmetic(FunctionBody):
     """The body of a function with what steps compute."""
 
     unsettled: list[_FloatResult] = field(default_factory=list)
 
-    def compute(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def compute(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         """Add a step that computes; raises Unsupported for one that native code is not made for."""
         direct = _DIRECT.get(step.op)
         if direct is None:
             raise Unsupported(f"{step.op.name.lower()} on words of 32 bits")
         return direct(self, step, inputs)
 
-    def result(self, bits: int, single: bool, text: str) -> Value:
+    def result(self, bits: int, single: bool, text: str) -> GroupValue:
         """Add a line; return its value."""
-        return Value(bits, single, self.line(text))
+        return GroupValue(bits, single, self.line(text))
 
     # --- integers -------------------------------------------------------------------------------------------
 
-    def _add(self, _: FormStep, inputs: Sequence[Value]) -> Value:
+    def _add(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         a, b, carry = inputs
         single = all(each.single for each in inputs)
-        total = Value(32, single, summands=(a, b, carry))
+        total = GroupValue(32, single, summands=(a, b, carry))
         if carry.constant == 0 and (a.single or b.single):
             base, steps = (a, b) if a.single else (b, a)
             if steps.series is not None:
@@ -70,7 +70,7 @@ class Arithmetic(Body):
         total.word = self._sum(total)
         return total
 
-    def _sum(self, total: Value) -> str:
+    def _sum(self, total: GroupValue) -> str:
         assert total.summands is not None, "a sum has summands"
         a, b, carry = total.summands
         kind = self.kind(total)
@@ -84,7 +84,7 @@ class Arithmetic(Body):
         bit = self.line(f"zext {self.of('i1', total.single)} {into} to {kind}")
         return self.line(f"add {kind} {name}, {bit}")
 
-    def _carry(self, _: FormStep, inputs: Sequence[Value]) -> Value:
+    def _carry(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (total,) = inputs
         assert total.summands is not None, "a carry is that of a sum"
         a, b, carry = total.summands
@@ -98,17 +98,17 @@ class Arithmetic(Body):
         again = self.line(f"icmp ult {kind} {result}, {first}")
         return self.result(1, single, f"or {self.of('i1', single)} {over}, {again}")
 
-    def _logic(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _logic(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, (a, b) = self.alike(inputs)
         kind = self.of("i1" if step.bits == 1 else "i32", single)
         return self.result(step.bits, single, f"{_LOGIC[step.op]} {kind} {a}, {b}")
 
-    def _not(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _not(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (a,) = inputs
         ones = self.splat("i1" if step.bits == 1 else "i32", -1 if step.bits > 1 else "true", a.single)
         return self.result(step.bits, a.single, f"xor {self.kind(a)} {self.named(a)}, {ones}")
 
-    def _shift_one(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _shift_one(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, (a, into) = self.alike(inputs)
         kind, one, top = self.of("i32", single), self.splat("i32", 1, single), self.splat("i32", 31, single)
         bit = self.line(f"zext {self.of('i1', single)} {into} to {kind}")
@@ -117,19 +117,19 @@ class Arithmetic(Body):
         moved = self.line(f"shl {kind} {bit}, {top}")
         return self.result(32, single, f"or {kind} {self.line(f'lshr {kind} {a}, {one}')}, {moved}")
 
-    def _end_bit(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _end_bit(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (a,) = inputs
         if step.op is Op.TOP:
             zero = self.splat("i32", 0, a.single)
             return self.result(1, a.single, f"icmp slt {self.kind(a)} {self.named(a)}, {zero}")
         return self.result(1, a.single, f"trunc {self.kind(a)} {self.named(a)} to {self.of('i1', a.single)}")
 
-    def _compare(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, (a, b) = self.alike(inputs)
         how = "eq" if step.op is Op.EQUAL else ("slt" if step.detail else "ult")
         return self.result(1, single, f"icmp {how} {self.of('i32', single)} {a}, {b}")
 
-    def _multiply(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _multiply(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, (a, b) = self.alike(inputs)
         kind, wide = self.of("i32", single), self.of("i64", single)
         if step.op is Op.MULTIPLY:
@@ -139,7 +139,7 @@ class Arithmetic(Body):
         high = self.line(f"lshr {wide} {product}, {self.splat('i64', 32, single)}")
         return self.result(32, single, f"trunc {wide} {high} to {kind}")
 
-    def _shift(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _shift(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         by = inputs[1].constant
         single, (a, b) = self.alike(inputs)
         kind = self.of("i32", single)
@@ -160,7 +160,7 @@ class Arithmetic(Body):
 
     # --- masks, routes --------------------------------------------------------------------------------------
 
-    def _select(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _select(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         where, a, b = inputs
         single, (condition, x, y) = self.alike(inputs)
         kind = self.of("i1" if step.bits == 1 else "i32", single)
@@ -173,7 +173,7 @@ class Arithmetic(Body):
             chosen.tree = tree
         return chosen
 
-    def _spread(self, _: FormStep, inputs: Sequence[Value]) -> Value:
+    def _spread(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (number,) = inputs
         if number.single:
             bits = self.named(number)
@@ -184,27 +184,27 @@ class Arithmetic(Body):
         moved = self.line(f"lshr {kind} {self.named(number)}, {self.lanes('i32', range(self.group))}")
         return self.result(1, False, f"trunc {kind} {moved} to {self.of('i1')}")
 
-    def _collect(self, _: FormStep, inputs: Sequence[Value]) -> Value:
+    def _collect(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         bits = self.mask_number(self.vector(inputs[0]))
-        return Value(32, True, bits if self.group == 32 else self.line(f"zext i{self.group} {bits} to i32"))
+        return GroupValue(32, True, bits if self.group == 32 else self.line(f"zext i{self.group} {bits} to i32"))
 
-    def _rank(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _rank(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         number = self.vector(self._collect(step, inputs))
         kind, before = self.of("i32"), self.lanes("i32", [(1 << lane) - 1 for lane in range(self.group)])
         below = self.line(f"and {kind} {number}, {before}")
-        return Value(32, False, self.call(kind, f"llvm.ctpop.v{self.group}i32", [f"{kind} {below}"]))
+        return GroupValue(32, False, self.call(kind, f"llvm.ctpop.v{self.group}i32", [f"{kind} {below}"]))
 
     def lanes(self, element: str, values: Sequence[int] | range) -> str:
         """Return a constant vector."""
         return "<" + ", ".join(f"{element} {value}" for value in values) + ">"
 
-    def _series(self, step: FormStep, _: Sequence[Value]) -> Value:
-        return Value(32, False, self.lanes("i32", step.lanes), series=step.lanes)
+    def _series(self, step: FormStep, _: Sequence[GroupValue]) -> GroupValue:
+        return GroupValue(32, False, self.lanes("i32", step.lanes), series=step.lanes)
 
-    def _pattern(self, step: FormStep, _: Sequence[Value]) -> Value:
-        return Value(1, False, self.lanes("i1", step.lanes))
+    def _pattern(self, step: FormStep, _: Sequence[GroupValue]) -> GroupValue:
+        return GroupValue(1, False, self.lanes("i1", step.lanes))
 
-    def _route(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _route(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (value,) = inputs
         if value.single:
             return value
@@ -214,7 +214,7 @@ class Arithmetic(Body):
 
     # --- floats ---------------------------------------------------------------------------------------------
 
-    def float_name(self, value: Value, single: bool) -> str:
+    def float_name(self, value: GroupValue, single: bool) -> str:
         """Return the name of a value as a float, settled or not."""
         if value.single and not single:
             return self.line(f"bitcast {self.of('i32')} {self.vector(value)} to {self.of('float')}")
@@ -223,7 +223,7 @@ class Arithmetic(Body):
             value.floating = self.line(f"bitcast {self.kind(value)} {self.named(value)} to {kind}")
         return value.floating
 
-    def _float(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _float(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single = all(each.single for each in inputs)
         if not single and any(each.single and each.unsettled for each in inputs):
             self.settle()
@@ -232,7 +232,7 @@ class Arithmetic(Body):
             if earlier.value in inputs:
                 earlier.is_last = False
         raw = self._operate(step.op, single, names)
-        value = Value(32, single, floating=raw, unsettled=True)
+        value = GroupValue(32, single, floating=raw, unsettled=True)
         self.unsettled.append(_FloatResult(value, step.op, tuple(inputs), names, raw))
         return value
 
@@ -251,7 +251,7 @@ class Arithmetic(Body):
         before = self.label
         self.branch(self._any_nan([each for each in results if each.is_last]), rare, on)
         self.begin(rare)
-        careful: dict[Value, str] = {}
+        careful: dict[GroupValue, str] = {}
         for each in results:
             names = [careful.get(value, name) for value, name in zip(each.inputs, each.names, strict=True)]
             careful[each.value] = self._with_care(each.op, each.value.single, names)
@@ -292,24 +292,24 @@ class Arithmetic(Body):
         settled = self.line(f"select {flags} {is_nan}, {word} {chosen}, {word} {words}")
         return self.line(f"bitcast {word} {settled} to {kind}")
 
-    def _settled_floats(self, inputs: Sequence[Value]) -> tuple[bool, list[str]]:
+    def _settled_floats(self, inputs: Sequence[GroupValue]) -> tuple[bool, list[str]]:
         single, _ = self.alike(inputs)
         return single, [self.float_name(each, single) for each in inputs]
 
-    def _float_compare(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _float_compare(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, (a, b) = self._settled_floats(inputs)
         how = "oeq" if step.op is Op.FLOAT_EQUAL else "olt"
         return self.result(1, single, f"fcmp {how} {self.of('float', single)} {a}, {b}")
 
     # --- conversions ----------------------------------------------------------------------------------------
 
-    def _to_float(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _to_float(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         (a,) = inputs
         how = "sitofp" if step.detail else "uitofp"
         text = f"{how} {self.kind(a)} {self.named(a)} to {self.of('float', a.single)}"
-        return Value(32, a.single, floating=self.line(text))
+        return GroupValue(32, a.single, floating=self.line(text))
 
-    def _to_integer(self, step: FormStep, inputs: Sequence[Value]) -> Value:
+    def _to_integer(self, step: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         single, (a,) = self._settled_floats(inputs)
         kind, word, flags = self.of("float", single), self.of("i32", single), self.of("i1", single)
         suffix = "f32" if single else f"v{self.group}f32"
@@ -323,7 +323,7 @@ class Arithmetic(Body):
         none = self.splat("i32", _OUT_OF_RANGE, single)
         return self.result(32, single, f"select {flags} {fits}, {word} {number}, {word} {none}")
 
-    def _half_to_float(self, _: FormStep, inputs: Sequence[Value]) -> Value:
+    def _half_to_float(self, _: FormStep, inputs: Sequence[GroupValue]) -> GroupValue:
         """Exponent and fraction moved up, times 2^112, which is exact; infinities and NaNs apart."""
         (a,) = inputs
         single = a.single
@@ -350,13 +350,13 @@ class Arithmetic(Body):
         special = self.line(f"select {flags} {is_nan}, {word} {quiet}, {word} {special}")
         is_special = self.line(f"icmp uge {word} {rest}, {self.splat('i32', 0x7C00, single)}")
         size = self.line(f"select {flags} {is_special}, {word} {special}, {word} {finite}")
-        return Value(32, single, either(size, sign))
+        return GroupValue(32, single, either(size, sign))
 
-    def _constant(self, step: FormStep, _: Sequence[Value]) -> Value:
+    def _constant(self, step: FormStep, _: Sequence[GroupValue]) -> GroupValue:
         return constant(step.bits, step.detail)
 
 
-_Lowering = Callable[[Arithmetic, FormStep, Sequence[Value]], Value]
+_Lowering = Callable[[Arithmetic, FormStep, Sequence[GroupValue]], GroupValue]
 
 _DIRECT: dict[Op, _Lowering] = {
     Op.CONSTANT: Arithmetic._constant,

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["HEADER", "Status", "Word", "helpers"]
-
-HEADER = 64
-"""Bytes at the beginning of a frame: the block to go on with plus one (32 bits, 0 for a group that has not begun), the
-branch that led back to it (32 bits), and how many parts the group has carried out (64 bits)."""
+__all__ = ["RunWord", "Status", "routines"]
 
 
-class Word(IntEnum):
+class RunWord(IntEnum):
     """What stands where in the record of a run."""
 
     FRAMES = 0
@@ -54,24 +50,24 @@ class Status(IntEnum):
     LIMITED = 4
 
 
-def helpers(called: str, line_bits: int) -> str:
+def routines(called: str, line_bits: int) -> str:
     """Return the text of those that a text calls; ``line_bits`` is the binary logarithm of the bytes of a line."""
     lines = _LINES.replace("LINE_BITS", str(line_bits)) if "@lane_lines" in called else ""
     return f"{_RANGE}\n{lines}"
 
 
-def _word(name: str, word: Word, kind: str = "i64") -> str:
+def _word(name: str, word: RunWord, kind: str = "i64") -> str:
     return f"  %{name}.at = getelementptr i64, ptr %job, i64 {int(word)}\n  %{name} = load {kind}, ptr %{name}.at\n"
 
 
 _RANGE = f"""
 define i32 @range(ptr %job) nounwind {{
 entry:
-{_word("first", Word.NEXT)}{_word("past", Word.PAST)}{_word("frames", Word.FRAMES, "ptr")}
-{_word("stride", Word.FRAME_BYTES)}{_word("starts", Word.STARTS, "ptr")}{_word("begin", Word.NOTE_BEGIN)}
-{_word("end", Word.NOTE_END)}
-  %note.at = getelementptr i64, ptr %job, i64 {int(Word.NOTE)}
-  %limited.at = getelementptr i64, ptr %job, i64 {int(Word.LIMITED)}
+{_word("first", RunWord.NEXT)}{_word("past", RunWord.PAST)}{_word("frames", RunWord.FRAMES, "ptr")}
+{_word("stride", RunWord.FRAME_BYTES)}{_word("starts", RunWord.STARTS, "ptr")}{_word("begin", RunWord.NOTE_BEGIN)}
+{_word("end", RunWord.NOTE_END)}
+  %note.at = getelementptr i64, ptr %job, i64 {int(RunWord.NOTE)}
+  %limited.at = getelementptr i64, ptr %job, i64 {int(RunWord.LIMITED)}
   %any = icmp ult i64 %first, %past
   br i1 %any, label %group, label %done
 group:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from pixelflow.simd.lanes.form import FormStep, Op
 from pixelflow.simd.lanes.wide.native.program import COUNTS, NOTHING
-from pixelflow.simd.lanes.wide.native.tracking import EACH, ONE, RUN, Access, Tracking
-from pixelflow.simd.lanes.wide.native.values import Value
+from pixelflow.simd.lanes.wide.native.text.tracking import EACH, ONE, RUN, LaneAccess, Tracking
+from pixelflow.simd.lanes.wide.native.text.values import GroupValue
 
-__all__ = ["Accesses"]
+__all__ = ["MemoryAccesses"]
 
 
 @dataclass(slots=True)
-class Accesses(Tracking):
+class MemoryAccesses(Tracking):
     """The body of a function with what steps do to memory."""
 
     noting: int = NOTHING
@@ -28,7 +28,7 @@ class Accesses(Tracking):
     noted: int = 0
     """How many there are so far."""
 
-    def access(self, step: FormStep, inputs: Sequence[Value], is_noted: bool) -> Value | None:
+    def access(self, step: FormStep, inputs: Sequence[GroupValue], is_noted: bool) -> GroupValue | None:
         """Add an access to memory; return what was read."""
         where = inputs[-1] if len(inputs) > 1 + (step.op is Op.PUT) else None
         if where is not None and where.constant == 1:
@@ -47,23 +47,25 @@ class Accesses(Tracking):
         self._put(access, value)
         return None
 
-    def _classified(self, size: int, address: Value, where: Value | None, value: Value | None) -> Access:
+    def _classified(
+        self, size: int, address: GroupValue, where: GroupValue | None, value: GroupValue | None
+    ) -> LaneAccess:
         mask = None if where is None else self.vector(where)
         if address.single and where is None:
-            return Access(ONE, size, self.named(address), 1, None, address)
+            return LaneAccess(ONE, size, self.named(address), 1, None, address)
         if address.begin is not None:
             base, steps = address.begin
             elements = next((at for at in range(1, self.group) if steps[at] == 0), self.group)
             regular = steps == tuple(lane % elements * size for lane in range(self.group))
             whole = elements == self.group
             if regular and ((where is None and (whole or value is None)) or (whole and size == 4)):
-                return Access(RUN, size, self.named(base), elements, mask, address)
+                return LaneAccess(RUN, size, self.named(base), elements, mask, address)
         every = self.vector(address)
-        return Access(EACH, size, every, self.group, mask or self.splat("i1", 1), address)
+        return LaneAccess(EACH, size, every, self.group, mask or self.splat("i1", 1), address)
 
     # --- bounds, and whose words they are -------------------------------------------------------------------
 
-    def _bound(self, access: Access) -> None:
+    def _bound(self, access: LaneAccess) -> None:
         if access.how == ONE:
             self.leave_where(self.line(f"icmp ugt i32 {access.address}, %last{access.size}"), "fault")
         elif access.mask is None:
@@ -80,7 +82,7 @@ class Accesses(Tracking):
             taken = self.line(f"and {self.of('i1')} {over}, {access.mask}")
             self.leave_where(self.any_of(taken), "fault")
 
-    def _lane_arguments(self, access: Access) -> str:
+    def _lane_arguments(self, access: LaneAccess) -> str:
         """Return addresses and mask as arguments of a helper."""
         self.do(f"store {self.of('i32')} {self.vector(access.every)}, ptr %lanes, align 64")
         number = self.mask_number(access.mask or "")
@@ -91,38 +93,38 @@ class Accesses(Tracking):
     def _at(self, address: str) -> str:
         return self.line(f"getelementptr i8, ptr %memory, i64 {self.line(f'zext i32 {address} to i64')}")
 
-    def _all_at(self, access: Access) -> str:
+    def _all_at(self, access: LaneAccess) -> str:
         # Within the bounds no address is negative, and from signed numbers of 32 bits gathers are made best.
         far = self.line(f"sext {self.of('i32')} {self.vector(access.every)} to {self.of('i64')}")
         return self.line(f"getelementptr i8, ptr %memory, {self.of('i64')} {far}")
 
-    def _widened(self, access: Access, name: str, single: bool) -> str:
+    def _widened(self, access: LaneAccess, name: str, single: bool) -> str:
         if access.size == 4:
             return name
         return self.line(f"zext {self.of(f'i{8 * access.size}', single)} {name} to {self.of('i32', single)}")
 
-    def _fetched(self, access: Access) -> Value:
+    def _fetched(self, access: LaneAccess) -> GroupValue:
         element = f"i{8 * access.size}"
         if access.how == ONE:
             value = self.line(f"load {element}, ptr {self._at(access.address)}, align 1")
-            return Value(32, True, self._widened(access, value, True))
+            return GroupValue(32, True, self._widened(access, value, True))
         if access.how == EACH:
             value = self.gathered(element, self._all_at(access), access.mask or "", "zeroinitializer")
-            return Value(32, False, self._widened(access, value, False))
+            return GroupValue(32, False, self._widened(access, value, False))
         at = self._at(access.address)
         if access.mask is not None:
             kind, flags = self.of("i32"), self.of("i1")
             arguments = [f"ptr {at}", "i32 1", f"{flags} {access.mask}", f"{kind} zeroinitializer"]
             name = f"llvm.masked.load.v{self.group}i32.p0"
-            return Value(32, False, self.call(kind, name, arguments, ["ptr", "i32", flags, kind]))
+            return GroupValue(32, False, self.call(kind, name, arguments, ["ptr", "i32", flags, kind]))
         some = f"<{access.elements} x {element}>"
         value = self.line(f"load {some}, ptr {at}, align 1")
         if access.elements < self.group:
             sources = self.lanes("i32", [lane % access.elements for lane in range(self.group)])
             value = self.line(f"shufflevector {some} {value}, {some} poison, {self.of('i32')} {sources}")
-        return Value(32, False, self._widened(access, value, False))
+        return GroupValue(32, False, self._widened(access, value, False))
 
-    def _put(self, access: Access, value: Value) -> None:
+    def _put(self, access: LaneAccess, value: GroupValue) -> None:
         element, single = f"i{8 * access.size}", access.how == ONE
         if not single:
             name = self.vector(value)
@@ -141,7 +143,7 @@ class Accesses(Tracking):
 
     # --- lines ----------------------------------------------------------------------------------------------
 
-    def _note(self, access: Access) -> None:
+    def _note(self, access: LaneAccess) -> None:
         together = access.how == ONE or (access.how == RUN and access.mask is None)
         if self.noting == COUNTS:
             count = self._span(access)[1] if together else self._count_each(access)
@@ -165,7 +167,7 @@ class Accesses(Tracking):
     def _note_word(self, number: int) -> str:
         return self.line(f"getelementptr i32, ptr {self.note}, i64 {number}")
 
-    def _span(self, access: Access) -> tuple[str, str]:
+    def _span(self, access: LaneAccess) -> tuple[str, str]:
         """Return the first line of bytes that lie together, and how many lines they touch."""
         first = self.line(f"lshr i32 {access.address}, {self.line_bits}")
         if access.bytes == 1:
@@ -174,11 +176,11 @@ class Accesses(Tracking):
         more = self.line(f"sub i32 {self.line(f'lshr i32 {end}, {self.line_bits}')}, {first}")
         return first, self.line(f"add i32 {more}, 1")
 
-    def _listed(self, access: Access, into: str, before: str) -> str:
+    def _listed(self, access: LaneAccess, into: str, before: str) -> str:
         arguments = f"{self._lane_arguments(access)}, i32 {access.size}, ptr {into}, i32 {before}"
         return self.line(f"call i32 @lane_lines({arguments})")
 
-    def _count_each(self, access: Access) -> str:
+    def _count_each(self, access: LaneAccess) -> str:
         """Return how many lines are touched: bits of a number where they are close together, else a list is made."""
         kind, flags, wide, every = self.of("i32"), self.of("i1"), self.of("i64"), self.vector(access.every)
         shift = self.splat("i32", self.line_bits)

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Body", "Tree", "Value", "constant"]
+__all__ = ["FunctionBody", "GroupValue", "Tree", "constant"]
 
 Tree = int | tuple[str, "Tree", "Tree"]
 """A number that depends on truth values: it, or the name of one with what it is where that is set and where not."""
 
 
 @dataclass(eq=False, slots=True)
-class Value:
+class GroupValue:
     """A value; ``single`` where it is the same in all lanes of a group."""
 
     bits: int
@@ -28,7 +28,7 @@ class Value:
     """Which numbers it may be, where that is known."""
     series: tuple[int, ...] | None = None
     """What it is in each lane, where that is known."""
-    begin: tuple[Value, tuple[int, ...]] | None = None
+    begin: tuple[GroupValue, tuple[int, ...]] | None = None
     """A scalar, and what is added to it in each lane."""
     later: Callable[[], str] | None = None
     """What makes its name."""
@@ -36,14 +36,14 @@ class Value:
     """Its name as a float, once it has one."""
     unsettled: bool = False
     """Whether a NaN in it may still be another one than it has to be."""
-    summands: tuple[Value, Value, Value] | None = None
+    summands: tuple[GroupValue, GroupValue, GroupValue] | None = None
     """What it is the sum of."""
     spread: str | None = None
     """Its name as a vector, where it is a scalar that was needed as one."""
 
 
 @dataclass(slots=True)
-class Body:
+class FunctionBody:
     """The text of a function; ``group`` lanes are worked on at once."""
 
     group: int
@@ -103,7 +103,7 @@ class Body:
         """Return the type of an element, or of a vector of a group of them."""
         return element if single else f"<{self.group} x {element}>"
 
-    def kind(self, value: Value) -> str:
+    def kind(self, value: GroupValue) -> str:
         """Return the type of a value."""
         return self.of("i1" if value.bits == 1 else "i32", value.single)
 
@@ -118,7 +118,7 @@ class Body:
     def settle(self) -> None:
         """Make every result of float operations the one that it has to be; the rest is up to the arithmetic."""
 
-    def named(self, value: Value) -> str:
+    def named(self, value: GroupValue) -> str:
         """Return the name of a value, as a word or truth value."""
         if value.unsettled:
             self.settle()
@@ -132,7 +132,7 @@ class Body:
                 value.word = value.later()
         return value.word
 
-    def vector(self, value: Value) -> str:
+    def vector(self, value: GroupValue) -> str:
         """Return the name of a value as a vector."""
         if not value.single:
             return self.named(value)
@@ -148,7 +148,7 @@ class Body:
         first = self.line(f"insertelement {kind} poison, {element} {name}, i64 0")
         return self.line(f"shufflevector {kind} {first}, {kind} poison, {self.of('i32')} zeroinitializer")
 
-    def alike(self, values: Iterable[Value]) -> tuple[bool, list[str]]:
+    def alike(self, values: Iterable[GroupValue]) -> tuple[bool, list[str]]:
         """Return the names of values as scalars, where all are, or as vectors; and which of the two they are."""
         values = list(values)
         if all(value.single for value in values):
@@ -164,10 +164,10 @@ class Body:
         return self.line(f"icmp ne i{self.group} {self.mask_number(mask)}, 0")
 
 
-def constant(bits: int, number: int) -> Value:
+def constant(bits: int, number: int) -> GroupValue:
     """Return a value that is known."""
     text = str(number) if bits > 1 else ("true" if number else "false")
-    return Value(bits, True, text, number, tree=number)
+    return GroupValue(bits, True, text, number, tree=number)
 
 
 def _vector(argument: str) -> str:

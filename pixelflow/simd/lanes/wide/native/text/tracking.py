@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pixelflow.simd.lanes.wide.native.arithmetic import Arithmetic
-from pixelflow.simd.lanes.wide.native.values import Value
+from pixelflow.simd.lanes.wide.native.text.arithmetic import Arithmetic
+from pixelflow.simd.lanes.wide.native.text.values import GroupValue
 
-__all__ = ["EACH", "MANY", "ONE", "RUN", "Access", "Tracking"]
+__all__ = ["EACH", "MANY", "ONE", "RUN", "LaneAccess", "Tracking"]
 
 MANY = -2
 """Of a word in the table: several groups have read it, nobody has written it."""
@@ -23,7 +23,7 @@ ONE, RUN, EACH = range(3)
 
 
 @dataclass(eq=False, slots=True)
-class Access:
+class LaneAccess:
     """An access: ``elements`` of ``size`` bytes; ``mask`` is the name of where it is done, None in all lanes."""
 
     how: int
@@ -32,7 +32,7 @@ class Access:
     """One number, or where addresses are any, a vector."""
     elements: int
     mask: str | None
-    every: Value
+    every: GroupValue
     """The addresses of all lanes."""
 
     @property
@@ -47,7 +47,7 @@ class Tracking(Arithmetic):
 
     tracked: bool = False
 
-    def track(self, access: Access, writes: bool) -> None:
+    def track(self, access: LaneAccess, writes: bool) -> None:
         """Go to ``conflict`` where a word is another group's; the others become this group's."""
         if access.how == EACH:
             self._track_each(access, writes)
@@ -105,7 +105,7 @@ class Tracking(Arithmetic):
         shared = self.line(f"select {flags} {none}, {kind} {number('%own')}, {kind} {number(MANY)}")
         return clash, self.line(f"select {flags} {other}, {kind} {shared}, {kind} {before}")
 
-    def _track_some(self, access: Access, writes: bool) -> None:
+    def _track_some(self, access: LaneAccess, writes: bool) -> None:
         """Look at words that follow each other, those of some lanes."""
         kind, flags, mask, entry = self.of("i32"), self.of("i1"), access.mask, self._entry(access.address)
         arguments = [f"ptr {entry}", "i32 4", f"{flags} {mask}", f"{kind} zeroinitializer"]
@@ -116,7 +116,7 @@ class Tracking(Arithmetic):
         self.leave_where(self.any_of(clash), "conflict")
         self.masked_store(after, entry, 4, mask or "")
 
-    def _track_each(self, access: Access, writes: bool) -> None:
+    def _track_each(self, access: LaneAccess, writes: bool) -> None:
         """Look at words that lie anywhere."""
         kind, flags, mask, every = self.of("i32"), self.of("i1"), access.mask or "", self.vector(access.every)
         if access.size > 1:

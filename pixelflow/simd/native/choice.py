@@ -8,4 +8,4 @@ from pixelflow.simd.lanes.wide.words import WordsEngine
 __all__ = ["WIDE"]
 
 WIDE = Engines(Offer("rows", WordsEngine), Offer("compiled", WordsEngine, is_native=True))
-"""``rows`` carries every meaning out by itself; ``compiled`` has `native.run.GroupRuns` do so for whole programs."""
+"""``rows`` carries out every meaning by itself; for ``compiled``, `GroupRuns` carries out whole programs."""
