@@ -15,6 +15,7 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+from tessellation.rendering.commands import COMMANDS, MOST_NODES
 
 if TYPE_CHECKING:
     from tessellation.rendering import Rendering
@@ -134,7 +135,7 @@ MACHINE = MachineRecord(
     name="pixelflow",
     title="PixelFlow",
     part="node",
-    most_parts=40,
+    most_parts=MOST_NODES,
     target=PIXELFLOW,
     configuration=NodeConfig,
     clock_mhz=lambda config: config.clock_mhz,
@@ -142,4 +143,5 @@ MACHINE = MachineRecord(
     draw=draw_on_pixelflow,
     presets={"thesis": THESIS, "tiny": TINY},
     paper="tessellation.reproduction:PAPER",
+    commands=COMMANDS,
 )

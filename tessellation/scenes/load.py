@@ -20,7 +20,10 @@ from tessellation.surface.bpt import BUILT_IN, PatchFile, load
 from tessellation.surface.mesh import Mesh
 from tessellation.surface.patch import Patch
 
-__all__ = ["Scene", "SceneSource", "files_of", "load_scene"]
+__all__ = ["SAMPLES", "Scene", "SceneSource", "files_of", "is_patches", "load_scene"]
+
+SAMPLES = 8
+"""Samples of named patches along u and along v where nothing else is said."""
 
 _CHECKER = "checker"
 """The texture that ships here."""
@@ -86,6 +89,11 @@ def load_scene(name: str, how: SceneSource | None = None) -> Scene:
         raise InputError(replace(fault, place=fault.place or Place(name)) for fault in error.faults) from None
 
 
+def is_patches(name: str) -> bool:
+    """Return whether a scene is named patches, which are tessellated."""
+    return name in BUILT_IN or Path(name).suffix.lower() == ".bpt"
+
+
 def files_of(name: str) -> tuple[Path, ...]:
     """Return the files of the user that a scene is made of: the scene file, meshes, patches, textures.
 
@@ -112,7 +120,7 @@ def _described(name: str, how: SceneSource) -> SceneFile:
             raise InputError(Fault("samples of patches: a mesh has its triangles already", Place(name)))
         return _single(name, None, how)
     if name in BUILT_IN or Path(name).suffix.lower() == ".bpt":
-        return _single(name, how.patch_samples or 8, how)
+        return _single(name, how.patch_samples or SAMPLES, how)
     known = (*SCENES, *MESHES, *BUILT_IN)
     near = nearest(name, known)
     hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}; files: .toml, .bpt, "

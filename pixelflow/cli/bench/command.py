@@ -19,11 +19,11 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-from pixelflow.cli.bench.benchmark import Benchmark
 from pixelflow.cli.bench.engines import engines
 from pixelflow.cli.bench.nodes import nodes
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.simd.benchmark import Benchmark
 from pixelflow.simd.report import Report
 
 __all__ = ["add_arguments", "run"]

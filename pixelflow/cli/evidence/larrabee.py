@@ -6,8 +6,8 @@ import argparse
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS
 from pixelflow.cli.evidence import claims as larrabee_claims
+from pixelflow.cli.evidence import vector as larrabee_run
 from pixelflow.cli.model.isa import instructions_report
-from pixelflow.cli.run import vector as larrabee_run
 from pixelflow.cli.shell.arguments import add_common_options
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.report import Report

@@ -1,4 +1,4 @@
-"""Two machines side by side as a dashboard: bars that can be read at a glance, at 80 columns and wide."""
+"""Machines side by side as a dashboard: bars that can be read at a glance, at 80 columns and wide."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from pixelflow.simd.comparison.report import all_of
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import Fact, Part, drawn, number, percent
 
 __all__ = ["dashboard_parts"]
 
-_BESIDE = 100
-"""Columns from which the two machines stand beside each other."""
+_NARROWEST = 50
+"""Columns of a machine from which they stand beside each other."""
 _FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 _STYLES = ("cyan", "yellow", "green", "magenta", "blue", "red")
 
 
 def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[Part]:
     """Yield a panel for each machine, beside each other where there is room."""
-    beside = width >= _BESIDE
-    each = width // 2 if beside else width
+    beside = width >= _NARROWEST * len(found.sides)
+    each = width // len(found.sides) if beside else width
     slowest = max(side.milliseconds for side in found.sides)
     panels = [_panel(side, each, slowest) for side in found.sides]
     grid = Table.grid(expand=False)
@@ -32,7 +33,7 @@ def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[P
         grid.add_row(*row)
     yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
     yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
-    verdict = "every pixel equal on both" if found.identical else "PICTURES DIFFER"
+    verdict = f"every pixel equal on {all_of(found.sides)}" if found.identical else "PICTURES DIFFER"
     yield Fact(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from larrabee_bridge.pipeline.coverage.binning import bin_triangles
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from pixelflow.cli.bench.benchmark import Benchmark, Case, Note
+from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.drawing import ScreenTriangles, snap
 from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
 
