@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["Core", "CoreConfig", "VectorProgram", "VectorUnit", "assemble_vector"]
 
 _FILES = {"Core": "vpu.core", "CoreConfig": "vpu.core", "VectorUnit": "vpu.unit.vector_unit"}
-"""The file of the others is `vpu.unit.program`. Imported when somebody asks: commands look into this package for less."""
+"""The file of the others is `vpu.unit.program`. Imported when somebody asks: commands look here for less."""
 
 
 def __getattr__(name: str) -> object:

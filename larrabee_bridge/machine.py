@@ -65,8 +65,9 @@ def _draw(
     # Only who draws waits for these imports.
     from larrabee_bridge.pipeline.frame import draw_on_larrabee
 
-    how = {"parts": parts, "config": config, "progress": progress, "tile": tile}
-    return draw_on_larrabee(frame, core_mhz=core_mhz, fronts=fronts, **how)
+    return draw_on_larrabee(
+        frame, parts=parts, config=config, fronts=fronts, tile=tile, core_mhz=core_mhz, progress=progress
+    )
 
 
 MACHINE = MachineRecord(

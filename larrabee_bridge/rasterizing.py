@@ -11,7 +11,7 @@ from larrabee_bridge.pipeline.coverage.binning import bin_triangles
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.drawing import ScreenTriangles, snap
-from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
+from pixelflow.simd.report import Column, Fact, Json, Part, Table, fixed, number, spread
 
 __all__ = ["RASTERIZING"]
 
@@ -27,29 +27,6 @@ _TIMES = ("binning", "rasterizing", "total", "total_of_the_process")
 """What is timed in a round, the last one of the processor."""
 
 
-def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
-    triangles = _triangles()
-    rasterize(triangles.part([0]), *_SCREEN, tile=_TILE)  # its programs are assembled once
-    counts: dict[str, float] = {}
-
-    def once() -> tuple[float, ...]:
-        started, busy = perf_counter(), process_time()
-        bins = bin_triangles(triangles, *_SCREEN, _TILE)
-        binned = perf_counter()
-        found = rasterize(triangles, *_SCREEN, tile=_TILE, bins=bins)
-        ended, used = perf_counter(), process_time() - busy
-        counts.update(
-            pairs=found.pairs,
-            blocks=len(found.blocks),
-            set_up_cycles_per_triangle=int(found.set_up.cycles.sum()) / len(triangles),
-            cycles_per_pair=float(found.descent.cycles.mean()),
-            vector_share=found.vector_share,
-        )
-        return binned - started, ended - binned, ended - started, used
-
-    yield "", [Case("larrabee", once, {"triangles": len(triangles), "counts": counts})]
-
-
 def _triangles() -> ScreenTriangles:
     """Return equilateral triangles of one size, turned and placed at random."""
     rng = np.random.default_rng(_SEED)
@@ -60,38 +37,74 @@ def _triangles() -> ScreenTriangles:
     return snap(corners, np.full((_TRIANGLES, 3), 0.5), np.zeros((_TRIANGLES, 3, 3), np.uint8))
 
 
-def _parts(cases: Sequence[Case]) -> list[Part]:
-    """Return the times, triangles a second, and what the model counted."""
-    (case,) = cases
-    triangles, found = case.about["triangles"], case.about["counts"]
-    width, height = _SCREEN
-    rows = []
-    for at, name in enumerate(_TIMES):
-        taken = case.spread(at)
-        rows.append((name.replace("_", " "), name, taken, round(triangles / taken["median"])))
-    columns = (
-        Column("what", fixed=True), Column(None, key="what"),
-        Column("s [min..max]", spread(2), "seconds"), Column("triangles/s", number),
-    )  # fmt: skip
-    about = {"pixels_per_triangle": _AREA, "screen": list(_SCREEN), "tile": _TILE, "seed": _SEED, **found}
-    return [
-        Fact(
-            f"{number(triangles)} triangles of {number(_AREA)} pixels on {width}x{height}, "
-            f"tiles of {_TILE}: {number(found['pairs'])} pairs, {number(found['blocks'])} blocks",
-            key="larrabee.triangles",
-            value=triangles,
-            wrap=False,
-        ),
-        *(Fact(None, key=f"larrabee.{key}", value=value) for key, value in about.items()),
-        Table(columns, rows, key="larrabee.seconds", named="what"),
-        Fact(
-            f"Modelled, each thread alone on a core: set-up {fixed(1)(found['set_up_cycles_per_triangle'])} cycles a "
-            f"triangle, descent {fixed(1)(found['cycles_per_pair'])} cycles a pair, "
-            f"{fixed(1, 100)(found['vector_share'])}% vector instructions.",
-            wrap=False,
-        ),
-    ]
+class _Rasterizing:
+    """The work of a benchmark, and what the model counted."""
+
+    def __init__(self) -> None:
+        self.triangles = 0
+        self.counts: dict[str, float] = {}
+
+    def prepare(self, rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
+        triangles = _triangles()
+        self.triangles = len(triangles)
+        rasterize(triangles.part(np.array([0])), *_SCREEN, tile=_TILE)  # its programs are assembled once
+
+        def once() -> tuple[float, ...]:
+            started, busy = perf_counter(), process_time()
+            bins = bin_triangles(triangles, *_SCREEN, _TILE)
+            binned = perf_counter()
+            found = rasterize(triangles, *_SCREEN, tile=_TILE, bins=bins)
+            ended, used = perf_counter(), process_time() - busy
+            self.counts = {
+                "pairs": found.pairs,
+                "blocks": len(found.blocks),
+                "set_up_cycles_per_triangle": int(found.set_up.cycles.sum()) / len(triangles),
+                "cycles_per_pair": float(found.descent.cycles.mean()),
+                "vector_share": found.vector_share or 0.0,
+            }
+            return binned - started, ended - binned, ended - started, used
+
+        yield "", [Case("larrabee", once)]
+
+    def report(self, cases: Sequence[Case]) -> list[Part]:
+        """Return the times, triangles a second, and what the model counted."""
+        (case,) = cases
+        triangles, found = self.triangles, self.counts
+        width, height = _SCREEN
+        rows = []
+        for at, name in enumerate(_TIMES):
+            taken = case.spread(at)
+            rows.append((name.replace("_", " "), name, taken, round(triangles / taken["median"])))
+        columns = (
+            Column("what", fixed=True), Column(None, key="what"),
+            Column("s [min..max]", spread(2), "seconds"), Column("triangles/s", number),
+        )  # fmt: skip
+        about: dict[str, Json] = {
+            "pixels_per_triangle": _AREA,
+            "screen": list(_SCREEN),
+            "tile": _TILE,
+            "seed": _SEED,
+            **found,
+        }
+        return [
+            Fact(
+                f"{number(triangles)} triangles of {number(_AREA)} pixels on {width}x{height}, "
+                f"tiles of {_TILE}: {number(found['pairs'])} pairs, {number(found['blocks'])} blocks",
+                key="larrabee.triangles",
+                value=triangles,
+                wrap=False,
+            ),
+            *(Fact(None, key=f"larrabee.{key}", value=value) for key, value in about.items()),
+            Table(columns, rows, key="larrabee.seconds", named="what"),
+            Fact(
+                f"Modelled, each thread alone on a core: set-up {fixed(1)(found['set_up_cycles_per_triangle'])} cycles a "
+                f"triangle, descent {fixed(1)(found['cycles_per_pair'])} cycles a pair, "
+                f"{fixed(1, 100)(found['vector_share'])}% vector instructions.",
+                wrap=False,
+            ),
+        ]
 
 
-RASTERIZING = Benchmark(_prepare, _parts)
+_WORK = _Rasterizing()
+RASTERIZING = Benchmark(_WORK.prepare, _WORK.report)
 """Times of binning and rasterizing 100,000 triangles, and what the model counted."""

@@ -1,7 +1,7 @@
 """Commands' view of a machine besides its record: what it draws and what is measured of it, as data.
 
-The file of a machine that holds its :class:`MachineCommands` is imported for every ``--help`` of a command that draws or
-measures, so it imports nothing heavy: what carries a thing out is named by its place, ``file:NAME``, and imported when it is
+Commands that draw or measure import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
+holds it imports nothing heavy: what carries a thing out is named by its place, ``file:NAME``, and imported when it is
 asked for. An entry point of the group ``pixelflow.commands`` names it.
 """
 
@@ -28,7 +28,7 @@ Told: TypeAlias = Mapping[str, Any]
 
 
 def whole_number(text: str) -> int:
-    """Return a whole number above 0; underscores between digits are allowed. Raises ValueError with a text for users."""
+    """Return a whole number above 0, underscores between digits allowed; raises ValueError with a text for users."""
     try:
         value = int(text)
     except ValueError:
@@ -39,7 +39,7 @@ def whole_number(text: str) -> int:
 
 
 def megahertz(text: str) -> float:
-    """Return a clock, 1 to 100,000 MHz. Raises ValueError with a text for users."""
+    """Return a clock, 1 to 100,000 MHz; raises ValueError with a text for users."""
     try:
         value = float(text)
     except ValueError:

@@ -1,8 +1,8 @@
 """Machines: what commands ask of each, as a record, and the register that finds them by name.
 
 A package announces its machines as entry points of the group ``pixelflow.machines``: a name, and where its
-:class:`MachineRecord` stands; those that commands draw with or measure, in the group ``pixelflow.commands`` too. Nothing is
-looked up or imported before a name is asked for.
+:class:`MachineRecord` stands; and in the group ``pixelflow.commands`` those that commands draw with or measure. Nothing
+is looked up or imported before a name is asked for.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def commands_of_machines(*besides: str) -> dict[str, MachineCommands]:
     announced = {name: place for name, place in _announced(COMMANDS_GROUP).items() if name not in besides}
     found: dict[str, object] = {name: resolved(place) for name, place in announced.items() if name not in _REGISTERED}
     found |= {name: each.commands for name, each in _REGISTERED.items() if name not in besides}
-    return {name: found[name] for name in sorted(found) if isinstance(found[name], MachineCommands)}
+    return {name: each for name, each in sorted(found.items()) if isinstance(each, MachineCommands)}
 
 
 def resolved(place: str) -> Any:

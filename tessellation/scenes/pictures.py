@@ -1,4 +1,4 @@
-"""A picture of a scene on any machine that has a drawer, and its report: cycles by stage, machine time, what was before."""
+"""A picture of a scene on any machine that has a drawer, and its report: cycles by stage, machine time, prior work."""
 
 from __future__ import annotations
 

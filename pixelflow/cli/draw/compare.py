@@ -1,7 +1,7 @@
 """Draw the same scene on several machines, and put what it took side by side.
 
 SCENE is a scene file (.toml), a mesh, patches (.bpt), which a PixelFlow node tessellates first, or the name of one that
-ships here (listed below). Patches that are named themselves are also tessellated on the machines that can. Every pixel is
+ships here (listed below). Patches that are named themselves are also tessellated by machines that can. Every pixel is
 compared with the one that 64-bit integers draw.
 """
 

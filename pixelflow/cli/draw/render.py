@@ -57,13 +57,13 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     _check(args)
     args.engine = engine_of(args, screen)
     drawing, words = args.machines[args.machine], told(args, args.machine)
-    with Progress(replace(screen, progress=screen.progress and not args.live), counts=False) as progress:
-        with Watching(args, screen, effective, args.scene) as watching:
-            require = resolved(drawing.require)(effective.config) if drawing.require else None
-            source = scene_source(args, screen, effective, progress, watching.attach, require=require)
-            named = machine_named(args.machine), args.scene, source, effective, words, args.output, args.projection
-            make = resolved(drawing.picture) if drawing.picture else draw_scene
-            picture, report = make(PictureOrder(*named))
+    line = replace(screen, progress=screen.progress and not args.live)
+    with Progress(line, counts=False) as progress, Watching(args, screen, effective, args.scene) as watching:
+        require = resolved(drawing.require)(effective.config) if drawing.require else None
+        source = scene_source(args, screen, effective, progress, watching.attach, require=require)
+        wanted = machine_named(args.machine), args.scene, source, effective, words, args.output, args.projection
+        make = resolved(drawing.picture) if drawing.picture else draw_scene
+        picture, report = make(PictureOrder(*wanted))
     write_picture(args.output, picture)
     return report
 
