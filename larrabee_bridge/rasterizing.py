@@ -79,13 +79,7 @@ class _Rasterizing:
             Column("what", fixed=True), Column(None, key="what"),
             Column("s [min..max]", spread(2), "seconds"), Column("triangles/s", number),
         )  # fmt: skip
-        about: dict[str, Json] = {
-            "pixels_per_triangle": _AREA,
-            "screen": list(_SCREEN),
-            "tile": _TILE,
-            "seed": _SEED,
-            **found,
-        }
+        about: dict[str, Json] = {"pixels_per_triangle": _AREA, "screen": list(_SCREEN), "tile": _TILE, "seed": _SEED}
         return [
             Fact(
                 f"{number(triangles)} triangles of {number(_AREA)} pixels on {width}x{height}, "
@@ -94,11 +88,11 @@ class _Rasterizing:
                 value=triangles,
                 wrap=False,
             ),
-            *(Fact(None, key=f"larrabee.{key}", value=value) for key, value in about.items()),
+            *(Fact(None, key=f"larrabee.{key}", value=value) for key, value in (about | found).items()),
             Table(columns, rows, key="larrabee.seconds", named="what"),
             Fact(
-                f"Modelled, each thread alone on a core: set-up {fixed(1)(found['set_up_cycles_per_triangle'])} cycles a "
-                f"triangle, descent {fixed(1)(found['cycles_per_pair'])} cycles a pair, "
+                f"Modelled, each thread alone on a core: set-up {fixed(1)(found['set_up_cycles_per_triangle'])} cycles "
+                f"a triangle, descent {fixed(1)(found['cycles_per_pair'])} cycles a pair, "
                 f"{fixed(1, 100)(found['vector_share'])}% vector instructions.",
                 wrap=False,
             ),

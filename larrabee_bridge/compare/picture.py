@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from larrabee_bridge.compare.bezier import mesh_on_larrabee
 from larrabee_bridge.compare.vertices import FromVertices, project_on_larrabee
@@ -13,12 +12,12 @@ from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Json, Report
 from tessellation import Mesh, Patch
-from tessellation.scenes import PictureOrder, PriorWork, draw_picture, draw_scene, load_scene
+from tessellation.scenes import PictureOrder, PriorWork, Scene, draw_picture, draw_scene
 
 __all__ = ["vector_picture"]
 
 
-def vector_picture(order: PictureOrder) -> tuple[Picture, Report]:
+def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     """Draw what was ordered; with the projection ``vpu`` the vector unit also tessellates and projects.
 
     Raises UsageError for a scene without vertices that was to be projected.
@@ -35,7 +34,7 @@ def vector_picture(order: PictureOrder) -> tuple[Picture, Report]:
         runs.extend(found)
         return mesh
 
-    scene = load_scene(order.scene, replace(order.source, mesher=mesher))
+    scene = order.load(mesher)
     if not scene.bodies:
         raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
     vertices = project_on_larrabee(scene.frame, scene.bodies, scene.view, tile=order.told["tile"], config=config)

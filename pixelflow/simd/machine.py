@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pixelflow.simd.commands import MachineCommands
@@ -37,7 +38,6 @@ __all__ = [
     "machine_names",
     "machines",
     "register",
-    "resolved",
 ]
 
 GROUP = "pixelflow.machines"
@@ -174,7 +174,8 @@ def machine_named(name: str) -> AnyMachine:
         near = nearest(name, known)
         hint = f"did you mean {near}?" if near else f"machines: {', '.join(known)}"
         raise InputError(Fault(f"unknown machine {name}", hint=hint))
-    machine = resolved(place)
+    file, _, attribute = place.partition(":")
+    machine = getattr(import_module(file), attribute, None)
     if not isinstance(machine, MachineRecord) or machine.name != name:
         raise InputError(Fault(f"{place} is no machine of the name {name}"))
     return register(machine)
@@ -182,16 +183,13 @@ def machine_named(name: str) -> AnyMachine:
 
 def commands_of_machines(*besides: str) -> dict[str, MachineCommands]:
     """Return what commands can ask of machines, by name, ``besides`` left out; no record is imported for it."""
-    announced = {name: place for name, place in _announced(COMMANDS_GROUP).items() if name not in besides}
-    found: dict[str, object] = {name: resolved(place) for name, place in announced.items() if name not in _REGISTERED}
-    found |= {name: each.commands for name, each in _REGISTERED.items() if name not in besides}
-    return {name: each for name, each in sorted(found.items()) if isinstance(each, MachineCommands)}
-
-
-def resolved(place: str) -> Any:
-    """Return what stands at ``file:NAME``, imported now."""
-    file, _, attribute = place.partition(":")
-    return getattr(import_module(file), attribute, None)
+    found: dict[str, object] = {name: each.commands for name, each in _REGISTERED.items()}
+    for name, place in _announced(COMMANDS_GROUP).items():
+        if name not in {*found, *besides}:
+            found[name] = resolve_name(place)
+    return {
+        name: each for name, each in sorted(found.items()) if isinstance(each, MachineCommands) and name not in besides
+    }
 
 
 def _announced(group: str) -> dict[str, str]:

@@ -8,13 +8,12 @@ from pixelflow.config import NodeConfig
 from pixelflow.simd.drawing import Picture, ScreenTriangles, State, draw
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
-from tessellation import Tessellation, load
-from tessellation.picture import View, lit_triangles
+from tessellation import Tessellation, is_patches, load
+from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
 from tessellation.rendering.nodes import render_on_nodes
 from tessellation.rendering.projected import Projected, project_samples
 from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
 from tessellation.rendering.report import DrawnPicture, picture_report
-from tessellation.scenes import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, is_patches, load_scene
 
 __all__ = ["picture_by_nodes", "refused_early"]
 
@@ -36,7 +35,7 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
         triangles, tessellations, projected = _projected(order.scene, source)
         size, background = source.size or SIZE, BACKGROUND
     else:
-        scene = load_scene(order.scene, source)
+        scene = order.load()
         frame, tessellations = scene.frame, scene.tessellations
         triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
     composed = render_on_nodes(

@@ -1,15 +1,15 @@
 """Scenes: what is to be drawn, from one file, for every machine that draws it."""
 
+from tessellation.picture import PictureOrder, SceneSource
 from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.file import BACKGROUND, MESHES, SCENES, SIZE, Placed, SceneFile, parse_scene, read_scene
-from tessellation.scenes.load import SAMPLES, Scene, SceneSource, files_of, is_patches, load_scene
-from tessellation.scenes.pictures import PictureOrder, PriorWork, draw_picture, draw_scene
+from tessellation.scenes.load import Scene, files_of, load_scene
+from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
 from tessellation.scenes.world import Body, draws_of, texture_coordinates
 
 __all__ = [
     "BACKGROUND",
     "MESHES",
-    "SAMPLES",
     "SCENES",
     "SIZE",
     "Body",
@@ -23,7 +23,6 @@ __all__ = [
     "draw_scene",
     "draws_of",
     "files_of",
-    "is_patches",
     "layers",
     "load_scene",
     "parse_scene",

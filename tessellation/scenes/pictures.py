@@ -5,31 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pixelflow.config import Effective, NodeConfig
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import side_object
 from pixelflow.simd.drawing import Frame, Picture, draw_frame
-from pixelflow.simd.machine import AnyMachine
 from pixelflow.simd.report import Json, Report, counted, facts, number, shares
-from tessellation.scenes.load import Scene, SceneSource, load_scene
+from tessellation.picture import PictureOrder
+from tessellation.scenes.load import Scene
 
-__all__ = ["PictureOrder", "PriorWork", "draw_picture", "draw_scene"]
-
-
-@dataclass(frozen=True, slots=True)
-class PictureOrder:
-    """A picture that a command wants."""
-
-    machine: AnyMachine
-    scene: str
-    source: SceneSource
-    effective: Effective[NodeConfig]
-    """The configuration of the node that tessellates."""
-    told: Told
-    """What the drawer is told."""
-    output: str
-    """The name of the picture's file, which the report has."""
-    projection: str = "host"
+__all__ = ["PriorWork", "draw_picture", "draw_scene"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +32,14 @@ class PriorWork:
         return cls((cycles, "a PixelFlow node") if scene.tessellations else None)
 
 
-def draw_scene(order: PictureOrder) -> tuple[Picture, Report]:
+def draw_scene(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     """Draw a scene whose patches a node tessellates and whose vertices the host projects."""
-    scene = load_scene(order.scene, order.source)
+    scene = order.load()
     return draw_picture(order, scene.frame, PriorWork.of(scene))
 
 
 def draw_picture(
-    order: PictureOrder, frame: Frame, before: PriorWork, more: Told | None = None
+    order: PictureOrder[Scene], frame: Frame, before: PriorWork, more: Told | None = None
 ) -> tuple[Picture, Report]:
     """Draw a frame, by a drawer that is told ``more`` besides; return the picture and what it took.
 

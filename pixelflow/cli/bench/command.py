@@ -7,6 +7,7 @@ them; read the ratios first. Times are medians with minimum and maximum.
 from __future__ import annotations
 
 import argparse
+from pkgutil import resolve_name
 
 from pixelflow.cli.bench.engines import engines
 from pixelflow.cli.bench.nodes import nodes
@@ -14,7 +15,7 @@ from pixelflow.cli.shell.arguments import Parser, UsageError, count
 from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.commands import BenchmarkPlace
-from pixelflow.simd.machine import commands_of_machines, resolved
+from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Report
 
 __all__ = ["add_arguments", "run"]
@@ -62,7 +63,8 @@ def add_arguments(parser: Parser) -> None:
     places = {what: place for each in of_machines.values() for what, place in each.items()}
     first, _, rest = (__doc__ or "").partition("\n")
     table = (f"{what:<14}{place.about}" for what, place in places.items())
-    parser.description = "\n".join([first, "", *table, rest])
+    if parser.description is not None:  # the one of completion has none
+        parser.description = "\n".join([first, "", *table, rest])
     parser.set_defaults(of_machines=of_machines)
     add = parser.add_argument
     add("what", nargs="?", choices=tuple(places), help="what to measure (default: engine)")
@@ -92,9 +94,11 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         raise UsageError("--machine", f"{args.machine} has no benchmark {args.what}", f"it has {', '.join(places)}")
     _refuse_without_effect(args)
     every = {what: place for each in args.of_machines.values() for what, place in each.items()}
-    benchmark = resolved(every[args.what].at)
-    if args.what == "engine":
-        benchmark = engines(bound=args.bound, markdown=args.markdown and args.format != "json")
-    elif args.what == "nodes":
-        benchmark = nodes(args.nodes or _NODES)
+    match args.what:
+        case "engine":
+            benchmark = engines(bound=args.bound, markdown=args.markdown and args.format != "json")
+        case "nodes":
+            benchmark = nodes(args.nodes or _NODES)
+        case what:
+            benchmark = resolve_name(every[what].at)
     return benchmark.measured(args.rounds, screen.note)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import PurePath
+from pkgutil import resolve_name
 
 from pixelflow.cli.draw.pictures import check_picture, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, scene_source
@@ -32,7 +33,7 @@ from pixelflow.simd.comparison import Beside, comparison_object, comparison_part
 from pixelflow.simd.comparison.dashboard import dashboard_parts
 from pixelflow.simd.comparison.figure import save_figure
 from pixelflow.simd.drawing import Comparison, draw_frame
-from pixelflow.simd.machine import machine_named, resolved
+from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
 from tessellation.scenes import load_scene
 
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     default = [name for name, drawing in args.machines.items() if drawing.compared]
     args.sides = list(dict.fromkeys(args.sides or default))
     refuse_options_of_others(args, args.sides)
-    words = {name: told(args, name) for name in args.sides}
+    words = {name: dict(told(args, name)) for name in args.sides}
     _check_outputs(args)
     args.engine = engine_of(args, screen)
     if PIXELFLOW in words:
@@ -95,7 +96,7 @@ def _compare(
 ) -> tuple[Comparison, dict[str, Beside | None]]:
     """Return the pictures of all machines, and what some put beside, by its name in JSON."""
     drawings = [args.machines[name] for name in words]
-    refusals = [resolved(each.require)(effective.config) for each in drawings if each.require]
+    refusals = [resolve_name(each.require)(effective.config) for each in drawings if each.require]
 
     def require(*draws: object) -> None:
         for refuse in refusals:
@@ -109,7 +110,7 @@ def _compare(
         assert drawer is not None  # as it says that it draws
         drawn.append(drawer(frame, progress=progress.tell, **words[name]))
     places = {key: place for each in drawings for key, place in each.beside.items()}
-    besides = {key: resolved(place)(args.scene, source, words) for key, place in places.items()}
+    besides = {key: resolve_name(place)(args.scene, source, words) for key, place in places.items()}
     dropped = sum(draw.triangles.dropped for draw in frame.draws)
     return Comparison(scene.name, scene.triangles, dropped, draw_frame(frame), tuple(drawn)), besides
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pkgutil import resolve_name
 
 from pixelflow.cli.draw.pictures import check_picture, write_picture
 from pixelflow.cli.draw.scene_options import add_scene_options, scene_source
@@ -25,9 +26,10 @@ from pixelflow.cli.shell.machine_values import (
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
-from pixelflow.simd.machine import machine_named, resolved
+from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
-from tessellation.scenes import PictureOrder, draw_scene, is_patches
+from tessellation import is_patches
+from tessellation.scenes import PictureOrder, draw_scene, load_scene
 
 EXAMPLES = examples_for("render")
 
@@ -59,11 +61,11 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     drawing, words = args.machines[args.machine], told(args, args.machine)
     line = replace(screen, progress=screen.progress and not args.live)
     with Progress(line, counts=False) as progress, Watching(args, screen, effective, args.scene) as watching:
-        require = resolved(drawing.require)(effective.config) if drawing.require else None
+        require = resolve_name(drawing.require)(effective.config) if drawing.require else None
         source = scene_source(args, screen, effective, progress, watching.attach, require=require)
-        wanted = machine_named(args.machine), args.scene, source, effective, words, args.output, args.projection
-        make = resolved(drawing.picture) if drawing.picture else draw_scene
-        picture, report = make(PictureOrder(*wanted))
+        machine, projection = machine_named(args.machine), args.projection
+        order = PictureOrder(machine, args.scene, source, load_scene, effective, words, args.output, projection)
+        picture, report = (resolve_name(drawing.picture) if drawing.picture else draw_scene)(order)
     write_picture(args.output, picture)
     return report
 

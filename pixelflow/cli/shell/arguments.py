@@ -62,7 +62,9 @@ class Parser(argparse.ArgumentParser):
         self.below = found.choices
         return found
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_args(
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
             self.error(_unknown_text(unknown, list(self._all_options())))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pixelflow.cli.shell.arguments import UsageError, parsed
-from pixelflow.simd.commands import MachineDrawing
+from pixelflow.simd.commands import MachineDrawing, Told
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.machine import commands_of_machines, machine_named
@@ -70,7 +70,7 @@ def refuse_options_of_others(args: argparse.Namespace, chosen: Sequence[str]) ->
                 raise UsageError(flag, f"is {drawing.title}'s; {more}")
 
 
-def told(args: argparse.Namespace, name: str) -> dict[str, Any]:
+def told(args: argparse.Namespace, name: str) -> Told:
     """Return what the drawer of a machine is told; raises UsageError or InputError for what it does not take."""
     found, drawing = {}, args.machines[name]
     for option in drawing.options:
@@ -89,7 +89,7 @@ def told(args: argparse.Namespace, name: str) -> dict[str, Any]:
     return found
 
 
-def _given(args: argparse.Namespace, flag: str) -> Any:
+def _given(args: argparse.Namespace, flag: str) -> Value | list[str] | None:
     """Return the value of an option that not every command has."""
     return getattr(args, flag.strip("-").replace("-", "_"), None)
 

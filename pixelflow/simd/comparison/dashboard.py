@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.panel import Panel
+from rich.panel import Panel as Bordered
 from rich.table import Table
 from rich.text import Text
 
@@ -21,15 +21,15 @@ _STYLES = ("cyan", "yellow", "green", "magenta", "blue", "red")
 
 
 def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[Part]:
-    """Yield a panel for each machine, beside each other where there is room."""
+    """Yield a box for each machine, beside each other where there is room."""
     beside = width >= _NARROWEST * len(found.sides)
     each = width // len(found.sides) if beside else width
     slowest = max(side.milliseconds for side in found.sides)
-    panels = [_panel(side, each, slowest) for side in found.sides]
+    boxes = [_one(side, each, slowest) for side in found.sides]
     grid = Table.grid(expand=False)
-    for _ in panels if beside else panels[:1]:
+    for _ in boxes if beside else boxes[:1]:
         grid.add_column(width=each)
-    for row in [panels] if beside else [[panel] for panel in panels]:
+    for row in [boxes] if beside else [[box] for box in boxes]:
         grid.add_row(*row)
     yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
     yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
@@ -37,7 +37,7 @@ def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[P
     yield Fact(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
 
 
-def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:
+def _one(side: DrawnFrame, width: int, slowest: float) -> Bordered:
     inner = width - 4
     text = Text(no_wrap=True, overflow="ellipsis")
     _bar(text, inner, "time", side.milliseconds / slowest, f"{number(side.milliseconds)} ms", "bold")
@@ -53,7 +53,7 @@ def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:
             _bar(text, inner, f" {name}", share, f"{100 * share:.1f} %", _STYLES[place % len(_STYLES)])
     text.rstrip()
     title = f"{side.machine} · {side.parts} x {side.lanes // side.parts:,} lanes · {side.clock_mhz:g} MHz"
-    return Panel(text, title=Text(title), width=width)
+    return Bordered(text, title=Text(title), width=width)
 
 
 def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str) -> None:
