@@ -7,11 +7,22 @@ from pixelflow.simd.commands import (
     MachineDrawing,
     MachineOption,
     ProjectionChoice,
-    megahertz,
     whole_number,
 )
 
 __all__ = ["COMMANDS"]
+
+
+def _megahertz(text: str) -> float:
+    """Return a clock, 1 to 100,000 MHz; raises ValueError with a text for users."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value <= 100_000:
+        raise ValueError(f"expected 1 to 100000 MHz; found {text[:40]!r}")
+    return value
+
 
 COMMANDS = MachineCommands(
     MachineDrawing(
@@ -27,7 +38,7 @@ COMMANDS = MachineCommands(
                 "--core-mhz",
                 "core_mhz",
                 "clock of Larrabee's cores (default: 1000, the paper's unit)",
-                megahertz,
+                _megahertz,
                 metavar="MHZ",
                 commands=("compare",),
             ),

@@ -15,16 +15,7 @@ if TYPE_CHECKING:
     from tessellation.host.tessellator import Tessellation, tessellate
     from tessellation.microprogram.libraries import LIBRARIES
     from tessellation.microprogram.passes import Method
-    from tessellation.surface.bpt import (
-        BUILT_IN,
-        Convention,
-        PatchFile,
-        format_bpt,
-        is_patches,
-        load,
-        parse_bpt,
-        read_bpt,
-    )
+    from tessellation.surface.bpt import BUILT_IN, Convention, PatchFile, format_bpt, load, parse_bpt, read_bpt
     from tessellation.surface.mesh import Mesh, MeshCheck, MeshReport, build_mesh, check
     from tessellation.surface.patch import Patch
     from tessellation.surface.reference import LIMIT, Reference, evaluate
@@ -52,7 +43,6 @@ __all__ = [
     "check",
     "evaluate",
     "format_bpt",
-    "is_patches",
     "load",
     "parse_bpt",
     "read_bpt",
@@ -67,16 +57,7 @@ _FILES = {
         "host.tessellator": ("Tessellation", "tessellate"),
         "microprogram.libraries": ("LIBRARIES",),
         "microprogram.passes": ("Method",),
-        "surface.bpt": (
-            "BUILT_IN",
-            "Convention",
-            "PatchFile",
-            "format_bpt",
-            "is_patches",
-            "load",
-            "parse_bpt",
-            "read_bpt",
-        ),
+        "surface.bpt": ("BUILT_IN", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"),
         "surface.mesh": ("Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"),
         "surface.patch": ("Patch",),
         "surface.reference": ("LIMIT", "Reference", "evaluate"),

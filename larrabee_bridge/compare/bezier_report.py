@@ -9,8 +9,8 @@ from larrabee_bridge.vpu.core import CORE_MHZ
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import Beside
 from pixelflow.simd.report import Column, Json, Part, Table, number, plural, verbatim
-from tessellation import is_patches, load
 from tessellation.picture import SAMPLES, SceneSource
+from tessellation.surface.bpt import is_patches, load
 
 __all__ = ["tessellated_on_both"]
 

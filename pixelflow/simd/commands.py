@@ -7,6 +7,7 @@ asked for. An entry point of the group ``pixelflow.commands`` names it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -19,7 +20,6 @@ __all__ = [
     "MachineOption",
     "ProjectionChoice",
     "Told",
-    "megahertz",
     "whole_number",
 ]
 
@@ -27,25 +27,14 @@ Told: TypeAlias = Mapping[str, Any]
 """What the drawer of a machine is told by keyword: its options, and ``config``."""
 
 
-def whole_number(text: str) -> int:
-    """Return a whole number above 0, underscores between digits allowed; raises ValueError with a text for users."""
+def whole_number(text: str, least: int = 1, most: float = math.inf, wanted: str = "a whole number above 0") -> int:
+    """Return a whole number in a range, underscores between digits allowed; raises ValueError with a text for users."""
     try:
         value = int(text)
     except ValueError:
-        value = 0
-    if value < 1:
-        raise ValueError(f"expected a whole number above 0, found {text[:40]!r}")
-    return value
-
-
-def megahertz(text: str) -> float:
-    """Return a clock, 1 to 100,000 MHz; raises ValueError with a text for users."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 1 <= value <= 100_000:
-        raise ValueError(f"expected 1 to 100000 MHz; found {text[:40]!r}")
+        value = least - 1
+    if not least <= value <= most:
+        raise ValueError(f"expected {wanted}, found {text[:40]!r}")
     return value
 
 
@@ -54,6 +43,7 @@ class MachineOption:
     """An option of one machine for its pictures."""
 
     flag: str
+    """One that no other machine has."""
     keyword: str
     """The argument of the machine's drawer that takes the value."""
     help: str
@@ -85,6 +75,7 @@ class ProjectionChoice:
     """A way to project that one machine alone has, beside the host's."""
 
     name: str
+    """One that no other machine has."""
     who: str
     """Who projects, as help has it."""
     refusal: str

@@ -8,12 +8,13 @@ from pixelflow.config import NodeConfig
 from pixelflow.simd.drawing import Picture, ScreenTriangles, State, draw
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.report import Report
-from tessellation import Tessellation, is_patches, load
+from tessellation import Tessellation, load
 from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
 from tessellation.rendering.nodes import render_on_nodes
 from tessellation.rendering.projected import Projected, project_samples
 from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
 from tessellation.rendering.report import DrawnPicture, picture_report
+from tessellation.surface.bpt import is_patches
 
 __all__ = ["picture_by_nodes", "refused_early"]
 

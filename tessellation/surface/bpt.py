@@ -21,17 +21,8 @@ import numpy as np
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
-__all__ = [
-    "BUILT_IN",
-    "MAX_FAULTS",
-    "Convention",
-    "PatchFile",
-    "format_bpt",
-    "is_patches",
-    "load",
-    "parse_bpt",
-    "read_bpt",
-]
+__all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile"]
+__all__ += ["format_bpt", "is_patches", "load", "parse_bpt", "read_bpt"]
 
 BUILT_IN = {"teapot": "teapot.bpt", "enneper": "enneper.bpt"}
 """Models that ship with the package, by the name that stands for a file."""

@@ -28,8 +28,8 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
-from tessellation import is_patches
 from tessellation.scenes import PictureOrder, draw_scene, load_scene
+from tessellation.surface.bpt import is_patches
 
 EXAMPLES = examples_for("render")
 

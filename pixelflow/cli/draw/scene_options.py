@@ -11,8 +11,8 @@ from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
-from tessellation import BUILT_IN, is_patches
 from tessellation.scenes import MESHES, SCENES, SceneSource
+from tessellation.surface.bpt import BUILT_IN, is_patches
 
 _MOST_SAMPLES = 16
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from pixelflow.cli.shell.screen import FORMATS
@@ -168,21 +169,9 @@ def parsed(parse: Callable[[str], _Value], text: str) -> _Value:
 
 def count_or_zero(text: str) -> int:
     """Parse a whole number from 0 on for argparse; underscores between digits are allowed."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, found {text[:40]!r}")
-    return value
+    return parsed(partial(whole_number, least=0, wanted="a whole number from 0 on"), text)
 
 
 def screen_width(text: str) -> int:
     """Parse a screen width for argparse: 20 to 1000 columns."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if not 20 <= value <= 1000:
-        raise argparse.ArgumentTypeError(f"expected 20 to 1000 columns, found {text[:40]!r}")
-    return value
+    return parsed(partial(whole_number, least=20, most=1000, wanted="20 to 1000 columns"), text)

@@ -57,7 +57,7 @@ def commands_format_no_figure(root: Path) -> list[str]:
 
 
 def commands_know_no_machine(root: Path) -> list[str]:
-    """Commands name no other machine, and those that take any machine no part of one: machines bring their own words."""
+    """Commands name no other machine, those that take any no part of one either: machines bring their own words."""
     others = {name.removesuffix("_bridge") for name in packages(root) if name.endswith("_bridge")} | {"vpu"}
     return [
         f"{place(root, path, line)}: {word!r}"
