@@ -50,8 +50,10 @@ def add_drawing_options(parser: argparse.ArgumentParser, command: str) -> dict[s
     for drawing in machines.values():
         for option in drawing.options:
             if command in option.commands:
+                # What a class complains of, argparse says better.
+                kind = option.parse if isinstance(option.parse, type) else partial(parsed, option.parse)
                 how = {"metavar": option.metavar, "choices": option.choices, "help": option.help}
-                parser.add_argument(option.flag, type=partial(parsed, option.parse), **how)
+                parser.add_argument(option.flag, type=kind, **how)
         if (values := drawing.configuration) is not None:
             parser.add_argument(values.flag, action="append", default=[], metavar="KEY=VALUE", help=values.help)
     parser.set_defaults(machines=machines)
