@@ -20,32 +20,29 @@ from pixelflow.simd.report import Report
 
 __all__ = ["add_arguments", "run"]
 
-_OWN = {
-    what: BenchmarkPlace(about, f"pixelflow.cli.bench.{at}")
-    for what, at, about in (
-        (
-            "engine",
-            "engines:engines",
-            "the lane engines on a fixed mix of instructions, beside the machine at 100 MHz",
-        ),
-        ("nodes", "nodes:nodes", "many nodes in one process, on one thread and on all"),
-        (
-            "pass",
-            "passes:PASSES",
-            "a bicubic pass with PE data, for its timing or its data alone, in both schedules",
-        ),
-        ("tessellation", "passes:TESSELLATION", "a bicubic pass on every engine, beside its simulated time"),
-        ("timing", "streams:TIMING", "timing-only runs"),
-        ("transfers", "streams:TRANSFERS", "texture transfers"),
-        ("trace", "traces:TRACES", "writing traces"),
-        (
-            "startup",
-            "startup:STARTUP",
-            "fresh processes: --help, the interpreter, a pass with empty and with full caches",
-        ),
-    )
+_ABOUT = {
+    "engine": "the lane engines on a fixed mix of microinstructions, beside the machine at 100 MHz",
+    "nodes": "many nodes in one process, on one thread and on all",
+    "pass": "a bicubic pass with PE data, for its timing and for its data alone, in both schedules",
+    "tessellation": "a bicubic pass on every engine, beside its simulated time",
+    "timing": "timing-only runs",
+    "transfers": "texture transfers",
+    "trace": "writing traces",
+    "startup": "fresh processes: --help, the interpreter, a whole pass with empty caches and with full ones",
 }
-"""Each in a file of its own, since they need different packages; the first two take options."""
+_AT = {
+    "pass": "passes:PASSES",
+    "tessellation": "passes:TESSELLATION",
+    "timing": "streams:TIMING",
+    "transfers": "streams:TRANSFERS",
+    "trace": "traces:TRACES",
+    "startup": "startup:STARTUP",
+}
+"""Where those are that take no options, each in a file of its own, since they need different packages."""
+_OWN = {
+    what: BenchmarkPlace(about, f"pixelflow.cli.bench.{_AT[what]}" if what in _AT else "")
+    for what, about in _ABOUT.items()
+}
 _NODES = 40
 
 EXAMPLES = (
