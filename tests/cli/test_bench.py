@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pixelflow.cli.bench import rasterizer
+from larrabee_bridge import rasterizing
 from pixelflow.cli.main import main
 from pixelflow.simd.lanes import AUTO, choose
 
@@ -33,7 +33,7 @@ def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) 
     ],
 )
 def test_rounds_are_told_on_standard_error(pixelflow, monkeypatch, what: str, first: str, last: str) -> None:
-    monkeypatch.setattr(rasterizer, "_TRIANGLES", 100)
+    monkeypatch.setattr(rasterizing, "_TRIANGLES", 100)
     told = pixelflow("bench", what, "--rounds", "2").err.splitlines()
     assert told[0] == first and told[-1].endswith(last)
     assert pixelflow("bench", what, "--rounds", "1", "-q").err == ""
