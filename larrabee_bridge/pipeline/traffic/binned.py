@@ -15,7 +15,7 @@ from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.traffic.accesses import Accesses
 from larrabee_bridge.pipeline.traffic.settings import LINE_BYTES, SAMPLE_BYTES, TrafficConfig
 from larrabee_bridge.pipeline.traffic.sums import Traffic
-from larrabee_bridge.vpu.memory.caches import LineCache
+from larrabee_bridge.vpu.memory.reuse import found_again
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import Fault, InputError
 
@@ -108,12 +108,14 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
     tile, x, y = (np.concatenate([getattr(each, name) for each in quads]) for name in ("tile", "x", "y"))
     masks = np.concatenate([each.masks for each in quads])
     full = (masks == 0xFFFF).all(axis=1)
-    big = np.stack([tile, triangle, x // 16, y // 16], axis=1)[full]
-    _, pieces = np.unique(big, axis=0, return_counts=True)
+    every = max(int(first[-1]), 1)
+    entries = np.unique(tile * every + triangle)
+    rows = int(y.max(initial=0)) // 16 + 1
+    _, pieces = np.unique((x // 16 * rows + y // 16)[full] * every + triangle[full], return_counts=True)
     full_16 = int((pieces == 16).sum())
     return BinContents(
         tiles=np.unique(tile),
-        entries=np.unique(np.stack([tile, triangle], axis=1), axis=0),
+        entries=np.stack(np.divmod(entries, every), axis=1),
         full_16=full_16,
         full_4=int(full.sum()) - 16 * full_16,
         partial_4=int((~full).sum()),
@@ -168,9 +170,14 @@ def corners_of(frame: Frame) -> np.ndarray:
         parts = [triangles.corners, triangles.depths[..., None], triangles.colours]
         parts += [triangles.coordinates] if triangles.coordinates is not None else []
         rows = np.concatenate(parts, axis=-1)
-        vertices, numbers = np.unique(rows.reshape(-1, rows.shape[-1]), axis=0, return_inverse=True)
-        found.append(first + numbers.reshape(-1, 3))
-        first += len(vertices)
+        rows = rows.reshape(-1, rows.shape[-1])
+        order = np.lexsort(rows.T[::-1])
+        new = np.ones(len(rows), bool)
+        new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+        numbers = np.empty(len(rows), np.int64)
+        numbers[order] = first - 1 + np.cumsum(new)
+        found.append(numbers.reshape(-1, 3))
+        first += int(np.count_nonzero(new))
     return np.concatenate(found)
 
 
@@ -179,19 +186,12 @@ def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int
     if corners is None:
         return 3 * len(np.unique(entries[:, 1])), 3 * len(entries)
     used = corners[entries[:, 1]]
-    pairs = np.stack([np.repeat(entries[:, 0], 3), used.ravel()], axis=1)
-    return len(np.unique(used)), len(np.unique(pairs, axis=0))
+    pairs = np.repeat(entries[:, 0], 3) * (int(used.max(initial=0)) + 1) + used.ravel()
+    return len(np.unique(used)), len(np.unique(pairs))
 
 
 def _texture_lines(accesses: Accesses, config: TrafficConfig) -> int:
-    cache, tile_of = (
-        LineCache(config.core_texture_cache // LINE_BYTES),
-        np.repeat(accesses.tile, np.diff(accesses.starts)),
-    )
-    before = -1
-    for tile, line in zip(tile_of.tolist(), accesses.lines.tolist(), strict=True):
-        if tile != before:
-            cache.flush()
-            before = tile
-        cache.touch(line, reads=True, writes=False)
-    return cache.read
+    """Return how many lines of texels come from memory, where every tile begins with an empty cache."""
+    tile = np.repeat(accesses.tile, np.diff(accesses.starts))
+    keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines
+    return int(np.count_nonzero(~found_again(keys, config.core_texture_cache // LINE_BYTES)))
