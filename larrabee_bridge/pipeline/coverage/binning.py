@@ -13,6 +13,7 @@ from enum import Enum
 
 import numpy as np
 
+from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
 from pixelflow.simd.errors import Fault, InputError
 
@@ -55,7 +56,7 @@ class Bins:
     @property
     def spread(self) -> float:
         """Entries beyond one for each triangle that is in any bin, as a share of those (4.1: "bin spread")."""
-        binned = len(np.unique(self.triangles))
+        binned = len(distinct(self.triangles))
         return self.entries / binned - 1 if binned else 0.0
 
 
@@ -84,15 +85,13 @@ def _covered(triangles: ScreenTriangles, width: int, height: int, tile: int, col
     spans = spans_of(triangles, width, height)
     first, last = spans.first // tile, spans.last // tile
     band = spans.row // tile
-    columns_of = np.stack([spans.triangle, band, first, last])
     # Most rows of a triangle lie in the same tiles as the row above.
-    new = np.ones(len(spans.row), bool)
-    new[1:] = (columns_of[:, 1:] != columns_of[:, :-1]).any(axis=0)
-    triangle, band, first, last = columns_of[:, new]
+    new = begins_of(spans.triangle, band, first, last)
+    triangle, band, first, last = (each[new] for each in (spans.triangle, band, first, last))
     across = last - first + 1
     column = np.arange(int(across.sum())) + np.repeat(first - (np.cumsum(across) - across), across)
     keys = (np.repeat(band, across) * columns + column) * max(len(triangles), 1) + np.repeat(triangle, across)
-    return np.unique(keys)
+    return distinct(keys)
 
 
 def _boxed(

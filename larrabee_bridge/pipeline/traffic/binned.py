@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.traffic.accesses import Accesses
 from larrabee_bridge.pipeline.traffic.settings import LINE_BYTES, SAMPLE_BYTES, TrafficConfig
@@ -109,12 +110,12 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
     masks = np.concatenate([each.masks for each in quads])
     full = (masks == 0xFFFF).all(axis=1)
     every = max(int(first[-1]), 1)
-    entries = np.unique(tile * every + triangle)
+    entries = distinct(tile * every + triangle)
     rows = int(y.max(initial=0)) // 16 + 1
     _, pieces = np.unique((x // 16 * rows + y // 16)[full] * every + triangle[full], return_counts=True)
     full_16 = int((pieces == 16).sum())
     return BinContents(
-        tiles=np.unique(tile),
+        tiles=distinct(tile),
         entries=np.stack(np.divmod(entries, every), axis=1),
         full_16=full_16,
         full_4=int(full.sum()) - 16 * full_16,
@@ -172,8 +173,7 @@ def corners_of(frame: Frame) -> np.ndarray:
         rows = np.concatenate(parts, axis=-1)
         rows = rows.reshape(-1, rows.shape[-1])
         order = np.lexsort(rows.T[::-1])
-        new = np.ones(len(rows), bool)
-        new[1:] = (rows[order[1:]] != rows[order[:-1]]).any(axis=1)
+        new = begins_of(*rows[order].T)
         numbers = np.empty(len(rows), np.int64)
         numbers[order] = first - 1 + np.cumsum(new)
         found.append(numbers.reshape(-1, 3))
@@ -184,10 +184,10 @@ def corners_of(frame: Frame) -> np.ndarray:
 def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int]:
     """Return how many vertices are in any bin, and in how many (tile, vertex) pairs: each is read once a tile."""
     if corners is None:
-        return 3 * len(np.unique(entries[:, 1])), 3 * len(entries)
+        return 3 * len(distinct(entries[:, 1])), 3 * len(entries)
     used = corners[entries[:, 1]]
     pairs = np.repeat(entries[:, 0], 3) * (int(used.max(initial=0)) + 1) + used.ravel()
-    return len(np.unique(used)), len(np.unique(pairs))
+    return len(distinct(used)), len(distinct(pairs))
 
 
 def _texture_lines(accesses: Accesses, config: TrafficConfig) -> int:
