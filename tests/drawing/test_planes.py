@@ -147,7 +147,7 @@ def whole_planes(corners, values, fraction: int, place: tuple[int, int]) -> tupl
 @pytest.mark.parametrize("size", [0.02, 1, 50, 3000, 40000])
 @pytest.mark.parametrize("place", [CENTRE, SAMPLES[0], SAMPLES[3]])
 def test_planes_are_those_of_integers_without_bounds(size: float, place: tuple[int, int]) -> None:
-    """Triangles of any size, slivers and values at the ends of their ranges among them; the largest reach 16K pixels."""
+    """Triangles of any size, slivers and values at the ends of their ranges among them; some reach 16K pixels."""
     rng = np.random.default_rng(int(size))
     count, low, high = 60, -REACH, REACH - 1 / 256
     middle = rng.uniform(low, high, (count, 1, 2)) if size < high else 0
