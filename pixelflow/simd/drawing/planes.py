@@ -102,7 +102,7 @@ def _planes(
     whole_x, rest_x = _divided(v1 * (y[2] - y[0]) - v2 * (y[1] - y[0]), area)
     whole_y, rest_y = _divided(v2 * (x[1] - x[0]) - v1 * (x[2] - x[0]), area)
     a, b = (
-        _rounded(*_longer(*_longer(whole, rest, area, _SUBPIXEL_BITS), area, fractions), area)
+        _rounded(*_longer(whole, rest, area, _SUBPIXEL_BITS + fractions), area)
         for whole, rest in ((whole_x, rest_x), (whole_y, rest_y))
     )
     # Remainders times distances: the upper parts of the distances first, then what is left with the lower ones.
@@ -120,12 +120,14 @@ def _divided(numerator: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.nd
     return whole, numerator - whole * area
 
 
-def _longer(
-    whole: np.ndarray, rest: np.ndarray, area: np.ndarray, bits: int | np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return quotients and remainders of numerators 2^bits times as large, up to 16 bits at once."""
-    more, rest = _divided(rest << bits, area)
-    return (whole << bits) + more, rest
+def _longer(whole: np.ndarray, rest: np.ndarray, area: np.ndarray, bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return quotients and remainders of numerators 2^bits times as large, by as many bits at once as have room."""
+    room = 63 - int(area.max(initial=1)).bit_length()
+    while bits.any():
+        step = np.minimum(bits, room)
+        more, rest = _divided(rest << step, area)
+        whole, bits = (whole << step) + more, bits - step
+    return whole, rest
 
 
 def _rounded(whole: np.ndarray, rest: np.ndarray, area: np.ndarray) -> np.ndarray:
