@@ -64,8 +64,8 @@ COMMANDS = MachineCommands(
     ),
     benchmarks={
         "larrabee": BenchmarkPlace(
-            "binning and rasterizing 100,000 triangles with cycle counts",
-            "larrabee_bridge.rasterizing:RASTERIZING",
+            "its vector unit, a frame, and binning and rasterizing 100,000 triangles",
+            "larrabee_bridge.compare.speed:LARRABEE",
         )
     },
     examples=(
