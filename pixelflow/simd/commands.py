@@ -93,6 +93,8 @@ class MachineDrawing:
     options: tuple[MachineOption, ...] = ()
     configuration: ConfigurationOption | None = None
     projections: tuple[ProjectionChoice, ...] = ()
+    engines: tuple[str, ...] = ()
+    """Lane engines that its drawer takes by name, as ``engine``; empty where it takes none."""
     picture: str = ""
     """Where the maker of a picture stands that does more than the drawer of the record."""
     require: str = ""
