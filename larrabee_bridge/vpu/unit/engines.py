@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
@@ -39,6 +40,11 @@ def engine_for_threads(wanted: str | None = None) -> str:
     Raises InputError for any other name.
     """
     try:
-        return WIDE.choose(_IN_USE.get() if wanted is None else wanted).engine
+        return _chosen(_IN_USE.get() if wanted is None else wanted)
     except ValueError as error:
         raise InputError(Fault(f"threads of the vector unit: {error}", hint=f"{AUTO} or one of these")) from None
+
+
+@cache
+def _chosen(wanted: str) -> str:
+    return WIDE.choose(wanted).engine

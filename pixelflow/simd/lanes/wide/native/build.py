@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable
 from functools import cache, lru_cache
 from pathlib import Path
+from threading import Lock
 
 from pixelflow.simd.lanes.compiled.llvm.cache import Cache, folder
 from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, Toolchain, toolchain
@@ -33,6 +34,8 @@ class CodeBuilder:
     def __init__(self, tools: Toolchain, kept: Cache) -> None:
         self.tools, self._kept = tools, kept
         self._made: dict[str, Native] = {}
+        self._making = Lock()
+        """Held by whoever makes a function: runs may be made in several threads."""
 
     def function(self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> Native:
         """Return the function of a program.
@@ -40,15 +43,16 @@ class CodeBuilder:
         Raises Unsupported for what native code is not made for, and whatever LLVM or the loader find wrong.
         """
         key = self._key(program, frame, noting, tracked, line_bits)
-        found = self._made.get(key)
-        if found is None:
-            address = self._fetched(key)
-            if address is None:
-                text = translated(program, frame, noting, tracked, line_bits)
-                code = self.tools.compile([text], CAREFUL, promotes=True)
-                (address,) = self.tools.load(code, [_NAME])
-                self._kept.put(key, code)
-            found = self._made[key] = _NATIVE(address)
+        with self._making:
+            found = self._made.get(key)
+            if found is None:
+                address = self._fetched(key)
+                if address is None:
+                    text = translated(program, frame, noting, tracked, line_bits)
+                    code = self.tools.compile([text], CAREFUL, promotes=True)
+                    (address,) = self.tools.load(code, [_NAME])
+                    self._kept.put(key, code)
+                found = self._made[key] = _NATIVE(address)
         return found
 
     def _fetched(self, key: str) -> int | None:

@@ -124,10 +124,9 @@ class _Share:
     """Groups that one thread carries out: their record, the table of whose the words are, and the note."""
 
     record: NDArray[np.uint64]
-    first: int
-    past: int
+    noted_from: int
     table: NDArray[np.uint32] | None
-    note: NDArray[np.uint32] | None
+    note: NDArray[np.uint32] | None = None
 
     def at(self, word: RunWord) -> int:
         """Return a word of the record."""
@@ -192,6 +191,8 @@ class _Run:
 
     def _joined(self, notes: list[GroupNote]) -> GroupNote:
         """Return the notes of all groups as one."""
+        if len(notes) == 1:
+            return notes[0]
         notes = sorted(notes, key=lambda note: int(note.groups[0]) if note.groups.size else -1)
         counts = np.zeros(self.groups, np.int64)
         for note in notes:
@@ -218,7 +219,7 @@ class _Run:
             yield from self._carried_out(function, [alone], self.groups)
             return
         probe = -(-self.groups // _PROBE)
-        yield from self._carried_out(function, [alone], probe)
+        yield from self._carried_out(function, [alone], probe, goes_on=True)
         done = int(self.frames[:probe, 2:4].copy().view(np.uint64).sum())
         rest = self.groups - probe
         if done * rest < _SHARE_FROM * probe:
@@ -232,9 +233,8 @@ class _Run:
 
     def _share(self, first: int, past: int) -> _Share:
         table = np.zeros(self.memory.size // 4 + 1, np.uint32) if self.tracked else None
-        note = np.empty(max(_NOTE_WORDS, 2 * self.reserve) + 2 * self.reserve, np.uint32) if self.noting else None
         record = np.zeros(len(RunWord), np.uint64)
-        share = _Share(record, first, past, table, note)
+        share = _Share(record, first, table)
         own = self.memory.sets > 1
         lines = -(-self.memory.size >> self.runs.line_bits) if own else 0
         words = {
@@ -252,19 +252,26 @@ class _Run:
             RunWord.LIMITED: (1 << 64) - 1,
             RunWord.LINES: lines,
         }
-        if note is not None:
-            words |= dict.fromkeys((RunWord.NOTE, RunWord.NOTE_BEGIN), note.ctypes.data)
-            words[RunWord.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
         for word, value in words.items():
             record[word] = value
+        if self.noting:
+            self._begin_note(share)
         return share
 
-    def _carried_out(self, function: Native, shares: list[_Share], past: int) -> Iterator[GroupNote]:
-        """Carry out shares, the first one up to the group ``past``; yield their notes."""
+    def _begin_note(self, share: _Share) -> None:
+        """Give a share room for a note that begins with the group that is next."""
+        note = share.note = np.empty(max(_NOTE_WORDS, 2 * self.reserve) + 2 * self.reserve, np.uint32)
+        share.noted_from = share.at(RunWord.NEXT)
+        share.record[[RunWord.NOTE, RunWord.NOTE_BEGIN]] = note.ctypes.data
+        share.record[RunWord.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
+
+    def _carried_out(
+        self, function: Native, shares: list[_Share], past: int, *, goes_on: bool = False
+    ) -> Iterator[GroupNote]:
+        """Carry out shares, the first one up to the group ``past``; yield notes that are full, or all at the end."""
         shares[0].record[RunWord.PAST] = past
         going = shares
         while going:
-            first = [share.at(RunWord.NEXT) for share in going]
             if len(going) == 1:
                 results = [function(going[0].record.ctypes.data)]
             else:
@@ -273,22 +280,20 @@ class _Run:
                     results = list(pool.map(function, addresses))
             if any(status in (Status.FAULT, Status.CONFLICT) for status in results):
                 raise _NotRightError
-            for share, begin in zip(going, first, strict=True):
-                if share.note is not None:
-                    yield self._note(share, begin)
+            for share, status in zip(going, results, strict=True):
+                if share.note is not None and (status == Status.FULL or not goes_on):
+                    yield self._note(share, share.note)
+                    self._begin_note(share)
             going = [share for share, status in zip(going, results, strict=True) if status == Status.FULL]
         self.stopped += [
             int(limited) for share in shares if (limited := share.record.view(np.int64)[RunWord.LIMITED]) >= 0
         ]
 
-    def _note(self, share: _Share, first: int) -> GroupNote:
-        """Return what was noted since ``first`` began or went on, and begin the note anew."""
-        assert share.note is not None, "a note is asked for where one is taken"
-        last = min(share.at(RunWord.NEXT), share.at(RunWord.PAST) - 1)
+    def _note(self, share: _Share, note: NDArray[np.uint32]) -> GroupNote:
+        """Return what a share has noted."""
+        first, last = share.noted_from, min(share.at(RunWord.NEXT), share.at(RunWord.PAST) - 1)
         count = (share.at(RunWord.NOTE) - share.at(RunWord.NOTE_BEGIN)) // 4
-        starts = np.append(self.starts[first : last + 1], count)
-        share.record[RunWord.NOTE] = share.record[RunWord.NOTE_BEGIN]
-        return GroupNote(np.arange(first, last + 1), share.note[:count].copy(), starts)
+        return GroupNote(np.arange(first, last + 1), note[:count], np.append(self.starts[first : last + 1], count))
 
     def _compare(self, tables: list[NDArray[np.uint32]]) -> None:
         """Refuse the run where threads of the host have touched the same words and one of them has written."""
