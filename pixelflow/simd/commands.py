@@ -94,7 +94,7 @@ class MachineDrawing:
     configuration: ConfigurationOption | None = None
     projections: tuple[ProjectionChoice, ...] = ()
     engines: tuple[str, ...] = ()
-    """Lane engines that its drawer takes by name, as ``engine``; empty where it takes none."""
+    """Lane engines that ``draw`` and ``run`` of its record take by name, as ``engine``; empty where they take none."""
     picture: str = ""
     """Where the maker of a picture stands that does more than the drawer of the record."""
     require: str = ""
