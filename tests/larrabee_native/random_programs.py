@@ -63,7 +63,7 @@ class Setting:
         unit.set_scalar(0, np.arange(self.threads))
         unit.set_scalar(BASES[0], 0)
         unit.set_scalar(BASES[1], 256 + 128 * np.arange(self.threads))
-        unit.set_scalar(BASES[2], rng.integers(0, BYTES - 200, self.threads))
+        unit.set_scalar(BASES[2], rng.integers(0, BYTES - 60, self.threads))
         for number in COUNTERS:
             unit.set_scalar(number, rng.integers(1, 4, self.threads))
         return unit
