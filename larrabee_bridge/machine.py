@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from larrabee_bridge.commands import COMMANDS
 from larrabee_bridge.thread_events import ThreadEvents
 from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.core.vector_run import VectorRun
@@ -14,6 +16,9 @@ from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+
+if TYPE_CHECKING:
+    from larrabee_bridge.pipeline.front_end import FrontEndResult
 
 __all__ = ["MACHINE", "VectorRun", "run_program"]
 
@@ -63,11 +68,15 @@ def _draw(
     config: CoreConfig | None = None,
     progress: Callable[[str], None] | None = None,
     tile: int = 64,
+    core_mhz: float = CORE_MHZ,
+    fronts: Sequence[FrontEndResult | None] = (),
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
     from larrabee_bridge.pipeline.frame import draw_on_larrabee
 
-    return draw_on_larrabee(frame, parts=parts, config=config, progress=progress, tile=tile)
+    return draw_on_larrabee(
+        frame, parts=parts, config=config, fronts=fronts, tile=tile, core_mhz=core_mhz, progress=progress
+    )
 
 
 MACHINE = MachineRecord(
@@ -81,4 +90,5 @@ MACHINE = MachineRecord(
     run=run_program,
     draw=_draw,
     paper="larrabee_bridge.claims.paper:PAPER",
+    commands=COMMANDS,
 )

@@ -33,6 +33,7 @@ __all__ = [
     "MachineFault",
     "Place",
     "SimulatorError",
+    "UsageError",
     "format_error",
     "nearest",
 ]
@@ -101,6 +102,15 @@ class InputError(SimulatorError):
             faults = (faults,)
         self.faults: tuple[Fault, ...] = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class UsageError(InputError):
+    """An option whose value can be judged only when the program or the machine is known; exit code 2."""
+
+    exit_code = 2
+
+    def __init__(self, option: str, message: str, hint: str | None = None) -> None:
+        super().__init__(Fault(message, Place(option if len(option) <= 60 else option[:57] + "..."), hint))
 
 
 class ExpectationError(SimulatorError):

@@ -1,7 +1,8 @@
 """Machines: what commands ask of each, as a record, and the register that finds them by name.
 
 A package announces its machines as entry points of the group ``pixelflow.machines``: a name, and where its
-:class:`MachineRecord` stands. Nothing is looked up or imported before a name is asked for.
+:class:`MachineRecord` stands; and in the group ``pixelflow.commands`` those that commands draw with or measure. Nothing
+is looked up or imported before a name is asked for.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
+from pixelflow.simd.commands import MachineCommands
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
@@ -21,6 +24,7 @@ from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 
 __all__ = [
+    "COMMANDS_GROUP",
     "GROUP",
     "AssemblerTarget",
     "Code",
@@ -29,6 +33,7 @@ __all__ = [
     "MachineRecord",
     "ProgramRun",
     "ProgramRunner",
+    "commands_of_machines",
     "machine_named",
     "machine_names",
     "machines",
@@ -36,7 +41,9 @@ __all__ = [
 ]
 
 GROUP = "pixelflow.machines"
-"""The group of entry points."""
+"""The group of entry points of records."""
+COMMANDS_GROUP = "pixelflow.commands"
+"""The group of entry points of what commands can ask of machines besides."""
 
 Code = TypeVar("Code", bound=AssembledProgram)
 """A machine's class of programs."""
@@ -124,6 +131,8 @@ class MachineRecord(Generic[Code, Configuration]):
     """Configurations with a name, beside the defaults."""
     paper: str = ""
     """Where the record of its paper stands, ``file:NAME``, so that it is imported only when it is asked for."""
+    commands: MachineCommands | None = None
+    """What commands can ask of it besides; None where they let it run programs alone."""
 
     @property
     def instructions(self) -> InstructionSet[Declaration]:
@@ -146,7 +155,7 @@ def register(machine: AnyMachine) -> AnyMachine:
 
 def machine_names() -> tuple[str, ...]:
     """Return the names of all machines, sorted; none is imported."""
-    return tuple(sorted({*_REGISTERED, *_of_tree(), *_installed()}))
+    return tuple(sorted({*_REGISTERED, *_announced(GROUP)}))
 
 
 def machines() -> tuple[AnyMachine, ...]:
@@ -159,7 +168,7 @@ def machine_named(name: str) -> AnyMachine:
     found = _REGISTERED.get(name)
     if found is not None:
         return found
-    place = _of_tree().get(name) or _installed().get(name)
+    place = _announced(GROUP).get(name)
     if place is None:
         known = machine_names()
         near = nearest(name, known)
@@ -172,15 +181,22 @@ def machine_named(name: str) -> AnyMachine:
     return register(machine)
 
 
-def _of_tree() -> dict[str, str]:
-    """Return the entry points of the tree that this file stands in, where it is not installed."""
-    project = Path(__file__).parents[2] / "pyproject.toml"
-    if not project.is_file():
-        return {}
-    return tomllib.loads(project.read_text(encoding="utf-8"))["project"].get("entry-points", {}).get(GROUP, {})
+def commands_of_machines(*besides: str) -> dict[str, MachineCommands]:
+    """Return what commands can ask of machines, by name, ``besides`` left out; no record is imported for it."""
+    found: dict[str, object] = {name: each.commands for name, each in _REGISTERED.items()}
+    for name, place in _announced(COMMANDS_GROUP).items():
+        if name not in {*found, *besides}:
+            found[name] = resolve_name(place)
+    return {
+        name: each for name, each in sorted(found.items()) if isinstance(each, MachineCommands) and name not in besides
+    }
 
 
-def _installed() -> dict[str, str]:
+def _announced(group: str) -> dict[str, str]:
+    """Return names and places of the entry points of a group, those of the tree that this file stands in first."""
     from importlib.metadata import entry_points  # slow: it looks at every package that is installed
 
-    return {each.name: each.value for each in entry_points(group=GROUP)}
+    installed = {each.name: each.value for each in entry_points(group=group)}
+    project = Path(__file__).parents[2] / "pyproject.toml"  # there where the tree is not installed
+    own = tomllib.loads(project.read_text(encoding="utf-8"))["project"] if project.is_file() else {}
+    return installed | own.get("entry-points", {}).get(group, {})

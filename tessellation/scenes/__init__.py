@@ -1,8 +1,10 @@
 """Scenes: what is to be drawn, from one file, for every machine that draws it."""
 
+from tessellation.picture import PictureOrder, SceneSource
 from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.file import BACKGROUND, MESHES, SCENES, SIZE, Placed, SceneFile, parse_scene, read_scene
-from tessellation.scenes.load import Scene, SceneSource, files_of, load_scene
+from tessellation.scenes.load import Scene, files_of, load_scene
+from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
 from tessellation.scenes.world import Body, draws_of, texture_coordinates
 
 __all__ = [
@@ -11,10 +13,14 @@ __all__ = [
     "SCENES",
     "SIZE",
     "Body",
+    "PictureOrder",
     "Placed",
+    "PriorWork",
     "Scene",
     "SceneFile",
     "SceneSource",
+    "draw_picture",
+    "draw_scene",
     "draws_of",
     "files_of",
     "layers",

@@ -41,7 +41,7 @@ from typing import Any, TypeGuard
 
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
-from tessellation.picture import CLAY, View
+from tessellation.picture import BACKGROUND, CLAY, SIZE, View
 from tessellation.surface.bpt import BUILT_IN
 
 __all__ = [
@@ -58,12 +58,6 @@ __all__ = [
     "parse_scene",
     "read_scene",
 ]
-
-SIZE = (640, 480)
-"""Width and height in pixels of a picture whose scene says none."""
-
-BACKGROUND = (222, 224, 230)
-"""Red, green and blue of what is not drawn on, where a scene says none."""
 
 MOST_TRIANGLES = 4_000_000
 """A scene has no more triangles, its copies and generated families counted."""

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from pixelflow.config import THESIS, NodeConfig
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from tessellation.host.tessellator import Tessellation, tessellate
-from tessellation.picture import MESH_SUFFIXES, Model, View, read_model
+from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, View, read_model
 from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.file import MESHES, MOST_TRIANGLES, SCENES, Generated, Placed, SceneFile, colour_of, read_scene
 from tessellation.scenes.world import Body, draws_of
 from tessellation.surface.bpt import BUILT_IN, PatchFile, load
-from tessellation.surface.mesh import Mesh
-from tessellation.surface.patch import Patch
 
-__all__ = ["Scene", "SceneSource", "files_of", "load_scene"]
+__all__ = ["Scene", "files_of", "load_scene"]
 
 _CHECKER = "checker"
 """The texture that ships here."""
@@ -47,30 +43,6 @@ class Scene:
     def triangles(self) -> int:
         """Triangles of all draws, those without an area left out."""
         return sum(len(draw.triangles) for draw in self.frame.draws)
-
-
-@dataclass(frozen=True, slots=True)
-class SceneSource:
-    """How a scene is made where it says nothing itself.
-
-    ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples`` and ``flat`` are for a model
-    that is named instead of a scene file. Patches are tessellated by a node with ``config`` on ``engine``.
-    """
-
-    size: tuple[int, int] | None = None
-    samples: int | None = None
-    patch_samples: int | None = None
-    flat: bool = False
-    config: NodeConfig = THESIS
-    engine: str = "auto"
-    progress: Callable[[object], None] | None = None
-    note: Callable[[str], None] | None = None
-    """Is told what a user should know of the files."""
-    watch: Callable | None = None
-    mesher: Callable[[Sequence[Patch], int], Mesh] | None = None
-    """Makes a mesh of patches, at so many samples along u and along v, instead of a node."""
-    require: Callable[[Sequence[tuple[str, State]], int], None] | None = None
-    """Refuses, before any work, names and states of draws, at so many samples a pixel, that a machine does not draw."""
 
 
 def load_scene(name: str, how: SceneSource | None = None) -> Scene:
@@ -112,7 +84,7 @@ def _described(name: str, how: SceneSource) -> SceneFile:
             raise InputError(Fault("samples of patches: a mesh has its triangles already", Place(name)))
         return _single(name, None, how)
     if name in BUILT_IN or Path(name).suffix.lower() == ".bpt":
-        return _single(name, how.patch_samples or 8, how)
+        return _single(name, how.patch_samples or SAMPLES, how)
     known = (*SCENES, *MESHES, *BUILT_IN)
     near = nearest(name, known)
     hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}; files: .toml, .bpt, "

@@ -21,13 +21,20 @@ import numpy as np
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
-__all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile", "format_bpt", "load", "parse_bpt", "read_bpt"]
+__all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile"]
+__all__ += ["format_bpt", "is_patches", "load", "parse_bpt", "read_bpt"]
 
 BUILT_IN = {"teapot": "teapot.bpt", "enneper": "enneper.bpt"}
 """Models that ship with the package, by the name that stands for a file."""
 
 MAX_FAULTS = 20
 """As many faults of one file are reported; the rest is counted."""
+
+
+def is_patches(name: str) -> bool:
+    """Return whether a name is one of patches, which are tessellated: built in, or a file of them."""
+    return name in BUILT_IN or Path(name).suffix.lower() == ".bpt"
+
 
 _GIVE_UP = 1000
 """After so many faults a file is not read on."""

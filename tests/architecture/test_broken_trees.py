@@ -49,6 +49,15 @@ BROKEN: dict[str, tuple[Mapping[str, str], str]] = {
         {"pixelflow/cli/go.py": 'a = f"{b:>8} {b!r} {b:04X}"\na = f"{b:,.2f}"\n'},
         "go.py:2: formats",
     ),
+    "commands_know_no_machine": (
+        {
+            "toy_bridge/__init__.py": A_DOCSTRING,
+            "pixelflow/cli/evidence/larrabee.py": "# The toy's old spelling.\n",
+            "pixelflow/cli/go.py": "from toy_bridge import a\ncores = nodes = a\n",
+            "pixelflow/cli/draw/go.py": "f'{a} toys of a pixelflow node, --toy'\n",
+        },
+        "pixelflow/cli/draw/go.py:1: 'toy'",
+    ),
     "every_file_says_what_it_is": ({"pixelflow/a.py": ROUTINE}, "pixelflow/a.py: no docstring"),
     "few_lines_use_any": ({"pixelflow/a.py": "x: Any\n" * 400}, "pixelflow/a.py:1: Any"),
     "file_names_are_the_fields": ({"pixelflow/node_utils.py": ""}, "pixelflow/node_utils.py: a name to avoid"),
@@ -157,6 +166,7 @@ def test_the_rule_sees_what_breaks_it(tmp_path: Path, rule: Rule) -> None:
 
 ALONE = (
     "commands_format_no_figure",
+    "commands_know_no_machine",
     "folders_say_their_kind",
     "kinds_decide_imports",
     "machines_do_not_import_each_other",

@@ -4,7 +4,10 @@ import json
 
 import pytest
 
-from pixelflow.cli.bench import rasterizer
+from larrabee_bridge import rasterizing
+from larrabee_bridge.compare import speed
+from larrabee_bridge.vpu.unit import VectorUnit
+from larrabee_bridge.vpu.unit.program import shipped
 from pixelflow.cli.main import main
 from pixelflow.simd.lanes import AUTO, choose
 
@@ -33,7 +36,9 @@ def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) 
     ],
 )
 def test_rounds_are_told_on_standard_error(pixelflow, monkeypatch, what: str, first: str, last: str) -> None:
-    monkeypatch.setattr(rasterizer, "_TRIANGLES", 100)
+    monkeypatch.setattr(rasterizing, "_TRIANGLES", 100)
+    monkeypatch.setattr(speed, "_TRIANGLES", 1)
+    monkeypatch.setattr(speed, "_SIZE", (32, 24))
     told = pixelflow("bench", what, "--rounds", "2").err.splitlines()
     assert told[0] == first and told[-1].endswith(last)
     assert pixelflow("bench", what, "--rounds", "1", "-q").err == ""
@@ -43,3 +48,22 @@ def test_fresh_processes_are_timed_beside_the_shortest(pixelflow) -> None:
     found = json.loads(pixelflow("bench", "startup", "--rounds", "1", "--json").out)["startup"]
     text = json.dumps(found)
     assert "--help" in text and "no cache" in text and "python -c pass" in text
+
+
+def test_speeds_of_the_vector_unit_are_those_of_what_it_carried_out(pixelflow, monkeypatch) -> None:
+    """Counts by hand: a pass through the kernel takes a number of instructions, each of 1,024 threads the same."""
+    monkeypatch.setattr(rasterizing, "_TRIANGLES", 100)
+    monkeypatch.setattr(speed, "_TRIANGLES", 3)
+    monkeypatch.setattr(speed, "_SIZE", (32, 24))
+    found = json.loads(pixelflow("bench", "larrabee", "--rounds", "1", "--json").out)["larrabee"]
+    rows = found["unit"]
+    kernels = [f"rays.{threads}.{what}" for threads in (1, 1024) for what in ("results", "cycles")]
+    assert sorted(rows) == sorted([*kernels, "frame"])
+    program = shipped("ray.mc", TRIANGLES=3)
+    alone = VectorUnit(program).run()
+    assert rows["rays.1.results"]["instructions"] == rows["rays.1.cycles"]["instructions"] == alone
+    assert rows["rays.1024.cycles"]["instructions"] == 1024 * alone
+    for row in rows.values():
+        assert row["instructions_per_second"] == round(row["instructions"] / row["seconds"]["median"])
+    frame = found["frame"]
+    assert frame["slowdown"]["median"] == pytest.approx(frame["seconds"]["median"] * 1e9 / frame["cycles"])

@@ -15,7 +15,6 @@ import pytest
 from pixelflow.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 DIFFERENT = "pixelflow diff"
 """Here it is shown runs that differ, so its exit code is 1."""
 
@@ -99,9 +98,10 @@ def test_named_files_exist(document: Path) -> None:
     assert not missing
 
 
-def shown(mark: str) -> list[str]:
+def shown(mark: str, document: str = "README.md") -> list[str]:
     """Return the lines of the fenced block after a mark."""
-    found = re.search(rf"<!-- {mark} -->\n```text\n(.*?)```", README, re.DOTALL)
+    text = (ROOT / document).read_text(encoding="utf-8")
+    found = re.search(rf"<!-- {mark} -->\n```text\n(.*?)```", text, re.DOTALL)
     return [line.rstrip() for line in found[1].splitlines()]
 
 
@@ -123,3 +123,11 @@ def test_the_printed_dashboard_is_what_the_command_prints(tmp_path, monkeypatch,
     capsys.readouterr()
     assert main(["--width", "80", "dash", "teapot.npz", "--at", "46900", "--engine", "rows"]) == 0
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown("dashboard")
+
+
+@pytest.mark.slow
+def test_the_printed_frame_of_many_triangles_is_what_the_command_prints(tmp_path, monkeypatch, capsys) -> None:
+    """A hundred thousand triangles on 1600x1200, every cycle of them executed."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["--width", "80", "render", "works", "--machine", "larrabee", "-o", "works.png"]) == 0
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown("works", "GUIDE.md")

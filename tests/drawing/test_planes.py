@@ -5,7 +5,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pixelflow.simd.drawing import DEPTH_GUARD, FAR, REACH, SUBPIXELS, ScreenTriangles, draw, planes_of, snap
+from pixelflow.simd.drawing import (
+    CENTRE,
+    DEPTH_GUARD,
+    FAR,
+    REACH,
+    SAMPLES,
+    SUBPIXELS,
+    ScreenTriangles,
+    draw,
+    planes_of,
+    snap,
+    texture_planes_of,
+)
 
 
 def made(corners, depths, colours) -> ScreenTriangles:
@@ -112,3 +124,47 @@ def test_the_guard_is_as_large_as_rounding_needs() -> None:
             if DEPTH_GUARD <= wanted <= FAR - DEPTH_GUARD:  # as everywhere inside a triangle
                 worst = max(worst, abs(value - wanted))
     assert 60 < worst < DEPTH_GUARD
+
+
+def nearest(value: Fraction) -> int:
+    """Return the nearest integer, of halves the upper one."""
+    return (value + Fraction(1, 2)).__floor__()
+
+
+def whole_planes(corners, values, fraction: int, place: tuple[int, int]) -> tuple[int, int, int]:
+    """A, B and C as the file's docstring has them, in integers without bounds."""
+    (x0, y0), (x1, y1), (x2, y2) = (tuple(map(int, c)) for c in corners)
+    v0, v1, v2 = map(int, values)
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    slope_x = Fraction((v1 - v0) * (y2 - y0) - (v2 - v0) * (y1 - y0), area)
+    slope_y = Fraction((v2 - v0) * (x1 - x0) - (v1 - v0) * (x2 - x0), area)
+    a, b = (nearest(slope * SUBPIXELS * 2**fraction) for slope in (slope_x, slope_y))
+    left, top = min(x0, x1, x2) // SUBPIXELS, min(y0, y1, y2) // SUBPIXELS
+    at_x, at_y = left * SUBPIXELS + place[0] - x0, top * SUBPIXELS + place[1] - y0
+    return a, b, nearest((v0 + slope_x * at_x + slope_y * at_y) * 2**fraction) - a * left - b * top
+
+
+@pytest.mark.parametrize("size", [0.02, 1, 50, 3000, 40000])
+@pytest.mark.parametrize("place", [CENTRE, SAMPLES[0], SAMPLES[3]])
+def test_planes_are_those_of_integers_without_bounds(size: float, place: tuple[int, int]) -> None:
+    """Triangles of any size, slivers and values at the ends of their ranges among them; some reach 16K pixels."""
+    rng = np.random.default_rng(int(size))
+    count, low, high = 60, -REACH, REACH - 1 / 256
+    middle = rng.uniform(low, high, (count, 1, 2)) if size < high else 0
+    points = middle + rng.uniform(-size, size, (count, 3, 2))
+    points[::3, 2] = points[::3, 0] + rng.uniform(0, 1, (20, 1)) * (points[::3, 1] - points[::3, 0])
+    points[::3, 2] += rng.integers(-2, 3, (20, 2)) / 256
+    colours, depths = rng.choice([0, 255, 77], (count, 3, 3)), rng.choice([0, 1, 0.3], (count, 3))
+    texels = rng.choice([REACH - 1e-4, 1e-4 - REACH, 3.7], (count, 3, 2))
+    triangles = snap(np.clip(points, low, high), depths, colours, texels)
+    assert len(triangles) > 30
+    planes, texture = planes_of(triangles, place), texture_planes_of(triangles, place)
+    for number, corners in enumerate(triangles.corners):
+        values = [triangles.depths[number], *triangles.colours[number].T]
+        for plane, (each, fraction, bits) in enumerate(zip(values, planes.fractions, planes.bits, strict=True)):
+            a, b, c = whole_planes(corners, each, fraction, place)
+            expected = [value % 2**bits for value in (a, b, c + 2 ** (fraction - 1))]
+            assert [int(found[number, plane]) for found in (planes.a, planes.b, planes.c)] == expected
+        for plane, each in enumerate(triangles.coordinates[number].T):
+            expected = [value % 2**32 for value in whole_planes(corners, each, 0, place)]
+            assert [int(found[number, plane]) for found in (texture.a, texture.b, texture.c)] == expected

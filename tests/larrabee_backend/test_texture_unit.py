@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.backend import TextureConfig, TileStage, TileTextureUnit, render_back_end
+from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
 from larrabee_bridge.vpu.memory.fibers import run_fibers
 from pixelflow.simd.drawing import Draw, Frame, State, Texture, snap
 from pixelflow.simd.drawing.frame_reference import filtered
@@ -120,3 +121,23 @@ def test_a_texture_of_one_line_misses_once() -> None:
     assert found.texture.misses.tolist() == [1]
     assert found.texture.hits.sum() == found.texture.requests.sum() - 1
     assert filtered(small, np.array([5]), np.array([9])).tolist() == [[200] * 4]
+
+
+@pytest.mark.parametrize("ways", [1, 2, 8])
+def test_sets_hold_what_caches_that_are_used_one_line_after_the_other_hold(ways: int) -> None:
+    """Quads of several tiles ask in several rounds; each tile's cache keeps what it held from round to round."""
+    rng = np.random.default_rng(ways)
+    large = texture(7, 256, 256)
+    unit = TileTextureUnit(3, TextureConfig(cache_bytes=8192, ways=ways))
+    caches = [SetAssociativeCache(8192, ways) for _ in range(3)]
+    places = rng.integers(0, 64, (4, 300, 2)) + rng.integers(0, 2, (4, 300, 1)) * 128
+    for batch in places:
+        tile = np.sort(rng.integers(0, 3, len(batch)))
+        at = 4 * batch[:, :, None] * TEXEL + TEXEL * 2
+        u, v = (np.repeat(at[:, axis], 16, axis=1).astype(np.uint32) for axis in range(2))
+        unit.answer(large, tile, 0 * tile, np.ones((len(batch), 16), bool), u, v)
+        for where, (x, y) in zip(tile.tolist(), batch.tolist(), strict=True):
+            caches[where].touch(y % 64 * 64 + x % 64)
+    assert unit.hits.tolist() == [cache.hits for cache in caches]
+    assert unit.misses.tolist() == [cache.misses for cache in caches]
+    assert unit.hits.min() > 0

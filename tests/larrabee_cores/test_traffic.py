@@ -20,7 +20,6 @@ from larrabee_bridge.pipeline.traffic import (
     default_targets,
     immediate_traffic,
 )
-from larrabee_bridge.vpu.memory.caches import LineCache
 from pixelflow.simd.drawing import (
     Blend,
     DepthTest,
@@ -131,6 +130,28 @@ def test_vertices_are_written_once_and_read_once_a_tile() -> None:
     assert (found.written["vertices"], found.read["vertices"]) == (4 * 32, 14 * 32)
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_corners_are_one_where_all_that_they_are_made_of_is_alike(apart: bool) -> None:
+    """Corners from few places, depths, colours and texels, or from the ends of all ranges, which fill several words."""
+    rng = np.random.default_rng(5)
+    points = rng.choice([-16384.0, 3.5, 16383.0] if apart else [0.0, 1, 2, 3], (400, 3, 2))
+    texels = rng.choice([-16383.0, 0.25, 16383.0], (400, 3, 2))
+    depths, colours = rng.integers(0, 2, (400, 3)), rng.choice([0, 255], (400, 3, 3))
+    first, second = snap(points, depths, colours, texels), snap(points[:50], depths[:50], colours[:50])
+    frame = Frame(64, 64, (0, 0, 0), (Draw("first", first), Draw("second", second)))
+    found = corners_of(frame).ravel().tolist()
+    expected: dict[tuple, int] = {}
+    made = []
+    for number, part in enumerate((first, second)):
+        for t, c in np.ndindex(len(part), 3):
+            texel = () if part.coordinates is None else part.coordinates[t, c].tolist()
+            place, colour = part.corners[t, c].tolist(), part.colours[t, c].tolist()
+            made.append((number, *place, int(part.depths[t, c]), *colour, *texel))
+    for corner, vertex in zip(made, found, strict=True):
+        assert expected.setdefault(corner, vertex) == vertex
+    assert sorted(expected.values()) == list(range(len(expected)))
+
+
 def test_triangles_are_numbered_through_all_draws() -> None:
     """Three squares over each other on one tile: six entries, and twelve vertices, four of each square."""
     frame = Frame(64, 64, (0, 0, 0), tuple(Draw(str(n), rectangle(64, 64, n / 4)) for n in (3, 2, 1)))
@@ -175,16 +196,6 @@ def test_a_target_stands_once() -> None:
             contents_of(Frame(64, 64, (0, 0, 0), (Draw("x", rectangle(9, 9)),))),
             [RenderTarget("colour"), RenderTarget("colour")],
         )
-
-
-def test_the_least_recently_used_line_goes() -> None:
-    cache = LineCache(2)
-    for line, writes in ((1, True), (2, False), (1, False), (3, False), (2, True), (1, False)):
-        cache.touch(line, reads=True, writes=writes)
-    # 1 and 2 come; 3 puts out 2; 2 puts out 1, which is written; 1 puts out 3.
-    assert (cache.read, cache.written) == (5, 1)
-    cache.flush()
-    assert cache.written == 2
 
 
 HOLES = np.full((16, 16, 4), 255, np.uint8)

@@ -78,6 +78,76 @@ def test_what_it_does_not_do_is_refused(source: Path, capsys: pytest.CaptureFixt
     assert INSTRUCTIONS["mul"].manual in capsys.readouterr().out
 
 
+@pytest.fixture
+def scene(source: Path) -> str:
+    path = source.with_name("scene.toml")
+    path.write_text('size = [40, 30]\n[[generated]]\nfamily = "layers"\ndepth = 2\ncolumns = 2\nrows = 2\n')
+    return path.name
+
+
+def test_it_draws(scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("PIL")
+    words = ["render", scene, "--machine", "toy", "-o", "a.png"]
+    assert main([*words, "--stride", "2", "--toy", "clock_mhz=20", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["schema"], found["stride"], found["clock_mhz"]) == ("pixelflow.render-toy/1", 2, 20)
+    assert found["equals_reference"] and found["stages"] == {"cover": found["cycles"]} and Path("a.png").exists()
+    assert main(words) == 0
+    assert "1 sample a pixel · Toy, 1 toy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["render", "-o", "a.png", "--stride", "2"], "is Toy's; add --machine toy"),
+        (["render", "-o", "a.png", "--machine", "toy", "--stride", "5"], "1 to 4, not 5"),
+        (["render", "-o", "a.png", "--machine", "toy", "--tile", "32"], "is Larrabee's; add --machine larrabee"),
+        (["render", "-o", "a.png", "--machine", "toy", "--nodes", "2"], "is PixelFlow's; this is Toy"),
+        (["render", "-o", "a.png", "--machine", "toy", "--projection", "emc"], "on Toy the host projects"),
+        (["compare", "--stride", "2"], "is Toy's; add --machine toy"),
+        (["compare", "--machine", "toy", "--machine", "larrabee", "--nodes", "2"], "this is Toy and Larrabee"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, list) else "",
+)
+def test_options_of_other_machines_are_refused(scene: str, words: list[str], message: str, capsys) -> None:
+    pytest.importorskip("PIL")
+    assert main([words[0], scene, *words[1:]]) == 2
+    assert message in capsys.readouterr().err and not Path("a.png").exists()
+
+
+@pytest.mark.parametrize("names", [("toy",), ("larrabee", "toy"), ("pixelflow", "larrabee", "toy")], ids="-".join)
+def test_any_machines_are_compared(names: tuple[str, ...], scene: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    words = ["compare", scene, *(word for name in names for word in ("--machine", name))]
+    assert main([*words, "--json", "--figure", "a.svg"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["identical"] and [each["machine"].lower() for each in found["machines"]] == list(names)
+    assert found["stride"] == 4 and ("tile" in found) == ("larrabee" in names) == ("tessellation" in found)
+    assert main(words) == 0 and main([*words, "--dash", "--width", "160"]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        all(f"{machine_named(name).title} x1" in shown for name in names) and max(map(len, shown.splitlines())) <= 160
+    )
+
+
+def test_it_is_measured(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["counting"], ["--machine", "toy"]):
+        assert main(["bench", *words, "--rounds", "2"]) == 0
+        assert capsys.readouterr().out == "counted in 2 rounds\n"
+    assert (
+        main(["bench", "counting", "--machine", "larrabee"]) == 2 and main(["bench", "engine", "--machine", "toy"]) == 2
+    )
+    assert "toy has no benchmark engine\n    it has counting" in capsys.readouterr().err
+    assert main(["bench", "--help"]) == 0
+    assert "\ncounting      counting to nine\n" in capsys.readouterr().out
+
+
+def test_it_has_no_paper(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["toy"], ["--machine", "toy"]):
+        assert main(["verify", *words]) == 2
+        assert "there is no paper on toy here" in capsys.readouterr().err
+
+
 def test_it_stands_on_the_core_alone() -> None:
     text = (ROOT / "tests/machines/toy_machine.py").read_text()
     imported = {line.split()[1] for line in text.splitlines() if line.startswith("from pixelflow")}

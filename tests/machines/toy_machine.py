@@ -1,12 +1,23 @@
-"""A machine of four lanes and three instructions, and all that it takes to run, report and trace its programs."""
+"""A machine of four lanes and three instructions, and all that it takes to run, trace, draw, compare and measure."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
+from pixelflow.simd.benchmark import Benchmark, Case, timed
+from pixelflow.simd.commands import (
+    BenchmarkPlace,
+    ConfigurationOption,
+    MachineCommands,
+    MachineDrawing,
+    MachineOption,
+    whole_number,
+)
 from pixelflow.simd.config.param import param
+from pixelflow.simd.drawing import DrawnFrame, Frame, draw_frame, spans_of
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet, Step
 from pixelflow.simd.isa.operands import Count, OperandSpec
 from pixelflow.simd.isa.program import AssembledProgram
@@ -95,6 +106,48 @@ def run(program: AssembledProgram, *, config: ToyConfig | None = None, bus: Bus 
     return done
 
 
+def draw(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: ToyConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+    stride: int = LANES,
+) -> DrawnFrame:
+    """Draw what every triangle covers, ``stride`` lanes wide; its lanes do in integers what the reference says."""
+    config, size = config or ToyConfig(), (frame.width, frame.height)
+    covered = sum(int(spans_of(each.triangles, *size).pixels.sum()) for each in frame.draws)
+    cycles = -(-covered // stride)
+    return DrawnFrame(
+        machine="Toy",
+        parts=parts,
+        lanes=LANES,
+        clock_mhz=config.clock_mhz,
+        cycles=cycles,
+        work=cycles,
+        stages={"cover": cycles},
+        mix={"all": cycles},
+        covered_lanes=covered / (cycles * LANES),
+        enabled_lanes=None,
+        traffic={"pixels": 4 * covered},
+        picture=draw_frame(frame),
+    )
+
+
+COUNTING = Benchmark(
+    lambda rounds, note: [("counting", [Case("count", timed(lambda: sum(range(9))))])],
+    lambda cases: [f"counted in {len(cases[0].times)} rounds"],
+)
+COMMANDS = MachineCommands(
+    MachineDrawing(
+        "Toy",
+        options=(
+            MachineOption("--stride", "stride", "Toy's lanes in use", whole_number, LANES, most=LANES, key="stride"),
+        ),
+        configuration=ConfigurationOption("--toy", "a value of Toy"),
+    ),
+    benchmarks={"counting": BenchmarkPlace("counting to nine", "tests.machines.toy_machine:COUNTING")},
+)
 TARGET = ProgramTarget(
     instructions=INSTRUCTIONS,
     names={},
@@ -116,4 +169,6 @@ MACHINE = MachineRecord(
     configuration=ToyConfig,
     clock_mhz=lambda config: config.clock_mhz,
     run=run,
+    draw=draw,
+    commands=COMMANDS,
 )

@@ -159,7 +159,7 @@ def test_rates_of_the_image_composition_network_are_set_as_other_values_are(
 
 
 def test_a_pixel_that_differs_fails_the_command(tmp_path: Path, monkeypatch, capsys) -> None:
-    from pixelflow.cli.draw import render as drawing
+    from tessellation.rendering import picture as drawing
 
     honest = drawing.draw
 

@@ -8,6 +8,7 @@ from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.architecture import crossing
 from larrabee_bridge.claims.measures.meshes import even_mesh
 from larrabee_bridge.pipeline.coverage.binning import TILES, bin_triangles, in_order, sub_bins
+from larrabee_bridge.pipeline.coverage.distinct import distinct
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.evidence import Measured
 from pixelflow.simd.drawing import spans_of
@@ -38,7 +39,7 @@ def spread_by_area(bench: SceneBench, printed: Printed) -> Measured:
     for area in _AREAS:
         triangles = even_mesh(*_SCREEN, area)
         spans = spans_of(triangles, *_SCREEN)
-        pixels.append(float(spans.pixels.sum() / len(np.unique(spans.triangle))))
+        pixels.append(float(spans.pixels.sum() / len(distinct(spans.triangle))))
         for tile in _SPREAD_TILES:
             spreads[tile].append(bin_triangles(triangles, *_SCREEN, tile).spread)
             figures[f"spread_{tile}_{area:g}"] = round(spreads[tile][-1], 4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.meshes import even_mesh
-from larrabee_bridge.pipeline.coverage.quads import quads_of, quads_of_spans
+from larrabee_bridge.pipeline.coverage.quads import quads_of
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.traffic import (
     BinContents,
@@ -117,7 +117,7 @@ def _compute_ratios() -> Ratios:
     sizes = TileSizes.of(width, height, _TILE)
     for samples in _SAMPLES:
         if samples == 1:
-            quads = quads_of_spans(mesh, width, height, _TILE)
+            quads = quads_of(mesh, width, height, _TILE)
         else:
             quads = rasterize(mesh, width, height, tile=_TILE, samples=samples).quads()
         layer = bin_contents([quads])

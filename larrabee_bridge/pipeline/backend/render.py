@@ -261,6 +261,5 @@ def _picture(colours: np.ndarray, depths: np.ndarray, frame: Frame, columns: int
         rows = tiles.reshape(-1, columns, side, side).transpose(0, 2, 1, 3).reshape(-1, columns * side)
         return rows[: frame.height, : frame.width]
 
-    packed = whole(colours)
-    rgb = np.stack([packed >> np.uint32(8 * channel) & np.uint32(255) for channel in range(3)], axis=-1)
-    return Picture(rgb.astype(np.uint8), (whole(depths) & np.uint32(FAR)).astype(np.int64))
+    rgb = np.ascontiguousarray(whole(colours)).astype("<u4", copy=False).view(np.uint8).reshape(frame.height, -1, 4)
+    return Picture(rgb[..., :3].copy(), (whole(depths) & np.uint32(FAR)).astype(np.int64))

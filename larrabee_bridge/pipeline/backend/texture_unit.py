@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
+from larrabee_bridge.vpu.memory.reuse import found_again
 from larrabee_bridge.vpu.unit.program import LINE_BYTES
 from pixelflow.simd.config.param import check_values, param
 from pixelflow.simd.drawing import Texture
@@ -59,7 +59,7 @@ class TileTextureUnit:
         """Cycles of the work threads, each alone on a core, up to where they ask, and from the answers on."""
         self.pixels, self.cycles, self.hits, self.misses = (np.zeros(self.tiles, np.int64) for _ in range(4))
         """int64[tile] each: pixels filtered, cycles at the unit's rate, accesses to lines that were there or not."""
-        self._caches: dict[int, SetAssociativeCache] = {}
+        self._kept = self._nothing()
         self._bases: dict[int, int] = {}
         self._next = 0
 
@@ -85,7 +85,12 @@ class TileTextureUnit:
 
     def finish(self) -> None:
         """Forget what the caches hold: the tiles are done."""
-        self._caches.clear()
+        self._kept = self._nothing()
+
+    @staticmethod
+    def _nothing() -> tuple[np.ndarray, np.ndarray]:
+        """Return what empty caches hold: tiles and lines, each set's in the order of their last use."""
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def answer(
         self, texture: Texture, tile: np.ndarray, thread: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray
@@ -119,11 +124,26 @@ class TileTextureUnit:
         lines.sort(axis=1)
         lines[:, 1:][lines[:, 1:] == lines[:, :-1]] = -1
         row, column = np.nonzero(lines >= 0)
-        for where, line in zip(tile[row].tolist(), (base + lines[row, column]).tolist(), strict=True):
-            cache = self._caches.get(where)
-            if cache is None:
-                cache = self._caches[where] = SetAssociativeCache(self.config.cache_bytes, self.config.ways)
-            if cache.touch(line):
-                self.hits[where] += 1
-            else:
-                self.misses[where] += 1
+        found = self._found(tile[row], base + lines[row, column])
+        np.add.at(self.hits, tile[row[found]], 1)
+        np.add.at(self.misses, tile[row[~found]], 1)
+
+    def _found(self, tile: np.ndarray, line: np.ndarray) -> np.ndarray:
+        """Use lines of tiles, in their order; return which were in the cache of the tile: bool[access]."""
+        kept, ways = len(self._kept[0]), self.config.ways
+        tile, line = np.concatenate([self._kept[0], tile]), np.concatenate([self._kept[1], line])
+        sets = self.config.cache_bytes // (LINE_BYTES * ways)
+        # Each set of each tile is a cache for itself; those that come first are what it held.
+        which = tile * sets + line % sets
+        order = np.argsort(which, kind="stable")
+        names = tile[order] * self._next + line[order]
+        found = np.empty(len(tile), bool)
+        found[order] = found_again(names, ways)
+        # The last uses of lines, of each set as many as there are ways.
+        _, last = np.unique(names[::-1], return_index=True)
+        last = np.sort(len(names) - 1 - last)
+        set_of = which[order][last]
+        from_end = np.searchsorted(set_of, set_of, side="right") - np.arange(len(last))
+        last = order[last[from_end <= ways]]
+        self._kept = tile[last], line[last]
+        return found[kept:]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from larrabee_bridge.pipeline.backend.programs import constants_of
+from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, MEMORY_BYTES
@@ -26,16 +27,9 @@ _QUEUES = 4
 def draw_bytes(quads: Quads, samples: int, textured: bool) -> int:
     """Return how many bytes the data of a draw need beside the pixels, at most."""
     layout = constants_of(samples, 0, textured)
-    triangles, pairs = len(np.unique(quads.triangle)), int(_begins(quads).sum())
+    triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
     lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads)
     return layout["TRIANGLE_BYTES"] * triangles + layout["QUAD_BYTES"] * len(quads) + lists + 4 * LINE_BYTES
-
-
-def _begins(quads: Quads) -> np.ndarray:
-    """Return which quads are the first of their triangle in their tile."""
-    new = np.ones(len(quads), bool)
-    new[1:] = (np.diff(quads.tile) != 0) | (np.diff(quads.triangle) != 0)
-    return new
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +99,7 @@ class TileMemory:
     def put(self, draw: Draw, quads: Quads, textured: bool) -> DealtDraw:
         """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order."""
         layout = constants_of(self.samples, self.layers, textured)
-        which, local = np.unique(quads.triangle, return_inverse=True)
+        which = distinct(quads.triangle)
         triangles = triangle_words(draw, which, self.samples, textured)
         self._part(self._free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
         tile = np.searchsorted(self.numbers, quads.tile)
@@ -116,16 +110,15 @@ class TileMemory:
         sorting = np.argsort(queue, kind="stable")
         order = np.empty(len(quads), np.int64)
         order[sorting] = np.arange(len(quads))
-        new = _begins(quads)
+        new = begins_of(quads.tile, quads.triangle)
         begins = np.flatnonzero(new)
         headers = self._free + len(which) * layout["TRIANGLE_BYTES"]
         lists = headers + 4 * _HEADER_WORDS * len(begins)
-        address = self._free + local[begins] * layout["TRIANGLE_BYTES"]
+        address = self._free + np.searchsorted(which, quads.triangle[begins]) * layout["TRIANGLE_BYTES"]
         starts, end = self._put_lists(lists, new, address, quads, layout)
         queues = -(-end // LINE_BYTES) * LINE_BYTES
         # Where the queues of its tile go on when the set-up thread comes to a triangle.
-        which_one = thread[:, None] == np.arange(WORKERS)
-        before = (np.cumsum(which_one, axis=0) - which_one)[begins]
+        before = np.stack([np.cumsum(np.append(0, thread == number))[begins] for number in range(WORKERS)], axis=1)
         first = np.cumsum(counts).reshape(-1, WORKERS) - counts.reshape(-1, WORKERS)
         earlier = before - before[np.searchsorted(tile[begins], tile[begins])]
         header = self._part(headers, len(begins), 4 * _HEADER_WORDS)
@@ -203,18 +196,20 @@ def triangle_words(draw: Draw, which: np.ndarray, samples: int, textured: bool) 
     triangles = draw.triangles.part(which)
     places = (CENTRE,) if samples == 1 else SAMPLES
     found = [planes_of(triangles, place) for place in places]
-    abc = np.stack([[planes.a, planes.b, planes.c] for planes in found], axis=-1)  # [abc, triangle, plane, sample]
-    abc[:, :, 1:] <<= _COLOUR_SHIFT
-    if textured:
-        texture = [texture_planes_of(triangles, place) for place in places]
-        abc = np.concatenate([abc, np.stack([[planes.a, planes.b, planes.c] for planes in texture], axis=-1)], axis=2)
-    lanes = abc.reshape(3, len(triangles), -1)
+    texture = [texture_planes_of(triangles, place) for place in places if textured]
     words = np.zeros((len(triangles), layout["TRIANGLE_BYTES"] // 4), np.uint32)
-    for line in range(layout["SETS"]):
-        part = lanes[:, :, LANES * line : LANES * (line + 1)]
-        for row in range(3):
+    # Of each set of lanes a line of A, one of B, one of C; lanes are planes, of each the samples.
+    for row, name in enumerate("abc"):
+        planes = np.stack([getattr(each, name) for each in found], axis=-1)
+        planes[:, 1:] <<= _COLOUR_SHIFT
+        lanes = planes.reshape(len(triangles), -1)
+        if textured:
+            coordinates = np.stack([getattr(each, name) for each in texture], axis=-1)
+            lanes = np.concatenate([lanes, coordinates.reshape(len(triangles), -1)], axis=1)
+        for line in range(layout["SETS"]):
+            part = lanes[:, LANES * line : LANES * (line + 1)]
             start = LANES * (3 * line + row)
-            words[:, start : start + part.shape[2]] = part[row].astype(np.uint32)
+            words[:, start : start + part.shape[1]] = part.astype(np.uint32)
     red, green, blue = triangles.colours[:, 0].T
     words[:, layout["COLOUR"] // 4] = red | green << 8 | blue << 16
     return words

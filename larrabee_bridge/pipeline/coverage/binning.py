@@ -13,6 +13,7 @@ from enum import Enum
 
 import numpy as np
 
+from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from pixelflow.simd.drawing import SUBPIXELS, ScreenTriangles, edges_of, spans_of
 from pixelflow.simd.errors import Fault, InputError
 
@@ -55,7 +56,7 @@ class Bins:
     @property
     def spread(self) -> float:
         """Entries beyond one for each triangle that is in any bin, as a share of those (4.1: "bin spread")."""
-        binned = len(np.unique(self.triangles))
+        binned = len(distinct(self.triangles))
         return self.entries / binned - 1 if binned else 0.0
 
 
@@ -66,28 +67,31 @@ def bin_triangles(
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
     columns, rows = -(-width // tile), -(-height // tile)
+    count = max(len(triangles), 1)
     if rule is BinRule.COVERED:
-        number, place = _covered(triangles, width, height, tile, columns)
+        keys = _covered(triangles, width, height, tile, columns)
     else:
         number, place = _boxed(triangles, width, height, tile, columns)
         if rule is BinRule.EDGES:
             kept = _not_rejected(triangles, number, place, tile, columns, (width, height))
             number, place = number[kept], place[kept]
-    order = np.lexsort((number, place))
-    starts = np.searchsorted(place[order], np.arange(columns * rows + 1))
-    return Bins(tile, columns, rows, starts, number[order])
+        keys = np.sort(place * count + number)
+    place, number = np.divmod(keys, count)
+    return Bins(tile, columns, rows, np.searchsorted(place, np.arange(columns * rows + 1)), number)
 
 
-def _covered(
-    triangles: ScreenTriangles, width: int, height: int, tile: int, columns: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _covered(triangles: ScreenTriangles, width: int, height: int, tile: int, columns: int) -> np.ndarray:
+    """Return pairs of a tile and a triangle, tile x triangles + triangle, ascending: int64[pair]."""
     spans = spans_of(triangles, width, height)
     first, last = spans.first // tile, spans.last // tile
-    which = np.repeat(np.arange(len(spans.row)), last - first + 1)
-    column = np.arange(len(which)) - np.repeat(np.cumsum(last - first + 1) - (last - first + 1), last - first + 1)
-    place = (spans.row[which] // tile) * columns + first[which] + column
-    pairs = np.unique(np.stack([spans.triangle[which], place], axis=1), axis=0)
-    return pairs[:, 0], pairs[:, 1]
+    band = spans.row // tile
+    # Most rows of a triangle lie in the same tiles as the row above.
+    new = begins_of(spans.triangle, band, first, last)
+    triangle, band, first, last = (each[new] for each in (spans.triangle, band, first, last))
+    across = last - first + 1
+    column = np.arange(int(across.sum())) + np.repeat(first - (np.cumsum(across) - across), across)
+    keys = (np.repeat(band, across) * columns + column) * max(len(triangles), 1) + np.repeat(triangle, across)
+    return distinct(keys)
 
 
 def _boxed(

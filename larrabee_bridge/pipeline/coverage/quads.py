@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, edges_of, spans_of
+from larrabee_bridge.pipeline.coverage.distinct import begins_of
+from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles, spans_of
 
-__all__ = ["QUAD", "Quads", "quads_of", "quads_of_spans"]
+__all__ = ["QUAD", "Quads", "quads_of"]
 
 QUAD = 4
 """Pixels of a side."""
@@ -42,56 +43,39 @@ class Quads:
 
     def ordered(self) -> Quads:
         """Return the same quads in the order that this class promises."""
-        order = np.lexsort((self.x, self.y, self.triangle, self.tile))
+        across, triangles = (int(each.max(initial=0)) + 1 for each in (self.x, self.triangle))
+        pair, place = self.tile * triangles + self.triangle, self.y * across + self.x
+        rises = pair[1:] - pair[:-1]
+        if ((rises > 0) | (rises == 0) & (place[1:] >= place[:-1])).all():
+            return self  # as blocks of 4x4 come out of the rasterizer
+        order = np.lexsort((place, pair))
         return Quads(*(values[order] for values in (self.tile, self.triangle, self.x, self.y, self.masks)))
 
 
 def quads_of(triangles: ScreenTriangles, width: int, height: int, tile: int = 64, samples: int = 1) -> Quads:
-    """Return the quads of triangles on a screen, worked out in 64-bit integers, triangle after triangle."""
-    columns = -(-width // tile)
-    edges = [edges_of(triangles, place) for place in ((CENTRE,) if samples == 1 else SAMPLES)]
-    low = np.clip(triangles.corners.min(axis=1) // 256, 0, (width, height)) // QUAD * QUAD
-    high = np.clip(triangles.corners.max(axis=1) // 256 + 1, 0, (width, height))
-    found: list[tuple[np.ndarray, ...]] = []
-    for number, ((left, top), (right, bottom)) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
-        if left >= right or top >= bottom:
-            continue
-        across, down = -(-(right - left) // QUAD), -(-(bottom - top) // QUAD)
-        i, j = left + np.arange(QUAD * across), top + np.arange(QUAD * down)[:, None]
-        masks = np.empty((down, across, samples), np.uint16)
-        for sample, edge in enumerate(edges):
-            covered = (i < width) & (j < height)
-            for a, b, c in zip(edge.a[number], edge.b[number], edge.c[number], strict=True):
-                covered &= a * i + b * j + c < 0
-            bits = covered.reshape(down, QUAD, across, QUAD).transpose(0, 2, 1, 3).reshape(down, across, QUAD * QUAD)
-            masks[..., sample] = (bits.astype(np.int64) << np.arange(QUAD * QUAD)).sum(axis=-1)
-        row, column = np.nonzero(masks.any(axis=-1))
-        x, y = left + QUAD * column, top + QUAD * row
-        found.append((y // tile * columns + x // tile, np.full(len(x), number), x, y, masks[row, column]))
-    if not found:
-        none = np.zeros(0, np.int64)
-        return Quads(none, none, none, none, np.zeros((0, samples), np.uint16))
-    return Quads(*(np.concatenate(each) for each in zip(*found, strict=True))).ordered()
-
-
-def quads_of_spans(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Quads:
-    """Return the quads of triangles on a screen, at one sample a pixel."""
-    spans = spans_of(triangles, width, height)
-    blocks = spans.last // QUAD - spans.first // QUAD + 1
+    """Return the quads of triangles on a screen, by their spans at each sample, in 64-bit integers."""
+    places = (CENTRE,) if samples == 1 else SAMPLES
+    spans = [spans_of(triangles, width, height, place, empty=True) for place in places]
+    triangle, row = spans[0].triangle, spans[0].row
+    # Rows of quads of triangles, and of each its four rows of pixels; those that are not there are empty.
+    new = begins_of(triangle, row // QUAD)
+    band = np.cumsum(new) - 1
+    first, last = (np.full((samples, int(new.sum()), QUAD), none) for none in (width, -1))
+    for sample, each in enumerate(spans):
+        first[sample, band, row % QUAD], last[sample, band, row % QUAD] = each.first, each.last
+    left = first.min(axis=(0, 2), initial=width) // QUAD
+    blocks = np.maximum(last.max(axis=(0, 2), initial=-1) // QUAD - left + 1, 0)
     which = np.repeat(np.arange(len(blocks)), blocks)
-    column = np.arange(len(which)) - np.repeat(np.cumsum(blocks) - blocks, blocks) + spans.first[which] // QUAD
-    low = np.maximum(spans.first[which] - QUAD * column, 0)
-    high = np.minimum(spans.last[which] - QUAD * column, QUAD - 1)
-    row = spans.row[which]
-    bits = ((1 << high + 1) - (1 << low)) << QUAD * (row % QUAD)
-    across, down = -(-width // QUAD), -(-height // QUAD)
-    key = (spans.triangle[which] * down + row // QUAD) * across + column
-    order = np.argsort(key, kind="stable")
-    key, bits = key[order], bits[order]
-    begins = np.flatnonzero(np.diff(key, prepend=-1))
-    masks = np.bitwise_or.reduceat(bits, begins) if len(begins) else bits
-    rest, column = np.divmod(key[begins], across)
-    triangle, row = np.divmod(rest, down)
-    x, y = QUAD * column, QUAD * row
-    place = y // tile * -(-width // tile) + x // tile
-    return Quads(place, triangle, x, y, masks.astype(np.uint16)[:, None]).ordered()
+    x = QUAD * (np.arange(len(which)) + np.repeat(left - (np.cumsum(blocks) - blocks), blocks))
+    y, number = row[new][which] // QUAD * QUAD, triangle[new][which]
+    masks = np.zeros((len(which), samples), np.uint16)
+    for sample in range(samples):
+        for below in range(QUAD):
+            low = np.clip(first[sample, which, below] - x, 0, QUAD)
+            high = np.clip(last[sample, which, below] + 1 - x, low, QUAD)
+            masks[:, sample] |= ((1 << high) - (1 << low) << QUAD * below).astype(np.uint16)
+    columns, side, count = -(-width // tile), tile // QUAD, max(len(triangles), 1)
+    place = y // tile * columns + x // tile
+    order = np.argsort(((place * count + number) * side + y % tile // QUAD) * side + x % tile // QUAD)
+    order = order[masks[order].any(axis=1)]
+    return Quads(place[order], number[order], x[order], y[order], masks[order])

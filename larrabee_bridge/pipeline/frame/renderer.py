@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back_end
-from larrabee_bridge.pipeline.coverage.binning import BinRule, Bins, bin_triangles, in_order, sub_bins
+from larrabee_bridge.pipeline.coverage.binning import BinRule, Bins, bin_triangles
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
 from larrabee_bridge.pipeline.traffic import RenderTarget, default_targets
@@ -135,17 +135,17 @@ def _check_cores(cores: int | Sequence[int], primsets: int) -> None:
 
 
 def merged(quads: Quads, bins: Bins, count: int, primset: int, cores: Sequence[int]) -> Quads:
-    """Return quads in the order in which the back end reads their triangles from the sub-bins of cores (4.3)."""
-    place = np.empty(bins.entries, np.int64)
-    for tile in range(bins.columns * bins.rows):
-        first, last = bins.starts[tile : tile + 2]
-        if last - first > 1:
-            order = np.fromiter(in_order(sub_bins(bins, tile, count, primset, cores)), np.int64, last - first)
-            # The triangles of a bin are ascending.
-            place[first + np.searchsorted(bins.triangles[first:last], order)] = first + np.arange(last - first)
-        else:
-            place[first:last] = np.arange(first, last)
-    keys = np.repeat(np.arange(len(bins.starts) - 1), np.diff(bins.starts)) * count + bins.triangles
-    pair = place[np.searchsorted(keys, quads.tile * count + quads.triangle)]
-    which = np.lexsort((quads.x, quads.y, pair, quads.tile))
+    """Return quads in the order in which the back end reads their triangles from the sub-bins of cores (4.3).
+
+    ``quads`` are in the order that they promise, ``cores`` as for `sub_bins`, which has the same for one tile.
+    """
+    tile = np.repeat(np.arange(len(bins.starts) - 1), np.diff(bins.starts))
+    sequence = bins.triangles // primset
+    # Each core has filled its sub-bins PrimSet by PrimSet; of all of a tile the least sequence id is read first.
+    filled = np.lexsort((sequence, np.asarray(cores, np.int64)[sequence], tile))
+    read = filled[np.lexsort((sequence[filled], tile[filled]))]
+    place = np.empty(len(read), np.int64)
+    place[read] = np.arange(len(read))
+    pair = place[np.searchsorted(tile * count + bins.triangles, quads.tile * count + quads.triangle)]
+    which = np.argsort(pair, kind="stable")
     return Quads(*(each[which] for each in (quads.tile, quads.triangle, quads.x, quads.y, quads.masks)))

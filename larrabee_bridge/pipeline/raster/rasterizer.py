@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from larrabee_bridge.pipeline.coverage.binning import TILES, BinRule, Bins, bin_triangles
+from larrabee_bridge.pipeline.coverage.distinct import distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
 from larrabee_bridge.pipeline.raster.runs import Counted, Descent, SetUp
 from larrabee_bridge.vpu.core import CoreConfig
@@ -130,7 +131,8 @@ def rasterize(
     x = number % bins.columns * tile + (place & 127)
     y = number // bins.columns * tile + (place >> 7)
     triangle = bins.triangles[pair]
-    order = np.lexsort((x, y, triangle, number))
+    # Places are below 128 x 128, row by row: blocks of a pair lie as those of the screen do.
+    order = np.argsort((number * max(len(triangles), 1) + triangle << 14) + place, kind="stable")
     blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
     return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted)
 
@@ -145,8 +147,7 @@ def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int 
         found = bin_triangles(moved, width, height, tile, BinRule.COVERED)
         number = np.repeat(np.arange(found.columns * found.rows), np.diff(found.starts))
         keys.append(number * len(triangles) + found.triangles)
-    both = np.unique(np.concatenate(keys))
-    number, triangle = both // max(len(triangles), 1), both % max(len(triangles), 1)
+    number, triangle = np.divmod(distinct(np.concatenate(keys)), max(len(triangles), 1))
     starts = np.searchsorted(number, np.arange(found.columns * found.rows + 1))
     return Bins(tile, found.columns, found.rows, starts, triangle)
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.traffic.accesses import Accesses
 from larrabee_bridge.pipeline.traffic.settings import LINE_BYTES, SAMPLE_BYTES, TrafficConfig
 from larrabee_bridge.pipeline.traffic.sums import Traffic
-from larrabee_bridge.vpu.memory.caches import LineCache
+from larrabee_bridge.vpu.memory.reuse import found_again
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.errors import Fault, InputError
 
@@ -108,12 +109,14 @@ def bin_contents(quads: Sequence[Quads], triangles: Sequence[int] | None = None)
     tile, x, y = (np.concatenate([getattr(each, name) for each in quads]) for name in ("tile", "x", "y"))
     masks = np.concatenate([each.masks for each in quads])
     full = (masks == 0xFFFF).all(axis=1)
-    big = np.stack([tile, triangle, x // 16, y // 16], axis=1)[full]
-    _, pieces = np.unique(big, axis=0, return_counts=True)
+    every = max(int(first[-1]), 1)
+    entries = distinct(tile * every + triangle)
+    rows = int(y.max(initial=0)) // 16 + 1
+    _, pieces = np.unique((x // 16 * rows + y // 16)[full] * every + triangle[full], return_counts=True)
     full_16 = int((pieces == 16).sum())
     return BinContents(
-        tiles=np.unique(tile),
-        entries=np.unique(np.stack([tile, triangle], axis=1), axis=0),
+        tiles=distinct(tile),
+        entries=np.stack(np.divmod(entries, every), axis=1),
         full_16=full_16,
         full_4=int(full.sum()) - 16 * full_16,
         partial_4=int((~full).sum()),
@@ -167,31 +170,43 @@ def corners_of(frame: Frame) -> np.ndarray:
         triangles = draw.triangles
         parts = [triangles.corners, triangles.depths[..., None], triangles.colours]
         parts += [triangles.coordinates] if triangles.coordinates is not None else []
-        rows = np.concatenate(parts, axis=-1)
-        vertices, numbers = np.unique(rows.reshape(-1, rows.shape[-1]), axis=0, return_inverse=True)
-        found.append(first + numbers.reshape(-1, 3))
-        first += len(vertices)
+        rows = _packed(np.concatenate(parts, axis=-1).reshape(3 * len(triangles), -1))
+        order = np.lexsort(rows) if len(triangles) else np.zeros(0, np.int64)
+        new = begins_of(*(row[order] for row in rows))
+        numbers = np.empty(len(order), np.int64)
+        numbers[order] = first - 1 + np.cumsum(new)
+        found.append(numbers.reshape(-1, 3))
+        first += int(np.count_nonzero(new))
     return np.concatenate(found)
+
+
+def _packed(rows: np.ndarray) -> list[np.ndarray]:
+    """Return fewer columns that tell the same rows apart: as many side by side in one as 63 bits hold."""
+    found: list[np.ndarray] = []
+    room = 0
+    for column in rows.T:
+        least = int(column.min(initial=0))
+        bits = (int(column.max(initial=0)) - least).bit_length()
+        if not found or bits > room:
+            found.append(column - least)
+            room = 63 - bits
+        else:
+            found[-1] = (found[-1] << bits) + (column - least)
+            room -= bits
+    return found
 
 
 def _vertices(entries: np.ndarray, corners: np.ndarray | None) -> tuple[int, int]:
     """Return how many vertices are in any bin, and in how many (tile, vertex) pairs: each is read once a tile."""
     if corners is None:
-        return 3 * len(np.unique(entries[:, 1])), 3 * len(entries)
+        return 3 * len(distinct(entries[:, 1])), 3 * len(entries)
     used = corners[entries[:, 1]]
-    pairs = np.stack([np.repeat(entries[:, 0], 3), used.ravel()], axis=1)
-    return len(np.unique(used)), len(np.unique(pairs, axis=0))
+    pairs = np.repeat(entries[:, 0], 3) * (int(used.max(initial=0)) + 1) + used.ravel()
+    return len(distinct(used)), len(distinct(pairs))
 
 
 def _texture_lines(accesses: Accesses, config: TrafficConfig) -> int:
-    cache, tile_of = (
-        LineCache(config.core_texture_cache // LINE_BYTES),
-        np.repeat(accesses.tile, np.diff(accesses.starts)),
-    )
-    before = -1
-    for tile, line in zip(tile_of.tolist(), accesses.lines.tolist(), strict=True):
-        if tile != before:
-            cache.flush()
-            before = tile
-        cache.touch(line, reads=True, writes=False)
-    return cache.read
+    """Return how many lines of texels come from memory, where every tile begins with an empty cache."""
+    tile = np.repeat(accesses.tile, np.diff(accesses.starts))
+    keys = tile * (int(accesses.lines.max(initial=0)) + 1) + accesses.lines
+    return int(np.count_nonzero(~found_again(keys, config.core_texture_cache // LINE_BYTES)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from larrabee_bridge.pipeline.traffic.accesses import Accesses
 from larrabee_bridge.pipeline.traffic.settings import LINE_BYTES, TrafficConfig
 from larrabee_bridge.pipeline.traffic.sums import Traffic
-from larrabee_bridge.vpu.memory.caches import LineCache
+from larrabee_bridge.vpu.memory.reuse import found_again, line_moves
 
 __all__ = ["immediate_traffic"]
 
@@ -19,42 +21,35 @@ def immediate_traffic(accesses: Accesses, config: TrafficConfig | None = None) -
     config = config or TrafficConfig()
     block_bytes = LINE_BYTES * accesses.samples
     smaller_colour, smaller_depth = config.compression(accesses.samples)
-    colour = _target(
-        accesses.block.tolist(),
-        accesses.colour_read.tolist(),
-        accesses.colour_written.tolist(),
-        LineCache(config.colour_cache // block_bytes),
-        config.fast_clear,
+    colour_read, colour_written = _target(
+        accesses.block, accesses.colour_read, accesses.colour_written, config.colour_cache // block_bytes, config
     )
-    depth = _target(
-        accesses.block.tolist(),
-        accesses.depth_read.tolist(),
-        accesses.depth_written.tolist(),
-        LineCache(config.depth_cache // block_bytes),
-        config.fast_clear,
+    depth_read, depth_written = _target(
+        accesses.block, accesses.depth_read, accesses.depth_written, config.depth_cache // block_bytes, config
     )
-    texture = LineCache(config.texture_cache // LINE_BYTES)
-    for line in accesses.lines.tolist():
-        texture.touch(line, reads=True, writes=False)
+    texels = int(np.count_nonzero(~found_again(accesses.lines, config.texture_cache // LINE_BYTES)))
     return Traffic(
         read={
-            "colour": colour.read * block_bytes // smaller_colour,
-            "depth": depth.read * block_bytes // smaller_depth,
-            "texture": texture.read * LINE_BYTES,
+            "colour": colour_read * block_bytes // smaller_colour,
+            "depth": depth_read * block_bytes // smaller_depth,
+            "texture": texels * LINE_BYTES,
         },
         written={
-            "colour": colour.written * block_bytes // smaller_colour,
-            "depth": depth.written * block_bytes // smaller_depth,
+            "colour": colour_written * block_bytes // smaller_colour,
+            "depth": depth_written * block_bytes // smaller_depth,
         },
     )
 
 
-def _target(blocks: list[int], reads: list[bool], writes: list[bool], cache: LineCache, fast_clear: bool) -> LineCache:
-    clear = set(blocks) if fast_clear else set()
-    for block, read, write in zip(blocks, reads, writes, strict=True):
-        if read or write:
-            cache.touch(block, reads=read and block not in clear, writes=write)
-            if write:
-                clear.discard(block)
-    cache.flush()
-    return cache
+def _target(
+    blocks: np.ndarray, reads: np.ndarray, writes: np.ndarray, lines: int, config: TrafficConfig
+) -> tuple[int, int]:
+    """Return how many blocks of a target come from memory and go there; a cache has room for ``lines`` of them."""
+    used = reads | writes
+    blocks, reads, writes = blocks[used], reads[used], writes[used]
+    if config.fast_clear and len(blocks):
+        # Until a block is written it is known, and what is written at once is not read before.
+        first = np.full(int(blocks.max()) + 1, len(blocks))
+        np.minimum.at(first, blocks[writes], np.flatnonzero(writes))
+        reads = reads & (np.arange(len(blocks)) > first[blocks])
+    return line_moves(blocks, reads, writes, lines)

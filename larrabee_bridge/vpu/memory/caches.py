@@ -1,4 +1,4 @@
-"""Caches: L1 and L2 slice of a core, sets of lines, and an ideal one that keeps any line anywhere and writes back."""
+"""Caches: L1 and L2 slice of a core, sets of lines that are used one after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from larrabee_bridge.vpu.unit.program import LINE_BYTES
 
-__all__ = ["CacheHierarchy", "LineCache", "SetAssociativeCache"]
+__all__ = ["CacheHierarchy", "SetAssociativeCache"]
 
 
 class SetAssociativeCache:
@@ -52,29 +52,3 @@ class CacheHierarchy:
             if not self.l1.touch(line):
                 longest = max(longest, self.l2_cycles if self.l2.touch(line) else self.memory_cycles)
         return longest
-
-
-class LineCache:
-    """Any line anywhere, the least recently used written back first; counts lines from memory and to memory."""
-
-    def __init__(self, lines: int) -> None:
-        self.lines = lines
-        # From the least to the most recently used: whether it was written.
-        self._kept: dict[int, bool] = {}
-        self.read = 0
-        self.written = 0
-
-    def touch(self, line: int, *, reads: bool, writes: bool) -> None:
-        """Use a line; it comes from memory where it is not there and something of it is read."""
-        dirty = self._kept.pop(line, None)
-        if dirty is None:
-            dirty = False
-            self.read += reads
-        self._kept[line] = dirty or writes
-        if len(self._kept) > self.lines:
-            self.written += self._kept.pop(next(iter(self._kept)))
-
-    def flush(self) -> None:
-        """Write back all lines that were written, and forget all."""
-        self.written += sum(self._kept.values())
-        self._kept.clear()

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
-from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, peak_megabytes, ratios, rounds_text
 from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
 from pixelflow.node.parts.array.pe_array import PeArray
+from pixelflow.simd.benchmark import Benchmark, Case, Note, peak_megabytes, ratios, rounds_text
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine
 from pixelflow.simd.report import Column, Fact, Part, Table, counted, fixed, number, spread

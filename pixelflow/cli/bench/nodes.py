@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 
-from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, ratios, rounds_text
 from pixelflow.cli.bench.engines import memory_line, prepared_chain, settle
 from pixelflow.cli.bench.mix import MIX_NAME, instructions
 from pixelflow.config import THESIS
 from pixelflow.node.parts.array.pe_array import PeArray
+from pixelflow.simd.benchmark import Benchmark, Case, Note, ratios, rounds_text
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.engine import Action, Engine

@@ -20,7 +20,6 @@ from time import perf_counter, process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, ratios, timed
 from pixelflow.cli.bench.streams import MILLISECONDS
 from pixelflow.config import THESIS
 from pixelflow.isa import Program
@@ -29,6 +28,7 @@ from pixelflow.node.parts.kernels import choose
 from pixelflow.node.parts.texture.addresses import Physical
 from pixelflow.observe import RunBegan
 from pixelflow.simd import lanes
+from pixelflow.simd.benchmark import Benchmark, Case, Note, median_ratio, ratios, timed
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, fixed, number
 from tessellation import Method, Patch

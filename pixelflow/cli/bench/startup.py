@@ -15,9 +15,9 @@ from pathlib import Path
 from time import perf_counter
 
 import pixelflow
-from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, rounds_text
 from pixelflow.cli.bench.passes import NAME, PATCHES, nets
 from pixelflow.cli.bench.streams import MILLISECONDS
+from pixelflow.simd.benchmark import Benchmark, Case, Note, median_ratio, rounds_text
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.report import Column, Fact, Part, Table

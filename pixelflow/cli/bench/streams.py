@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from microcode import assemble
-from pixelflow.cli.bench.benchmark import Benchmark, Case, Note, median_ratio, timed
 from pixelflow.config import THESIS
 from pixelflow.node import Node
+from pixelflow.simd.benchmark import Benchmark, Case, Note, median_ratio, timed
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number, spread
 

@@ -9,12 +9,12 @@ from functools import partial
 from time import perf_counter
 
 from microcode import assemble
-from pixelflow.cli.bench.benchmark import Benchmark, Case, Note
 from pixelflow.cli.bench.streams import MILLISECONDS, PASS, PASS_NAME
 from pixelflow.cli.watch.trace_files import known_of
 from pixelflow.config import THESIS
 from pixelflow.node import Node
 from pixelflow.observe.tracer import NodeTracer
+from pixelflow.simd.benchmark import Benchmark, Case, Note
 from pixelflow.simd.report import Column, Fact, Part, Table, fixed, number
 from pixelflow.simd.trace import Trace, TraceClock
 from pixelflow.simd.trace.formats import FORMATS, Format

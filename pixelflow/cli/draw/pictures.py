@@ -6,17 +6,16 @@ import argparse
 import os
 from pathlib import PurePath
 
-from pixelflow.cli.shell.arguments import UsageError, count
+from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import Fault, InputError, Place
 from tessellation.picture.preview import require_pillow
 from tessellation.scenes import files_of
 
-__all__ = ["check_picture", "nodes_of", "picture_size", "write_picture"]
+__all__ = ["check_picture", "picture_size", "write_picture"]
 
 _MOST_PIXELS = 4096
-_MOST_NODES = 40
 
 
 def check_picture(scene: str, path: str) -> None:
@@ -39,13 +38,6 @@ def write_picture(path: str, picture: Picture) -> None:
 
     with output_file(path, binary=True) as stream:
         Image.fromarray(picture.colours, "RGB").save(stream, format="PNG")
-
-
-def nodes_of(text: str) -> int:
-    """Return a number of nodes, 1 to 40; for argparse."""
-    if (value := count(text)) > _MOST_NODES:
-        raise argparse.ArgumentTypeError(f"expected 1 to {_MOST_NODES} nodes, as a machine has; found {text[:40]!r}")
-    return value
 
 
 def picture_size(text: str) -> tuple[int, int]:

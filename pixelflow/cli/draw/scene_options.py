@@ -11,12 +11,12 @@ from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
-from tessellation import BUILT_IN
 from tessellation.scenes import MESHES, SCENES, SceneSource
+from tessellation.surface.bpt import BUILT_IN, is_patches
 
 _MOST_SAMPLES = 16
 
-__all__ = ["add_scene_options", "is_patches", "scene_source"]
+__all__ = ["add_scene_options", "scene_source"]
 
 
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +34,6 @@ def _samples(text: str) -> int:
     if not 2 <= (value := count(text)) <= _MOST_SAMPLES:
         raise argparse.ArgumentTypeError(f"expected 2 to {_MOST_SAMPLES}, found {text[:40]!r}")
     return value
-
-
-def is_patches(scene: str) -> bool:
-    """Return whether a scene is named patches, which are tessellated."""
-    return scene in BUILT_IN or PurePath(scene).suffix.lower() == ".bpt"
 
 
 def scene_source(

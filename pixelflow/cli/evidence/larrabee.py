@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS
-from pixelflow.cli.evidence import claims as larrabee_claims
+from pixelflow.cli.evidence import vector as larrabee_run
+from pixelflow.cli.evidence.verify import add_choice, paper_named, verify
 from pixelflow.cli.model.isa import instructions_report
-from pixelflow.cli.run import vector as larrabee_run
 from pixelflow.cli.shell.arguments import add_common_options
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.report import Report
@@ -34,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "another one."
     )
     claims = actions.add_parser("claims", help="published claims beside what is measured", description=text)
-    larrabee_claims.add_arguments(claims)
+    help_only = "claims of a section, table or figure (3.3, table1, fig12), or a claim's name (repeatable)"
+    claims.add_argument("--only", action="extend", nargs="+", default=[], metavar="CLAIM", help=help_only)
+    add_choice(claims)
+    claims.set_defaults(strict=False, markdown=None, svg=None, figure=None)
     for action in (run_action, isa, claims):
         add_common_options(action)
 
@@ -45,4 +48,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         found = INSTRUCTIONS.values() if args.operation is None else (INSTRUCTIONS.find(args.operation.lower()),)
         command = "pixelflow larrabee isa OP" if args.operation is None else None
         return instructions_report(found, "pixelflow.larrabee-isa/1", command)
-    return (larrabee_claims if args.action == "claims" else larrabee_run).run(args, screen)
+    if args.action == "claims":  # the old spelling of `verify larrabee`
+        everything = "pixelflow larrabee claims --quick"
+        return verify(paper_named("larrabee"), args.only, args, screen, option="--only", everything=everything)
+    return larrabee_run.run(args, screen)

@@ -4,7 +4,7 @@ TABLE is the number of a table, or a name such as table7, figure13, section5, 4.
 verified. What is measured is executed at that moment. A row that deviates must have a note that accounts for it, else
 the exit code is 1; with --strict no note excuses a deviation.
 
-With the name of another machine as the first TABLE, what the paper on it claims is verified: `verify larrabee 6.4`.
+With the name of another machine as the first TABLE, or as --machine, what the paper on it claims is verified.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_drawing, check_writable, output_file
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
@@ -31,11 +32,9 @@ EXAMPLES = (
     "pixelflow verify --strict 2 3 table6",
     "pixelflow verify appendix-b 2.2.4 --json",
     "pixelflow verify --list",
-    "pixelflow verify larrabee 6.4 table1 gather-gain",
+    *examples_for("verify", PIXELFLOW),
 )
 
-_MACHINE = "pixelflow"
-"""Whose paper is verified where none is named."""
 _SUFFIXES = {"markdown": (".md",), "svg": (".svg",), "figure": (".png", ".svg")}
 _WATCHED = ("stats", "trace", "live", "frame")
 _LETTERS = "".join(each.letter for each in ClaimClass)
@@ -45,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add tables and outputs."""
     add = parser.add_argument
     add("tables", nargs="*", metavar="TABLE", help="what to verify (default: everything)")
+    add("--machine", metavar="NAME", help="whose paper (default: pixelflow)")
     add("--strict", action="store_true", help="let every deviation fail, also those that a note accounts for")
     add("--list", action="store_true", help="list what can be verified; execute nothing")
     add_choice(parser)
@@ -65,9 +65,10 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Verify, write the files, report; fails where a row does."""
-    named = [name for name in args.tables[:1] if name in machine_names()]
-    paper = paper_named(*named or [_MACHINE])
-    names, everything = args.tables[len(named) :], " ".join(["pixelflow verify", *named, "--list"])
+    named = [] if args.machine is not None else [name for name in args.tables[:1] if name in machine_names()]
+    machine, names = args.machine or (*named, PIXELFLOW)[0], args.tables[len(named) :]
+    paper, own = paper_named(machine), [machine] if machine != PIXELFLOW else []
+    everything = " ".join(["pixelflow verify", *own, "--list"])
     _check_outputs(args, paper)
     if args.list:
         claims = _chosen(paper, names, args.classes, "TABLE", everything)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn, TypeVar
 
 from pixelflow.cli.shell.screen import FORMATS
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.commands import whole_number
+from pixelflow.simd.errors import UsageError, nearest
 
 __all__ = [
     "Parser",
@@ -18,8 +20,12 @@ __all__ = [
     "add_engine_option",
     "count",
     "count_or_zero",
+    "parsed",
     "screen_width",
 ]
+
+
+_Value = TypeVar("_Value")
 
 
 class Parser(argparse.ArgumentParser):
@@ -57,7 +63,9 @@ class Parser(argparse.ArgumentParser):
         self.below = found.choices
         return found
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_args(
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> argparse.Namespace:
         parsed, unknown = self.parse_known_args(args, namespace)
         if unknown:
             self.error(_unknown_text(unknown, list(self._all_options())))
@@ -86,15 +94,6 @@ class Parser(argparse.ArgumentParser):
             yield from action.option_strings
         for below in self.below.values():
             yield from below._all_options()
-
-
-class UsageError(InputError):
-    """An option whose value can be judged only when the program or the machine is known; exit code 2."""
-
-    exit_code = 2
-
-    def __init__(self, option: str, message: str, hint: str | None = None) -> None:
-        super().__init__(Fault(message, Place(option if len(option) <= 60 else option[:57] + "..."), hint))
 
 
 def _unknown_text(unknown: Sequence[str], options: Sequence[str]) -> str:
@@ -157,32 +156,22 @@ def add_engine_option(parser: argparse.ArgumentParser) -> None:
 
 def count(text: str) -> int:
     """Parse a positive whole number for argparse; underscores between digits are allowed."""
+    return parsed(whole_number, text)
+
+
+def parsed(parse: Callable[[str], _Value], text: str) -> _Value:
+    """Return what ``parse`` returns; the text of its ValueError becomes the one of argparse."""
     try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text[:40]!r}")
-    return value
+        return parse(text)
+    except ValueError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
 
 
 def count_or_zero(text: str) -> int:
     """Parse a whole number from 0 on for argparse; underscores between digits are allowed."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, found {text[:40]!r}")
-    return value
+    return parsed(partial(whole_number, least=0, wanted="a whole number from 0 on"), text)
 
 
 def screen_width(text: str) -> int:
     """Parse a screen width for argparse: 20 to 1000 columns."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if not 20 <= value <= 1000:
-        raise argparse.ArgumentTypeError(f"expected 20 to 1000 columns, found {text[:40]!r}")
-    return value
+    return parsed(partial(whole_number, least=20, most=1000, wanted="20 to 1000 columns"), text)

@@ -1,15 +1,27 @@
-"""Other machines than PixelFlow on the command line: ``--machine``, and values of their configuration."""
+"""Machines on the command line: ``--machine``, their own options, and values of their configuration."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from functools import partial
 from typing import TypeVar
 
-from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.arguments import UsageError, parsed
+from pixelflow.simd.commands import MachineDrawing, Told
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.machine import commands_of_machines, machine_named
 
-__all__ = ["PIXELFLOW", "add_machine_option", "add_value_option", "configured", "values_of_pictures"]
+__all__ = [
+    "PIXELFLOW",
+    "add_drawing_options",
+    "add_machine_option",
+    "configured",
+    "examples_for",
+    "refuse_options_of_others",
+    "told",
+]
 
 PIXELFLOW = "pixelflow"
 """The machine of every command that is told no other."""
@@ -22,21 +34,66 @@ def add_machine_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", default=PIXELFLOW, metavar="NAME", help="which machine (default: pixelflow)")
 
 
-def add_value_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--core``, for commands that draw."""
-    text = "a value of the core model of a machine that has cores, as run has them (repeatable)"
-    parser.add_argument("--core", action="append", default=[], metavar="KEY=VALUE", help=text)
+def examples_for(command: str, *besides: str) -> tuple[str, ...]:
+    """Return the examples of a command that machines have, the default one's first; ``besides`` are not asked."""
+    found = sorted(commands_of_machines(*besides).items(), key=lambda item: item[0] != PIXELFLOW)
+    return tuple(line for _, each in found for line in each.examples if line.startswith(f"pixelflow {command} "))
 
 
-def values_of_pictures(kind: type[_Config], overrides: list[str]) -> _Config:
-    """Return the configuration of ``--core``; raises UsageError for a value that no picture depends on."""
-    about = {key: param for key, param, _, _ in leaves(kind())}
-    for text in overrides:
-        key = text.partition("=")[0]
-        if key in about and about[key].matters == "caches":
-            hint = "every access hits the L1 cache here; see: larrabee run --per-core"
-            raise UsageError(f"--core {text}", "no picture depends on it", hint)
-    return configured(kind, "--core", overrides)
+def add_drawing_options(parser: argparse.ArgumentParser, command: str) -> dict[str, MachineDrawing]:
+    """Add what machines take for their pictures; absent options are None or empty.
+
+    Return how each machine draws that does, by name, the default one first; parsed arguments have it as ``machines``.
+    """
+    found = {name: each.drawing for name, each in commands_of_machines().items() if each.drawing is not None}
+    machines = dict(sorted(found.items(), key=lambda item: item[0] != PIXELFLOW))
+    for drawing in machines.values():
+        for option in drawing.options:
+            if command in option.commands:
+                # What a class complains of, argparse says better.
+                kind = option.parse if isinstance(option.parse, type) else partial(parsed, option.parse)
+                how = {"metavar": option.metavar, "choices": option.choices, "help": option.help}
+                parser.add_argument(option.flag, type=kind, **how)
+        if (values := drawing.configuration) is not None:
+            parser.add_argument(values.flag, action="append", default=[], metavar="KEY=VALUE", help=values.help)
+    parser.set_defaults(machines=machines)
+    return machines
+
+
+def refuse_options_of_others(args: argparse.Namespace, chosen: Sequence[str]) -> None:
+    """Raise UsageError for an option of a machine that is not among those that were ``chosen``."""
+    here = f"this is {' and '.join(args.machines[each].title for each in chosen)}"
+    for name, drawing in args.machines.items():
+        flags = [option.flag for option in drawing.options]
+        flags += [drawing.configuration.flag] if drawing.configuration is not None else []
+        for flag in flags if name not in chosen else ():
+            if _given(args, flag):
+                more = here if name == PIXELFLOW else f"add --machine {name}"
+                raise UsageError(flag, f"is {drawing.title}'s; {more}")
+
+
+def told(args: argparse.Namespace, name: str) -> Told:
+    """Return what the drawer of a machine is told; raises UsageError or InputError for what it does not take."""
+    found, drawing = {}, args.machines[name]
+    for option in drawing.options:
+        value = _given(args, option.flag)
+        if option.most is not None and value is not None and value > option.most:
+            raise UsageError(option.flag, f"1 to {option.most}, not {value}")
+        if (value := option.default if value is None else value) is not None:
+            found[option.keyword] = value
+    if (values := drawing.configuration) is not None:
+        kind, overrides = machine_named(name).configuration, _given(args, values.flag)
+        about = {key: known.matters for key, known, _, _ in leaves(kind())}
+        for text in overrides:
+            if (why := values.in_vain.get(about.get(text.partition("=")[0], ""))) is not None:
+                raise UsageError(f"{values.flag} {text}", "no picture depends on it", why)
+        found["config"] = configured(kind, values.flag, overrides)
+    return found
+
+
+def _given(args: argparse.Namespace, flag: str) -> Value | list[str] | None:
+    """Return the value of an option that not every command has."""
+    return getattr(args, flag.strip("-").replace("-", "_"), None)
 
 
 def configured(kind: type[_Config], option: str, overrides: list[str]) -> _Config:

@@ -34,7 +34,7 @@ _ALL = (
     CommandEntry("tessellate", "tessellate Bezier patches; write points, normals, triangles", "run.tessellate"),
     CommandEntry("serve", "tessellate on one node for others on the network", "run.serve"),
     CommandEntry("render", "draw a scene, a mesh or patches on a machine; write a picture", "draw.render"),
-    CommandEntry("compare", "the same scene on PixelFlow and on Larrabee, side by side", "draw.compare"),
+    CommandEntry("compare", "the same scene on several machines, side by side", "draw.compare"),
     CommandEntry("larrabee", "Larrabee: run programs, show instructions, check claims", "evidence.larrabee"),
     CommandEntry("run", "run a microcode program; report cycles, show PE state", "run.command"),
     CommandEntry("dash", "show the dashboard of a saved run at any cycle", "watch.dash"),

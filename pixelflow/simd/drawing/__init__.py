@@ -1,6 +1,6 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
-from pixelflow.simd.drawing.drawn import Comparison, DrawnFrame
+from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -29,6 +29,7 @@ from pixelflow.simd.drawing.triangles import (
 )
 
 __all__ = [
+    "ALL_PARTS",
     "CENTRE",
     "COLOUR_FRACTION",
     "DEPTH_FRACTION",

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 
 from pixelflow.simd.drawing.reference import Picture
 
-__all__ = ["Comparison", "DrawnFrame"]
+__all__ = ["ALL_PARTS", "Comparison", "DrawnFrame"]
+
+ALL_PARTS = "of all parts"
+"""What cycles by stage are added up over where nothing else is said."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +38,7 @@ class DrawnFrame:
     traffic: dict[str, int]
     """Bytes that were moved, by way."""
     picture: Picture
-    whose_stages: str = "of all parts"
+    whose_stages: str = ALL_PARTS
     """What the cycles by stage are added up over."""
     facts: tuple[tuple[str, str], ...] = field(default=())
     """What else is worth knowing: (name, text)."""

@@ -27,6 +27,9 @@ COLOUR_FRACTION = 16
 _DEPTH_BITS = 24 + DEPTH_FRACTION
 _COLOUR_BITS = 8 + COLOUR_FRACTION
 _TEXTURE_BITS = 32
+_SUBPIXEL_BITS = SUBPIXELS.bit_length() - 1
+_LOWER = 12
+"""Bits of the lower part of a distance to the anchor, which has 24 with its sign."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,54 +80,56 @@ def texture_planes_of(triangles: ScreenTriangles, place: tuple[int, int] = CENTR
     if triangles.coordinates is None:
         raise ValueError("these triangles have no texture coordinates")
     found = _planes(triangles, triangles.coordinates, np.zeros(2, np.int64), place)
-    return Planes(*(found & (1 << _TEXTURE_BITS) - 1))
+    return Planes(*(each & (1 << _TEXTURE_BITS) - 1 for each in found))
 
 
 def _planes(
     triangles: ScreenTriangles, values: np.ndarray, fractions: np.ndarray, place: tuple[int, int]
-) -> np.ndarray:
-    """Return A, B and C of values [triangle, corner, plane], in steps of 2^-fraction: int64[3, triangle, plane].
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return A, B and C of values [triangle, corner, plane], in steps of 2^-fraction: int64[triangle, plane] each.
 
-    They are exact modulo 2^64.
+    They are exact modulo 2^64. A numerator may need more than 64 bits, so each is divided as it is put together, and
+    goes on as a whole part and a remainder that is below the area: differences of coordinates have 23 bits, areas 47,
+    values 31, fractions 16, and no term reaches 2^62. Whole parts may wrap round, as they do modulo 2^64.
     """
-    # A product of a value, two differences of coordinates and the fraction may need more than 64 bits: such triangles
-    # are worked out in Python's own integers, which takes far longer.
-    low, high = triangles.bounds
-    side = (high - low).max(axis=1, initial=0) + SUBPIXELS
-    size = (2 * np.abs(values).max(axis=1, initial=0) * 2.0**fractions).max(axis=1, initial=0)
-    small = 10.0 * size * side * side < 2.0**62
-    found = np.empty((3, len(triangles), len(fractions)), np.int64)
-    for which, kind in ((small, np.int64), (~small, object)):
-        if which.any():
-            corners, area = triangles.corners[which].astype(kind), triangles.doubled_areas[which].astype(kind)
-            found[:, which] = _exact_planes(corners, area, values[which].astype(kind), fractions.astype(kind), place)
-    return found
-
-
-def _exact_planes(
-    corners: np.ndarray, area: np.ndarray, values: np.ndarray, fractions: np.ndarray, place: tuple[int, int]
-) -> list[np.ndarray]:
-    """Return A, B and C modulo 2^64, by integers that hold every numerator twice."""
-    x, y, area = corners[..., 0].T[..., None], corners[..., 1].T[..., None], area[:, None]
+    x, y = (triangles.corners[..., axis].T[..., None] for axis in range(2))
+    area = triangles.doubled_areas[:, None]
     # The anchor; a triangle lies to the right of it and below but for a part of a pixel.
     left, top = x.min(axis=0) // SUBPIXELS, y.min(axis=0) // SUBPIXELS
     to_x, to_y = left * SUBPIXELS + place[0] - x[0], top * SUBPIXELS + place[1] - y[0]
-    v0, v1, v2 = (values[:, corner] for corner in range(3))
-    slope_x = (v1 - v0) * (y[2] - y[0]) - (v2 - v0) * (y[1] - y[0])
-    slope_y = (v2 - v0) * (x[1] - x[0]) - (v1 - v0) * (x[2] - x[0])
-    a = _rounded(slope_x * (SUBPIXELS << fractions), area)
-    b = _rounded(slope_y * (SUBPIXELS << fractions), area)
-    anchor = _rounded((v0 * area + slope_x * to_x + slope_y * to_y) * (1 << fractions), area)
-    return [_modulo(each) for each in (a, b, anchor - a * left - b * top)]
+    v0 = values[:, 0]
+    v1, v2 = values[:, 1] - v0, values[:, 2] - v0
+    whole_x, rest_x = _divided(v1 * (y[2] - y[0]) - v2 * (y[1] - y[0]), area)
+    whole_y, rest_y = _divided(v2 * (x[1] - x[0]) - v1 * (x[2] - x[0]), area)
+    a, b = (
+        _rounded(*_longer(whole, rest, area, _SUBPIXEL_BITS + fractions), area)
+        for whole, rest in ((whole_x, rest_x), (whole_y, rest_y))
+    )
+    # Remainders times distances: the upper parts of the distances first, then what is left with the lower ones.
+    upper, rest = _divided(rest_x * (to_x >> _LOWER) + rest_y * (to_y >> _LOWER), area)
+    low_x, low_y = to_x & (1 << _LOWER) - 1, to_y & (1 << _LOWER) - 1
+    lower, rest = _divided((rest << _LOWER) + rest_x * low_x + rest_y * low_y, area)
+    whole = v0 + whole_x * to_x + whole_y * to_y + (upper << _LOWER) + lower
+    anchor = _rounded(*_longer(whole, rest, area, fractions), area)
+    return a, b, anchor - a * left - b * top
 
 
-def _rounded(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Return the nearest integers to positive denominators' quotients, halves upwards."""
-    return (2 * numerator + denominator) // (2 * denominator)
+def _divided(numerator: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return quotients, rounded down, and remainders, from 0 to below the area."""
+    whole = numerator // area
+    return whole, numerator - whole * area
 
 
-def _modulo(values: np.ndarray) -> np.ndarray:
-    """Return integers modulo 2^64, by which int64 itself is worked out: int64."""
-    if values.dtype == np.int64:
-        return values
-    return (values % (1 << 64)).astype(np.uint64).view(np.int64)
+def _longer(whole: np.ndarray, rest: np.ndarray, area: np.ndarray, bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return quotients and remainders of numerators 2^bits times as large, by as many bits at once as have room."""
+    room = 63 - int(area.max(initial=1)).bit_length()
+    while bits.any():
+        step = np.minimum(bits, room)
+        more, rest = _divided(rest << step, area)
+        whole, bits = (whole << step) + more, bits - step
+    return whole, rest
+
+
+def _rounded(whole: np.ndarray, rest: np.ndarray, area: np.ndarray) -> np.ndarray:
+    """Return the nearest integers to quotients, halves upwards."""
+    return whole + (2 * rest >= area)

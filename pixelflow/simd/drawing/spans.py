@@ -103,12 +103,12 @@ def spans_of(
     row = np.arange(len(triangle)) + np.repeat(top - (np.cumsum(rows) - rows), rows)
     first, last = np.zeros(len(triangle), np.int64), np.full(len(triangle), width - 1)
     for edge in range(3):
-        a, b, c = (values[triangle, edge] for values in (edges.a, edges.b, edges.c))
+        a, b, c = (np.repeat(values[:, edge], rows) for values in (edges.a, edges.b, edges.c))
         rest = -1 - (b * row + c)  # A i <= rest
-        bound = rest // np.where(a == 0, 1, a)
-        np.minimum(last, np.where(a > 0, bound, last), out=last)
-        np.maximum(first, np.where(a < 0, -(rest // np.where(a < 0, -a, 1)), first), out=first)
-        np.minimum(last, np.where((a == 0) & (rest < 0), -1, last), out=last)
+        bound = rest // np.maximum(np.abs(a), 1)
+        np.minimum(last, bound, out=last, where=a > 0)
+        np.maximum(first, -bound, out=first, where=a < 0)
+        last[(a == 0) & (rest < 0)] = -1
     some = first <= last
     if empty:
         return RowSpans(triangle, row, np.where(some, first, width), np.where(some, last, -1))

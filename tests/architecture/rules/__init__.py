@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.architecture.rules.commands import a_command_imports_in_one_place, commands_format_no_figure
+from tests.architecture.rules.commands import (
+    a_command_imports_in_one_place,
+    commands_format_no_figure,
+    commands_know_no_machine,
+)
 from tests.architecture.rules.core import (
     lanes_do_not_ask_for_the_machine,
     lanes_know_no_machine,
@@ -46,6 +50,7 @@ RULES: tuple[Rule, ...] = (
     a_folder_has_few_floors,
     a_folder_holds_few_files,
     commands_format_no_figure,
+    commands_know_no_machine,
     every_file_says_what_it_is,
     few_lines_use_any,
     file_names_are_the_fields,

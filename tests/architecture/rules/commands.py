@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from pathlib import Path
 
+from tests.architecture.rules.core import OF_A_MACHINE, words
 from tests.architecture.source_tree import imports, nodes, packages, place, sources, within
 
 COMMANDS = "pixelflow.cli"
@@ -16,6 +18,12 @@ COMMON = {
     "pixelflow.simd.errors",
     "pixelflow.simd.report",
 }
+OLD_SPELLING = ("cli/evidence/larrabee.py", "cli/evidence/vector.py", "cli/shell/registry.py")
+"""The command of one machine, which stays for one release, and its line among all commands."""
+ANY_MACHINE = ("cli/draw",)
+"""Commands that no machine has to itself, the one of this house neither."""
+PARTS = {*OF_A_MACHINE, "nodes", "core", "cores", "tile", "tiles"} - {"pixelflow"}
+WRITTEN = {tokenize.NAME, tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 FIGURE = re.compile(r"[,_]|[eEfFgGn%]$|(?<!\d)\.\d|\d*d$|^\+")
 FORMATTED_BY_PERCENT = re.compile(r"%[-+ 0#]*[\d*]*(\.[\d*]+)?[dfgei]")
 
@@ -46,6 +54,18 @@ def commands_format_no_figure(root: Path) -> list[str]:
             if (each.module, each.name) == ("rich.table", "Table") or (each.module == "rich.table" and not each.name)
         ]
     return wrong
+
+
+def commands_know_no_machine(root: Path) -> list[str]:
+    """Commands name no other machine, those that take any no part of one either: machines bring their own words."""
+    others = {name.removesuffix("_bridge") for name in packages(root) if name.endswith("_bridge")} | {"vpu"}
+    return [
+        f"{place(root, path, line)}: {word!r}"
+        for path in sources(root, COMMANDS.replace(".", "/"))
+        for line, word in words(root, path, *WRITTEN)
+        if not path.as_posix().endswith(OLD_SPELLING)
+        if word in others or (word in PARTS and any(room in path.as_posix() for room in ANY_MACHINE))
+    ]
 
 
 def formats(node: ast.AST) -> bool:

@@ -24,6 +24,9 @@ TABLE = {
     # Trace formats are an extra.
     "pixelflow.simd.trace": (*BASE, "perfetto", "google.protobuf", "vcd"),
     "pixelflow.simd.drawing": (*BASE, "numpy"),
+    "pixelflow.simd.comparison": (*BASE, "rich"),
+    # The figures are an extra.
+    "pixelflow.simd.comparison.figure": (*BASE, "matplotlib"),
     "pixelflow.simd.boxes": BASE,
     "pixelflow.isa": (*BASE, "bitarray"),
     "pixelflow.node": (*NODE, "numpy"),
@@ -64,9 +67,6 @@ TABLE = {
         "microcode",
         "numpy",
     ),
-    "larrabee_bridge.compare.dashboard": (*BASE, "rich"),
-    # The figures are an extra.
-    "larrabee_bridge.compare.figure": (*BASE, "larrabee_bridge", "matplotlib"),
     # The scenes that are measured.
     "larrabee_bridge.claims.paper": (*BASE, "pixelflow.evidence", "larrabee_bridge", "tessellation"),
     "larrabee_bridge.compare": (

@@ -1,26 +1,26 @@
-"""Two machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, stages, instructions.
+"""Machines side by side as a figure, drawn by matplotlib (extra ``plot``): picture, time, stages, instructions.
 
 The colours are those of Okabe and Ito, which people who see colours differently can tell apart.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
-from larrabee_bridge.compare.bezier import BezierComparison
-from pixelflow.simd.drawing import Comparison, DrawnFrame
+from pixelflow.simd.comparison.report import Beside, all_of
+from pixelflow.simd.drawing import ALL_PARTS, Comparison, DrawnFrame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["save_figure"]
 
+_HATCHES = (None, "//", "..", "xx")
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999", "#333333")
 
 
-def save_figure(
-    stream: IO[bytes], kind: str, found: Comparison, bezier: BezierComparison | None, core_mhz: float
-) -> None:
+def save_figure(stream: IO[bytes], kind: str, found: Comparison, besides: Sequence[Beside]) -> None:
     """Draw a comparison as ``png`` or ``svg``."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -29,13 +29,14 @@ def save_figure(
     with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
         figure = Figure(figsize=(10, 7.5), layout="constrained")
         (picture, times), (stages, mix) = figure.subplots(2, 2)
+        same = f"the same pixels on {all_of(found.sides)}"
         picture.imshow(found.sides[0].picture.colours)
-        picture.set(title=f"{found.scene}: {'the same pixels on both' if found.identical else 'PICTURES DIFFER'}")
+        picture.set(title=f"{found.scene}: {same if found.identical else 'PICTURES DIFFER'}")
         picture.set_axis_off()
-        _times(times, found, bezier, core_mhz)
+        _times(times, found, besides)
         _stacked(
             stages,
-            "share of cycles by stage (Larrabee: of threads alone)",
+            f"share of cycles by stage{_whose(found.sides)}",
             [(side, side.stages) for side in found.sides],
         )
         _stacked(mix, "share of executed instructions, by family", [(side, side.mix) for side in found.sides])
@@ -46,16 +47,20 @@ def _label(side: DrawnFrame) -> str:
     return f"{side.machine} x{side.parts}"
 
 
-def _times(axes: Axes, found: Comparison, bezier: BezierComparison | None, core_mhz: float) -> None:
-    rows = [(f"picture, {_label(side)}\n{side.clock_mhz:g} MHz", side.milliseconds) for side in found.sides]
-    if bezier is not None:
-        node = bezier.pixelflow
-        rows += [
-            ("tessellation, 1 node", node.seconds_at_clock * 1e3),
-            ("tessellation, 1 core", bezier.larrabee_cycles / core_mhz / 1e3),
-        ]
-    names, values = zip(*reversed(rows), strict=True)
-    bars = axes.barh(names, values, color=[_COLOURS[k % 2] for k in range(len(rows))][::-1])
+def _whose(sides: Sequence[DrawnFrame]) -> str:
+    """Return whose cycles they are where they are not those of all parts."""
+    others = [f"{side.machine}: {side.whose_stages}" for side in sides if side.whose_stages != ALL_PARTS]
+    return f" ({'; '.join(others)})" if others else ""
+
+
+def _times(axes: Axes, found: Comparison, besides: Sequence[Beside]) -> None:
+    colours = {side.machine: _COLOURS[place % len(_COLOURS)] for place, side in enumerate(found.sides)}
+    rows = [
+        (side.machine, f"picture, {_label(side)}\n{side.clock_mhz:g} MHz", side.milliseconds) for side in found.sides
+    ]
+    rows += [row for each in besides for row in each.times]
+    machines, names, values = zip(*reversed(rows), strict=True)
+    bars = axes.barh(names, values, color=[colours[machine] for machine in machines])
     axes.bar_label(bars, fmt="%.3g", padding=3)
     axes.set(title="simulated time", xlabel="milliseconds")
     axes.margins(x=0.15)
@@ -71,7 +76,7 @@ def _stacked(axes: Axes, title: str, rows: list[tuple[DrawnFrame, dict[str, int]
             colour = _COLOURS[index % len(_COLOURS)]
             label = f"{side.machine}: {name} {share:.0f} %" if share >= 1 else None
             axes.barh(_label(side), share, left=left, color=colour, edgecolor="white", label=label, height=0.5,
-                hatch="//" if place else None)  # fmt: skip
+                hatch=_HATCHES[place % len(_HATCHES)])  # fmt: skip
             left += share
     axes.invert_yaxis()
     axes.set(title=title, xlabel="per cent")

@@ -1,14 +1,14 @@
-"""Two machines side by side as a report: what both took, stages, instructions, bytes, and a tessellation."""
+"""Machines side by side as a report: what each took, stages, instructions, bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from larrabee_bridge.compare.bezier import BezierComparison
 from pixelflow.simd.drawing import Comparison, DrawnFrame
-from pixelflow.simd.report import Column, Json, Part, Table, counted, number, percent, plural, shares, verbatim
+from pixelflow.simd.report import Column, Json, Part, Table, counted, number, percent, shares, verbatim
 
-__all__ = ["bezier_object", "bezier_parts", "comparison_object", "comparison_parts", "side_object", "side_tables"]
+__all__ = ["Beside", "all_of", "comparison_object", "comparison_parts", "side_object", "side_tables"]
 
 _FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[DrawnFrame], float | None]], ...] = (
     ("clock, MHz", "clock_mhz", number, lambda side: side.clock_mhz),
@@ -25,9 +25,25 @@ _FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[DrawnFrame], float
 """What stands beside each other: label, key in JSON, how it is written, and where it is from."""
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What machines did besides the picture, to stand in its comparison."""
+
+    parts: Sequence[Part]
+    data: dict[str, Json]
+    times: Sequence[tuple[str, str, float]]
+    """For the figure: the machine, what it did, milliseconds."""
+
+
+def all_of(sides: Sequence[DrawnFrame]) -> str:
+    """Return how prose speaks of all of them."""
+    return {1: "it", 2: "both"}.get(len(sides), "all")
+
+
 def comparison_parts(found: Comparison) -> Iterator[Part]:
-    """Yield what holds for both, then stages, instructions and bytes of each."""
-    same = "every pixel of both is the one of 64-bit integers" if found.identical else "PICTURES DIFFER"
+    """Yield what holds for all, then stages, instructions and bytes of each."""
+    equal = f"every pixel of {all_of(found.sides)} is the one of 64-bit integers"
+    same = equal if found.identical else "PICTURES DIFFER"
     yield f"{counted(found.triangles, 'triangle')}, {found.dropped:,} without an area; {same}"
     rows = [(label, *(kind(of(side)) for side in found.sides)) for label, _, kind, of in _FIGURES]
     titles = (f"{side.machine} x{side.parts}" for side in found.sides)
@@ -69,42 +85,4 @@ def side_object(side: DrawnFrame) -> dict[str, Json]:
         "instructions": side.mix,
         "bytes": side.traffic,
         "facts": [{"name": name, "text": text} for name, text in side.facts],
-    }
-
-
-def bezier_parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
-    """Yield the tessellation on both machines: cycles, time, error."""
-    node = found.pixelflow
-    rows = [
-        ("clock, MHz", number(node.config.clock_mhz), number(core_mhz)),
-        ("cycles", number(node.cycles), number(found.larrabee_cycles)),
-        ("time, ms", number(node.seconds_at_clock * 1e3), number(found.larrabee_cycles / core_mhz / 1e3)),
-        ("largest error / extent", f"{found.pixelflow_error:.1e}", f"{found.larrabee_error:.1e}"),
-    ]
-    columns = [Column("", fixed=True), *(Column(name, verbatim) for name in ("PixelFlow, 1 node", "Larrabee, 1 core"))]
-    title = f"tessellation: {found.patches} patches, {found.samples}x{found.samples} samples, points and normals"
-    yield from ("", Table(columns, rows, title))
-    yield (
-        f"PixelFlow's cycles are those of {plural(len(node.runs), 'pass')}, "
-        "which take nearly as long for fewer patches than fit; Larrabee's grow with each patch."
-    )
-
-
-def bezier_object(found: BezierComparison, core_mhz: float) -> dict[str, Json]:
-    """Return a tessellation on both machines as JSON holds it."""
-    return {
-        "patches": found.patches,
-        "samples": found.samples,
-        "pixelflow": {
-            "cycles": found.pixelflow.cycles,
-            "clock_mhz": found.pixelflow.config.clock_mhz,
-            "stages": found.pixelflow.cycles_by_stage,
-            "error_of_extent": found.pixelflow_error,
-        },
-        "larrabee": {
-            "cycles": found.larrabee_cycles,
-            "clock_mhz": core_mhz,
-            "instructions": found.larrabee_mix,
-            "error_of_extent": found.larrabee_error,
-        },
     }

@@ -1,42 +1,43 @@
-"""Two machines side by side as a dashboard: bars that can be read at a glance, at 80 columns and wide."""
+"""Machines side by side as a dashboard: bars that can be read at a glance, at 80 columns and wide."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.panel import Panel
+from rich.panel import Panel as Bordered
 from rich.table import Table
 from rich.text import Text
 
+from pixelflow.simd.comparison.report import all_of
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import Fact, Part, drawn, number, percent
 
 __all__ = ["dashboard_parts"]
 
-_BESIDE = 100
-"""Columns from which the two machines stand beside each other."""
+_NARROWEST = 50
+"""Columns of a machine from which they stand beside each other."""
 _FULL, _PARTS = "█", " ▏▎▍▌▋▊▉"
 _STYLES = ("cyan", "yellow", "green", "magenta", "blue", "red")
 
 
 def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[Part]:
-    """Yield a panel for each machine, beside each other where there is room."""
-    beside = width >= _BESIDE
-    each = width // 2 if beside else width
+    """Yield a box for each machine, beside each other where there is room."""
+    beside = width >= _NARROWEST * len(found.sides)
+    each = width // len(found.sides) if beside else width
     slowest = max(side.milliseconds for side in found.sides)
-    panels = [_panel(side, each, slowest) for side in found.sides]
+    boxes = [_one(side, each, slowest) for side in found.sides]
     grid = Table.grid(expand=False)
-    for _ in panels if beside else panels[:1]:
+    for _ in boxes if beside else boxes[:1]:
         grid.add_column(width=each)
-    for row in [panels] if beside else [[panel] for panel in panels]:
+    for row in [boxes] if beside else [[box] for box in boxes]:
         grid.add_row(*row)
     yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
     yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
-    verdict = "every pixel equal on both" if found.identical else "PICTURES DIFFER"
+    verdict = f"every pixel equal on {all_of(found.sides)}" if found.identical else "PICTURES DIFFER"
     yield Fact(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
 
 
-def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:
+def _one(side: DrawnFrame, width: int, slowest: float) -> Bordered:
     inner = width - 4
     text = Text(no_wrap=True, overflow="ellipsis")
     _bar(text, inner, "time", side.milliseconds / slowest, f"{number(side.milliseconds)} ms", "bold")
@@ -52,7 +53,7 @@ def _panel(side: DrawnFrame, width: int, slowest: float) -> Panel:
             _bar(text, inner, f" {name}", share, f"{100 * share:.1f} %", _STYLES[place % len(_STYLES)])
     text.rstrip()
     title = f"{side.machine} · {side.parts} x {side.lanes // side.parts:,} lanes · {side.clock_mhz:g} MHz"
-    return Panel(text, title=Text(title), width=width)
+    return Bordered(text, title=Text(title), width=width)
 
 
 def _bar(text: Text, width: int, name: str, share: float, shown: str, style: str) -> None:

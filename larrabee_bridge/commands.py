@@ -1,0 +1,78 @@
+"""Larrabee's options for pictures, and its benchmark: data for commands, light to import."""
+
+from pixelflow.simd.commands import (
+    BenchmarkPlace,
+    ConfigurationOption,
+    MachineCommands,
+    MachineDrawing,
+    MachineOption,
+    ProjectionChoice,
+    whole_number,
+)
+
+__all__ = ["COMMANDS"]
+
+
+def _megahertz(text: str) -> float:
+    """Return a clock, 1 to 100,000 MHz; raises ValueError with a text for users."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value <= 100_000:
+        raise ValueError(f"expected 1 to 100000 MHz; found {text[:40]!r}")
+    return value
+
+
+COMMANDS = MachineCommands(
+    MachineDrawing(
+        "Larrabee",
+        options=(
+            MachineOption(
+                "--cores", "parts", "Larrabee's cores, 1 to 64 (default: 1)", whole_number, metavar="N", most=64
+            ),
+            MachineOption(
+                "--tile", "tile", "side of Larrabee's tiles (default: 64)", int, 64, choices=(32, 64, 128), key="tile"
+            ),
+            MachineOption(
+                "--core-mhz",
+                "core_mhz",
+                "clock of Larrabee's cores (default: 1000, the paper's unit)",
+                _megahertz,
+                metavar="MHZ",
+                commands=("compare",),
+            ),
+        ),
+        configuration=ConfigurationOption(
+            "--core",
+            "a value of Larrabee's core model, as run has them (repeatable)",
+            {"caches": "every access hits the L1 cache here; see: larrabee run --per-core"},
+        ),
+        projections=(
+            ProjectionChoice(
+                "vpu",
+                "Larrabee's vector unit, which also tessellates",
+                "the vector unit is Larrabee's",
+                tessellates=True,
+            ),
+        ),
+        picture="larrabee_bridge.compare.picture:vector_picture",
+        compared=True,
+        beside={"tessellation": "larrabee_bridge.compare.bezier_report:tessellated_on_both"},
+        block="blocks of 4x4 pixels",
+        ways="between cores and memory",
+    ),
+    benchmarks={
+        "larrabee": BenchmarkPlace(
+            "its vector unit, a frame, and binning and rasterizing 100,000 triangles",
+            "larrabee_bridge.compare.speed:LARRABEE",
+        )
+    },
+    examples=(
+        "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
+        "pixelflow render nut --machine larrabee --projection vpu --size 80x60 -o n.png",
+        "pixelflow compare nut --size 64x48 --cores 4 --dash",
+        "pixelflow bench larrabee --rounds 1",
+        "pixelflow verify larrabee 6.4 table1 gather-gain",
+    ),
+)

@@ -1,0 +1,69 @@
+"""The report of one tessellation on both machines, which stands beside a picture by both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from larrabee_bridge.compare.bezier import BezierComparison, tessellate_on_both
+from larrabee_bridge.vpu.core import CORE_MHZ
+from pixelflow.simd.commands import Told
+from pixelflow.simd.comparison import Beside
+from pixelflow.simd.report import Column, Json, Part, Table, number, plural, verbatim
+from tessellation.picture import SAMPLES, SceneSource
+from tessellation.surface.bpt import is_patches, load
+
+__all__ = ["tessellated_on_both"]
+
+
+def tessellated_on_both(scene: str, how: SceneSource, told: Mapping[str, Told]) -> Beside | None:
+    """Tessellate named patches on both machines; None for other scenes, and where one of the two is not ``told``."""
+    if not is_patches(scene) or not {"pixelflow", "larrabee"} <= set(told):
+        return None
+    if how.progress is not None:
+        how.progress("the tessellation on both machines")
+    core, core_mhz = told["larrabee"].get("config"), told["larrabee"].get("core_mhz", CORE_MHZ)
+    samples = how.patch_samples or SAMPLES
+    found = tessellate_on_both(load(scene).patches, samples, config=how.config, core=core, engine=how.engine)
+    times = (
+        ("PixelFlow", "tessellation, 1 node", found.pixelflow.seconds_at_clock * 1e3),
+        ("Larrabee", "tessellation, 1 core", found.larrabee_cycles / core_mhz / 1e3),
+    )
+    return Beside(tuple(_parts(found, core_mhz)), _object(found, core_mhz), times)
+
+
+def _parts(found: BezierComparison, core_mhz: float) -> Iterator[Part]:
+    """Yield the tessellation on both machines: cycles, time, error."""
+    node = found.pixelflow
+    rows = [
+        ("clock, MHz", number(node.config.clock_mhz), number(core_mhz)),
+        ("cycles", number(node.cycles), number(found.larrabee_cycles)),
+        ("time, ms", number(node.seconds_at_clock * 1e3), number(found.larrabee_cycles / core_mhz / 1e3)),
+        ("largest error / extent", f"{found.pixelflow_error:.1e}", f"{found.larrabee_error:.1e}"),
+    ]
+    columns = [Column("", fixed=True), *(Column(name, verbatim) for name in ("PixelFlow, 1 node", "Larrabee, 1 core"))]
+    title = f"tessellation: {found.patches} patches, {found.samples}x{found.samples} samples, points and normals"
+    yield from ("", Table(columns, rows, title))
+    yield (
+        f"PixelFlow's cycles are those of {plural(len(node.runs), 'pass')}, "
+        "which take nearly as long for fewer patches than fit; Larrabee's grow with each patch."
+    )
+
+
+def _object(found: BezierComparison, core_mhz: float) -> dict[str, Json]:
+    """Return a tessellation on both machines as JSON holds it."""
+    return {
+        "patches": found.patches,
+        "samples": found.samples,
+        "pixelflow": {
+            "cycles": found.pixelflow.cycles,
+            "clock_mhz": found.pixelflow.config.clock_mhz,
+            "stages": found.pixelflow.cycles_by_stage,
+            "error_of_extent": found.pixelflow_error,
+        },
+        "larrabee": {
+            "cycles": found.larrabee_cycles,
+            "clock_mhz": core_mhz,
+            "instructions": found.larrabee_mix,
+            "error_of_extent": found.larrabee_error,
+        },
+    }

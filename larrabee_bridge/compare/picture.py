@@ -1,0 +1,70 @@
+"""A picture by Larrabee's programs: from vertices on the screen, or from control points and vertices on (``vpu``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from larrabee_bridge.compare.bezier import mesh_on_larrabee
+from larrabee_bridge.compare.vertices import FromVertices, project_on_larrabee
+from larrabee_bridge.kernels.bezier import Tessellated
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.errors import UsageError
+from pixelflow.simd.report import Json, Report
+from tessellation import Mesh, Patch
+from tessellation.scenes import PictureOrder, PriorWork, Scene, draw_picture, draw_scene
+
+__all__ = ["vector_picture"]
+
+
+def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+    """Draw what was ordered; with the projection ``vpu`` the vector unit also tessellates and projects.
+
+    Raises UsageError for a scene without vertices that was to be projected.
+    """
+    if order.projection != "vpu":
+        return draw_scene(order)
+    runs: list[Tessellated] = []
+    config, tell = order.told["config"], order.source.progress
+
+    def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
+        if tell is not None:
+            tell(f"larrabee: {len(patches)} patches of {samples}x{samples} samples")
+        mesh, found = mesh_on_larrabee(patches, samples, config=config)
+        runs.extend(found)
+        return mesh
+
+    scene = order.load(mesher)
+    if not scene.bodies:
+        raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
+    vertices = project_on_larrabee(scene.frame, scene.bodies, scene.view, tile=order.told["tile"], config=config)
+    cycles = sum(run.timing.core for run in runs)
+    by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation
+    before = PriorWork(by, _projection(vertices), _facts(vertices))
+    return draw_picture(order, vertices.frame, before, {"fronts": vertices.fronts})
+
+
+def _facts(vertices: FromVertices) -> list[tuple[str, str]]:
+    off = vertices.offset
+    return [
+        ("projection", f"within {off.steps} of 1/256 pixel of 64 bits, depths within {off.depth_steps} of 2^24"),
+        ("", f"{off.moved:,} of {off.vertices:,} vertices in bins on another 1/256 pixel"),
+    ]
+
+
+def _projection(vertices: FromVertices) -> dict[str, Json]:
+    off, fronts = vertices.offset, list(vertices.results)
+    dropped: Counter[str] = Counter()
+    for front in fronts:
+        dropped.update({reason.name.lower(): count for reason, count in front.dropped.items()})
+    return {
+        "cycles": sum(int(front.cycles.sum()) for front in fronts),
+        "primsets": sum(len(front.vertices) for front in fronts),
+        "vertices": sum(int(front.vertices.sum()) for front in fronts),
+        "distinct_vertices": sum(front.distinct for front in fronts),
+        "dropped": dict(dropped),
+        "cut": sum(front.cut for front in fronts),
+        "largest_difference": {"steps": off.steps, "depth_steps": off.depth_steps},
+        "compared": off.vertices,
+        "on_another_step": off.moved,
+    }

@@ -1,0 +1,128 @@
+"""Commands' view of a machine besides its record: what it draws and what is measured of it, as data.
+
+Commands that draw or measure import the :class:`MachineCommands` of every machine, for ``--help`` too. So the file that
+holds it imports nothing heavy: what carries a thing out is named by its place, ``file:NAME``, and imported when it is
+asked for. An entry point of the group ``pixelflow.commands`` names it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+__all__ = [
+    "BenchmarkPlace",
+    "ConfigurationOption",
+    "MachineCommands",
+    "MachineDrawing",
+    "MachineOption",
+    "ProjectionChoice",
+    "Told",
+    "whole_number",
+]
+
+Told: TypeAlias = Mapping[str, Any]
+"""What the drawer of a machine is told by keyword: its options, and ``config``."""
+
+
+def whole_number(text: str, least: int = 1, most: float = math.inf, wanted: str = "a whole number above 0") -> int:
+    """Return a whole number in a range, underscores between digits allowed; raises ValueError with a text for users."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if not least <= value <= most:
+        raise ValueError(f"expected {wanted}, found {text[:40]!r}")
+    return value
+
+
+@dataclass(frozen=True)
+class MachineOption:
+    """An option of one machine for its pictures."""
+
+    flag: str
+    """One that no other machine has."""
+    keyword: str
+    """The argument of the machine's drawer that takes the value."""
+    help: str
+    parse: Callable[[str], object] = str
+    """Returns the value of a text; raises ValueError with a text for users."""
+    default: object = None
+    """None leaves it to the drawer."""
+    metavar: str | None = None
+    choices: tuple[object, ...] | None = None
+    most: int | None = None
+    """The largest number, where that is judged after parsing."""
+    key: str = ""
+    """Under which name JSON has the value; none where the account of the machine says it."""
+    commands: tuple[str, ...] = ("render", "compare")
+
+
+@dataclass(frozen=True)
+class ConfigurationOption:
+    """The option that sets values of a machine's configuration for its pictures."""
+
+    flag: str
+    help: str
+    in_vain: Mapping[str, str] = field(default_factory=dict)
+    """What a value may matter to that no picture shows (`param`'s ``matters``), and why it does not."""
+
+
+@dataclass(frozen=True)
+class ProjectionChoice:
+    """A way to project that one machine alone has, beside the host's."""
+
+    name: str
+    """One that no other machine has."""
+    who: str
+    """Who projects, as help has it."""
+    refusal: str
+    """Whose it is, as a clause."""
+    tessellates: bool = False
+    """Whether it begins with control points, so that no node of another machine is needed."""
+
+
+@dataclass(frozen=True)
+class MachineDrawing:
+    """How a machine draws for commands."""
+
+    title: str
+    """Its name as prose has it."""
+    options: tuple[MachineOption, ...] = ()
+    configuration: ConfigurationOption | None = None
+    projections: tuple[ProjectionChoice, ...] = ()
+    picture: str = ""
+    """Where the maker of a picture stands that does more than the drawer of the record."""
+    require: str = ""
+    """Where a function stands that refuses, before any work, what the machine does not draw."""
+    compared: bool = False
+    """Whether it is compared where no machine is named."""
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """What else it puts beside other machines' in a comparison: name in JSON, and where the function stands."""
+    block: str = "blocks of pixels"
+    """What its lanes work on at once."""
+    ways: str = "moved"
+    """Where bytes go that its account counts."""
+
+
+@dataclass(frozen=True)
+class BenchmarkPlace:
+    """A benchmark of a machine."""
+
+    about: str
+    at: str
+    """Where the `Benchmark` stands."""
+
+
+@dataclass(frozen=True)
+class MachineCommands:
+    """What commands can ask of a machine besides runs of programs."""
+
+    drawing: MachineDrawing | None = None
+    """None where commands cannot let it draw."""
+    benchmarks: Mapping[str, BenchmarkPlace] = field(default_factory=dict)
+    """By names that no other machine's have."""
+    examples: tuple[str, ...] = ()
+    """Command lines for the ends of helps; the tests run them."""

@@ -1,0 +1,79 @@
+"""A picture by PixelFlow's nodes, which may also have projected what they have tessellated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pixelflow.config import NodeConfig
+from pixelflow.simd.drawing import Picture, ScreenTriangles, State, draw
+from pixelflow.simd.errors import UsageError
+from pixelflow.simd.report import Report
+from tessellation import Tessellation, load
+from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource, View, lit_triangles
+from tessellation.rendering.nodes import render_on_nodes
+from tessellation.rendering.projected import Projected, project_samples
+from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
+from tessellation.rendering.report import DrawnPicture, picture_report
+from tessellation.surface.bpt import is_patches
+
+__all__ = ["picture_by_nodes", "refused_early"]
+
+
+def refused_early(config: NodeConfig) -> Callable[[Sequence[tuple[str, State]], int], None]:
+    """Return what refuses draws that a node does not draw; raises InputError for a node that draws none."""
+    require_region(config)
+    return require_plain
+
+
+def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
+    """Draw what was ordered; with the projection ``emc`` the node that tessellates also projects.
+
+    Raises UsageError where it was to project what is no patches.
+    """
+    config, source = order.effective.config, order.source
+    projected = None
+    if order.projection == "emc":
+        triangles, tessellations, projected = _projected(order.scene, source)
+        size, background = source.size or SIZE, BACKGROUND
+    else:
+        scene = order.load()
+        frame, tessellations = scene.frame, scene.tessellations
+        triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
+    composed = render_on_nodes(
+        triangles,
+        *size,
+        order.told.get("parts", 1),
+        background=background,
+        config=config,
+        engine=source.engine,
+        progress=source.progress,
+        watch=source.watch,
+    )
+    nodes, picture = list(composed.nodes), composed.picture
+    drawn = DrawnPicture(triangles, size, background, tuple(tessellations), projected, nodes, picture, composed.time)
+    same = draw(triangles, *size, background).equals(picture)
+    return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
+
+
+def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tessellation, ...], Projected]:
+    """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
+    if not is_patches(scene):
+        raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
+    file = load(scene)
+    for note in file.notes if how.note is not None else ():
+        how.note(f"note: {file.name}: {note}")
+    width, height = how.size or SIZE
+    view = View(width=width, height=height)
+    machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
+    tessellation, projected = project_samples(file.patches, how.patch_samples or SAMPLES, view, **machine)
+    mesh = tessellation.mesh(weld=True)
+    triangles = lit_triangles(
+        mesh.points,
+        mesh.normals,
+        mesh.triangles,
+        view,
+        flat=how.flat,
+        standpoint=projected.standpoint,
+        screen=projected.vertices[mesh.samples],
+    )
+    return triangles, (tessellation,), projected
