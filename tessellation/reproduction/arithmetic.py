@@ -23,7 +23,7 @@ from tessellation.reproduction.rows import row
 
 __all__ = ["LIBRARY", "routine_excess", "table_1", "table_5", "table_7", "table_13"]
 
-LIBRARY = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `thesis`")
+LIBRARY = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `plain`")
 _TUNED = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `tuned`")
 _ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
 
@@ -39,7 +39,7 @@ class _Routine:
 
     @property
     def rate(self) -> Range:
-        """How far the rate of the library ``thesis`` is off, in percent: it is the reciprocal of the cycles."""
+        """How far the rate of the library ``plain`` is off, in percent: it is the reciprocal of the cycles."""
         low, high = (100 * (1 / (1 + percent / 100) - 1) for percent in reversed(self.thesis))
         return low, high
 
@@ -54,7 +54,7 @@ _ROUTINES = {
 
 
 def table_1(bench: ThesisBench) -> list[Row]:
-    """Cycles of the routines of both libraries, and the rates that follow from those of the library ``thesis``."""
+    """Cycles of the routines of both libraries, and the rates that follow from those of the library ``plain``."""
     rows: list[Row] = []
     each_pe: list[Row] = []
     all_pes: list[Row] = []

@@ -44,7 +44,7 @@ class ThesisBench(Bench):
         return node.run(program, function=False)
 
     def tessellation(
-        self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "thesis"
+        self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "plain"
     ) -> Run:
         """Return the account of a pass of n x n nets that fills the array with patches of those sample counts."""
         text = f"{n}x{n} net, {', '.join(f'{size}x{size}' for size in sizes)} samples, schedule {schedule}"
@@ -91,7 +91,7 @@ class ThesisBench(Bench):
 
         return self.once(("batch", sends), run, f"one transfer, {sends} sends")
 
-    def routine(self, name: str, operands: int, library: str = "thesis", size: int = 3) -> int:
+    def routine(self, name: str, operands: int, library: str = "plain", size: int = 3) -> int:
         """Return the cycles of a float routine with ``size`` bytes of mantissa and so many operands."""
 
         def run() -> Run:

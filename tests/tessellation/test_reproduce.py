@@ -61,7 +61,7 @@ def test_a_note_stands_only_where_something_deviates():
 
 
 def test_a_note_accounts_for_what_it_says_and_no_more():
-    """The library ``thesis`` is claimed to be within 6 % of table 1."""
+    """The library ``plain`` is claimed to be within 6 % of table 1."""
     assert row(100, None, 106, "own-library").verdict is RowVerdict.EXPLAINED
     assert row(100, None, 107, "own-library").verdict is RowVerdict.UNEXPLAINED
     assert row(100, None, 101, "tuned-library").verdict is RowVerdict.UNEXPLAINED, "at or below every count"
@@ -228,7 +228,7 @@ def test_a_pass_is_its_formula_and_the_named_parts(bench):
 def test_both_libraries_are_shown_with_their_claims(bench):
     rows = {one.item: one for one in PAPER.rows("table 1", bench)}
     for name, published, *_ in TABLES[0].rows:
-        assert abs(rows[f"{name}, thesis"].percent) <= 6
+        assert abs(rows[f"{name}, plain"].percent) <= 6
         assert rows[f"{name}, tuned"].measured <= published
 
 
@@ -291,7 +291,7 @@ def test_a_bench_can_be_watched():
 
 @pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
 def test_timing_only_runs_take_the_cycles_of_full_runs(schedule, bench):
-    session = Session(THESIS, "rows", library_named("thesis"), Method(schedule=schedule))
+    session = Session(THESIS, "rows", library_named("plain"), Method(schedule=schedule))
     marked = {session.add(patch): 4 for patch in [*load("teapot").patches] * 16}
     (plan,) = session.plan(marked)
     full, timed = session.run(plan).run, bench.tessellation(4, (4,), schedule)

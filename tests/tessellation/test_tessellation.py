@@ -229,7 +229,7 @@ def test_the_lee_is_configured_once_a_session(teapot):
     assert [Stage.LEE.value in run.by_stage for run in result.runs] == [True, False, False]
 
 
-@pytest.mark.parametrize(("library", "control_points"), [("tuned", "lee"), ("thesis", "texture")])
+@pytest.mark.parametrize(("library", "control_points"), [("tuned", "lee"), ("plain", "texture")])
 def test_the_program_of_a_pass_is_ordinary_microcode(library, control_points, teapot):
     _, program = one_pass(teapot[:2], [4, 8], TINY, library, Method(control_points))
     assert microcode.check(program) == []
@@ -237,7 +237,7 @@ def test_the_program_of_a_pass_is_ordinary_microcode(library, control_points, te
 
 
 def test_scratch_memory_stays_inside_the_layout(teapot):
-    for name in ("tuned", "thesis"):
+    for name in ("tuned", "plain"):
         _, program = one_pass(teapot[:1], [4], TINY, name)
         scratch = memory_map(4, 4)["scratch"]
         for routine in program.routines:
@@ -247,14 +247,14 @@ def test_scratch_memory_stays_inside_the_layout(teapot):
 # --- libraries and engines -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("library", ["thesis", "tuned-finite"])
+@pytest.mark.parametrize("library", ["plain", "tuned-finite"])
 def test_all_libraries_give_the_same_bits(library, teapot):
     ours = tessellate(teapot[:16], 4, library=library, config=TINY)
     tuned = tessellate(teapot[:16], 4, config=TINY)
     for a, b in zip(ours.patches, tuned.patches, strict=True):
         assert (a.points == b.points).all()
         assert (a.normals == b.normals)[~a.degenerate].all() and (a.degenerate == b.degenerate).all()
-    assert (ours.cycles > tuned.cycles) == (library == "thesis")
+    assert (ours.cycles > tuned.cycles) == (library == "plain")
 
 
 def test_every_engine_gives_the_same_bits(teapot):
@@ -269,7 +269,7 @@ def test_every_engine_gives_the_same_bits(teapot):
 @pytest.mark.parametrize("n", [4, 8])
 def test_table_7_as_executed_by_the_thesis_library(n, teapot):
     patch = teapot[0] if n == 4 else raised(teapot[0], 7)
-    stages = tessellate([patch], 4, library="thesis", config=TINY).cycles_by_stage
+    stages = tessellate([patch], 4, library="plain", config=TINY).cycles_by_stage
     executed = sum(stages[stage.value] for stage in (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS))
     published = table(7).row(f"{n}x{n}")["cycles"]
     print(f"{n}x{n}: executed {executed}, published {published}, {100 * (executed / published - 1):+.2f} %")

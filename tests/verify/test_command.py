@@ -168,7 +168,7 @@ def test_json_is_stable_and_byte_identical(rows, verify):
         "deviation": rows["table 1"][0].measured - 157,
         "deviation_percent": rows["table 1"][0].percent,
         "standing": "invented",
-        "basis": "this project's instruction set and float routines, library `thesis`",
+        "basis": "this project's instruction set and float routines, library `plain`",
         "outcome": "explained",
         "notes": ["own-library"],
         "detail": None,
