@@ -9,6 +9,7 @@ import pytest
 from microcode import Totals, assemble, check
 from microcode.catalogue import FLOATS, INTEGERS, ORDERS, Entry, Kind, Library, Operation, find, shifts
 from pixelflow.config import TINY
+from pixelflow.isa import Program
 from pixelflow.node import Node
 
 TABLE_1 = {
@@ -103,6 +104,56 @@ def test_the_counts_are_those_that_the_readme_prints() -> None:
         "finite": finite,
     }
     assert {name: tuple(cycles[operation] for operation in TABLE_1) for name, cycles in found.items()} == LISTED
+
+
+def test_generic_routines_are_generic_instructions_and_enables_alone() -> None:
+    """Every instruction of a routine is a call of an instruction with START, or an enable of one cycle.
+
+    What it takes is the sum of the listing: of the instructions that it calls and of those enables.
+    """
+    generic = [entry for entry in (*FLOATS, *ORDERS) if entry.library is Library.GENERIC]
+    for include in {entry.include for entry in generic}:
+        program = assemble(f"{include}\nHALT\n")
+        at = {routine.entry: routine for routine in program.routines}
+        totals = Totals(program)
+        for entry in (entry for entry in generic if entry.include == include):
+            routine = program.routine(entry.name)
+            first, end = program.index_of[routine.entry], program.index_of.get(routine.end, len(program.instructions))
+            *issued, last = program.instructions[first:end]
+            assert last.mnemonic == "RET" and not routine.started
+            called = [at[one.operands[0]] for one in issued if one.mnemonic == "CALL"]
+            assert called and all(one.started and one.name.startswith("i") and not one.scratch for one in called)
+            alone = [one for one in issued if one.mnemonic != "CALL"]
+            assert {one.mnemonic for one in alone} <= {"EPUSH", "EPOP"} and all(one.cycles == 1 for one in alone)
+            assert _executed(entry) == sum(totals.at(one.entry).total for one in called) + len(alone)
+
+
+def _instructions() -> Program:
+    widths = "\n".join(f'include "integer/{name}.mc" with BYTES = {n}' for name in ("sums", "generic") for n in (1, 4))
+    return assemble(f'{widths}\ninclude "integer/shift.mc" with BYTES = 4, COUNT = 1\nHALT\n')
+
+
+@pytest.mark.parametrize(
+    ("name", "cycles"),
+    [
+        ("imove32", 1 + 4 * 2),  # load and store a byte
+        ("ifill32", 1 + 1 + 4),
+        ("iswap32", 1 + 4 * 4),
+        ("iadd32", 1 + 4 * 3),
+        ("iadd32_byte", 1 + 4 * 3),
+        ("isub32_by", 1 + 4 * 3),
+        ("ishl32_1", 1 + 4 * 2),  # the shifter sits after the operand multiplexer
+        ("imul32_byte", 1 + 2 + 4 * (1 + 8 + 1) + 1),  # eight multiply steps a byte, and the last byte
+        ("imac32_byte", 1 + 2 + 4 * (1 + 8 + 1) + 3 * 2 + 1),  # and an addition to each byte but the first
+        ("ikeep32_below", 1 + 4 * 2 + 1),
+        ("ikeep32_zero", 1 + 4 + 2),
+        ("ior8_by", 1 + 3),
+        ("ikeep8_bits", 1 + 4),
+    ],
+)
+def test_generic_instructions_by_hand(name: str, cycles: int) -> None:
+    program = _instructions()
+    assert Totals(program).at(program.routine(name).entry).total == cycles
 
 
 def test_fixed_point_sums_take_three_cycles_a_byte_and_one() -> None:
