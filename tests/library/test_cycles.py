@@ -44,7 +44,7 @@ FIXED = {
     Operation.INTEGER_DIVIDE: {2: 160, 4: 640},
     Operation.INTEGER_SQUARE_ROOT: {2: 122, 4: 333},
 }
-"""Fixed-point counts quoted for the machine's later library; sums exactly, the others at most."""
+"""Fixed-point counts quoted from memory for a later library of the machine; sums exactly, the others at most."""
 
 
 @cache
