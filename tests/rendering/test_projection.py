@@ -162,7 +162,7 @@ def test_disabled_pes_keep_every_byte() -> None:
 
 @pytest.mark.parametrize(
     ("library", "multiply", "add", "divide"),
-    [("tuned", 194, 282, 445), ("tuned-finite", 167, 263, 408), ("plain", 255, 390, 740)],
+    [("tuned", 194, 282, 445), ("tuned-finite", 167, 263, 408), ("plain", 255, 390, 740), ("generic", 368, 581, 1208)],
 )
 def test_the_cycles_by_hand(library: str, multiply: int, add: int, divide: int) -> None:
     points = cloud(count=TINY.lanes)
