@@ -9,7 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["FLOATS", "INTEGERS", "MANTISSA_BYTES", "ORDERS", "Entry", "Kind", "Library", "Operation", "find", "shifts"]
+__all__ = [
+    "FLOATS",
+    "FLOAT_LIBRARIES",
+    "INTEGERS",
+    "MANTISSA_BYTES",
+    "ORDERS",
+    "Entry",
+    "Kind",
+    "Library",
+    "Operation",
+    "find",
+    "shifts",
+]
 
 MANTISSA_BYTES = range(3, 7)
 """Sizes of float mantissas, in bytes with the leading bit; 3 is IEEE binary32."""
@@ -21,9 +33,14 @@ SCRATCH_AT = 152
 class Library(Enum):
     """A set of routines that is included by one line."""
 
-    THESIS = "thesis"
+    PLAIN = "plain"
     TUNED = "tuned"
+    GENERIC = "generic"
     INTEGER = "integer"
+
+
+FLOAT_LIBRARIES = (Library.PLAIN, Library.TUNED, Library.GENERIC)
+"""The libraries of float routines; all give the same bits."""
 
 
 class Kind(Enum):
@@ -104,8 +121,9 @@ class Entry:
         if self.count is not None:
             return "integer/shift.mc"
         return {
-            Library.THESIS: "float32/thesis.mc",
+            Library.PLAIN: "float32/plain.mc",
             Library.TUNED: "float32/tuned.mc",
+            Library.GENERIC: "float32/generic.mc",
             Library.INTEGER: "integer/arithmetic.mc",
         }[self.library]
 
@@ -123,21 +141,31 @@ class Entry:
 def _floats() -> Iterator[Entry]:
     """Scratch sizes are those of the ``uses`` in the sources (a test compares)."""
     for size in MANTISSA_BYTES:
-        for library, kinds in ((Library.THESIS, (Kind.COMPLETE,)), (Library.TUNED, tuple(Kind))):
-            for kind in kinds:
+        for library in FLOAT_LIBRARIES:
+            for kind in (Kind.COMPLETE,) if library is Library.PLAIN else tuple(Kind):
                 yield from _of_kind(library, kind, size)
+
+
+def _scratch(library: Library, kind: Kind, n: int) -> tuple[int, int, int, int, int]:
+    """Return the bytes of scratch of i2f, of sums, of products, of quotients and of roots."""
+    if library is Library.PLAIN:
+        return n + 2, 2 * n + 7, 2 * n + 4, 3 * n + 3, 3 * n + 3
+    if library is Library.GENERIC:
+        return n + 7, 2 * n + 7, 3 * n + 3, 3 * n + 3, 2 * n + 4
+    flag = int(kind is Kind.COMPLETE)
+    return n + 1, 2 * n + 5 + flag, 2 * n + 2 + flag, 14 if n == 3 else 3 * n + 1, 3 * n + 2
 
 
 def _of_kind(library: Library, kind: Kind, n: int) -> Iterator[Entry]:
     two, one = ("d", "a", "b"), ("d", "a")
-    thesis, flag = library is Library.THESIS, int(kind is Kind.COMPLETE)
+    convert, add, multiply, divide, root = _scratch(library, kind, n)
     scratch = {
-        Operation.FROM_INTEGER: n + 2 if thesis else n + 1,
-        Operation.ADD: 2 * n + 7 if thesis else 2 * n + 5 + flag,
-        Operation.SUBTRACT: 2 * n + 7 if thesis else 2 * n + 5 + flag,
-        Operation.MULTIPLY: 2 * n + 4 if thesis else 2 * n + 2 + flag,
-        Operation.DIVIDE: 3 * n + 3 if thesis else 14 if n == 3 else 3 * n + 1,
-        Operation.SQUARE_ROOT: 3 * n + 3 if thesis else 3 * n + 2,
+        Operation.FROM_INTEGER: convert,
+        Operation.ADD: add,
+        Operation.SUBTRACT: add,
+        Operation.MULTIPLY: multiply,
+        Operation.DIVIDE: divide,
+        Operation.SQUARE_ROOT: root,
     }
     for operation, count in scratch.items():
         unary = operation in (Operation.FROM_INTEGER, Operation.SQUARE_ROOT)
@@ -148,11 +176,12 @@ def _of_kind(library: Library, kind: Kind, n: int) -> Iterator[Entry]:
 
 def _orders(library: Library, n: int) -> Iterator[Entry]:
     three, two = ("d", "a", "b"), ("d", "a")
+    compare = 2 * n + 5 if library is Library.GENERIC else 1
     for operation, parameters, scratch, result in (
         (Operation.NEGATE, two, 0, n + 1),
         (Operation.ABSOLUTE, two, 0, n + 1),
-        (Operation.LESS, three, 1, 1),
-        (Operation.EQUAL, three, 1, 1),
+        (Operation.LESS, three, compare, 1),
+        (Operation.EQUAL, three, compare, 1),
         (Operation.TO_INTEGER, two, n + 4, n + 1),
     ):
         yield Entry(library, operation, Kind.COMPLETE, n, parameters, scratch, result)
@@ -187,7 +216,7 @@ def shifts(size: int, count: int) -> tuple[Entry, ...]:
 FLOATS: tuple[Entry, ...] = tuple(_floats())
 """Arithmetic."""
 ORDERS: tuple[Entry, ...] = tuple(
-    entry for library in (Library.THESIS, Library.TUNED) for size in MANTISSA_BYTES for entry in _orders(library, size)
+    entry for library in FLOAT_LIBRARIES for size in MANTISSA_BYTES for entry in _orders(library, size)
 )
 """Sign, order and whole part of floats."""
 INTEGERS: tuple[Entry, ...] = tuple(entry for size in INTEGER_BYTES for entry in _integers(size))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 from microcode.language.source import Complaint, Source, read_source
 from pixelflow.simd.errors import nearest
@@ -12,6 +15,9 @@ from pixelflow.simd.errors import nearest
 __all__ = ["LIBRARY", "Files"]
 
 LIBRARY = Path(__file__).parents[1] / "library"
+
+FORMER_NAMES: Mapping[str, str] = MappingProxyType({"float32/thesis.mc": "float32/plain.mc"})
+"""Names that files of the library had before, found in this release still, with a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +34,9 @@ class Files:
             candidate = folder / path
             if _is_file(candidate):
                 return read_source(candidate.resolve(), shown + path)
+        if path in FORMER_NAMES:
+            _note_former(path)
+            return self.find(FORMER_NAMES[path], including)
         near = nearest(path, self._library_files())
         raise Complaint(
             f"file {path} is not found",
@@ -46,6 +55,14 @@ class Files:
 
     def _library_files(self) -> list[str]:
         return [file.relative_to(LIBRARY).as_posix() for file in LIBRARY.rglob("*.mc")]
+
+
+@cache
+def _note_former(path: str) -> None:
+    """Say once that a file of the library has another name now."""
+    logging.getLogger(__name__.partition(".")[0]).warning(
+        "note: file %s is called %s now; the former name goes with the next release", path, FORMER_NAMES[path]
+    )
 
 
 def _is_file(path: Path) -> bool:

@@ -150,7 +150,7 @@ class IgcConfig:
     """The two instruction sequencers, EIGC and TIGC."""
 
     control_cycles: int = param(0, "cost of a loop, call, return, jump, free semaphore or halt", unit="cycles",
-        low=0, high=64, source="forced by tables 3 and 4: the IGC runs ahead", standing=INVENTED,
+        low=0, high=64, source="the IGC runs ahead, which leaves tables 3 and 4 their cycles", standing=INVENTED,
         matters="control", read_by=_IGC)
     call_depth: int = param(16, "calls inside calls", unit="frames", low=1, high=1024,
         source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)

@@ -73,7 +73,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a measure found: rows of a table; of a sentence a line for people, and figures by name."""
+    """What a measure found: rows of a table, and what they say; of a sentence a line for people, figures by name."""
 
     text: str = ""
     figures: Mapping[str, Value] = field(default_factory=dict)

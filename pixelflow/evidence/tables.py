@@ -54,6 +54,8 @@ def table_parts(found: CheckedClaim) -> Iterator[Part]:
         yield _table(rows, title, one_unit=False)
     for basis in dict.fromkeys(row.basis for row in rows):
         yield f"  {basis.standing}: {basis.text}"
+    if found.measured is not None and found.measured.text:
+        yield f"  {found.measured.text}"
     if claim.notes:
         yield f"  see also: {', '.join(note.name for note in claim.notes)}"
 
@@ -98,6 +100,7 @@ def table_data(verified: Verified) -> dict[str, Json]:
                 "section": found.claim.place,
                 "notes": [note.name for note in found.claim.notes],
                 "rows": table_object(_table(found.rows, one_unit=True)),
+                "reading": (found.measured.text if found.measured else "") or None,
             }
             for found in verified.findings
         ],

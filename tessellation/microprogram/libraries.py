@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,7 +14,7 @@ from microcode import Builder, Mem
 from pixelflow.simd.errors import Fault, InputError, nearest
 from tessellation.surface.patch import Patch
 
-__all__ = ["LIBRARIES", "FloatLibrary", "library_for", "library_named"]
+__all__ = ["FORMER_NAMES", "LIBRARIES", "FloatLibrary", "library_for", "library_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +67,24 @@ LIBRARIES = {
     for library in (
         FloatLibrary("tuned", "float32/tuned.mc", "", "complete, at or below every count of table 1"),
         FloatLibrary("tuned-finite", "float32/tuned.mc", "_finite", "operands known to be finite"),
-        FloatLibrary("thesis", "float32/thesis.mc", "", "complete, written plainly, near table 1"),
+        FloatLibrary(
+            "plain", "float32/plain.mc", "", "complete, written plainly, one start-up a routine, near table 1"
+        ),
+        FloatLibrary("generic", "float32/generic.mc", "", "complete, of generic instructions with a start-up each"),
+        FloatLibrary("generic-finite", "float32/generic.mc", "_finite", "the same, operands known to be finite"),
     )
 }
-"""The libraries by name; the first is the default."""
+"""The libraries by name; the first is the default. All give the same bits for operands that they take."""
+
+FORMER_NAMES: Mapping[str, str] = MappingProxyType({"thesis": "plain"})
+"""Names that libraries had before, taken in this release still, with a note."""
 
 
 def library_named(name: str) -> FloatLibrary:
-    """Return a library; raise InputError with the nearest known name."""
+    """Return a library, also by a former name, which is noted; raise InputError with the nearest known name."""
+    if name in FORMER_NAMES:
+        _note_former(name)
+        name = FORMER_NAMES[name]
     if name not in LIBRARIES:
         guess = nearest(name, LIBRARIES)
         allowed = f"allowed: {', '.join(LIBRARIES)}"
@@ -79,6 +92,14 @@ def library_named(name: str) -> FloatLibrary:
             Fault(f"unknown float library {name!r}", hint=f"did you mean {guess}? {allowed}" if guess else allowed)
         )
     return LIBRARIES[name]
+
+
+@cache
+def _note_former(name: str) -> None:
+    """Say once that a library has another name now."""
+    logging.getLogger(__name__.partition(".")[0]).warning(
+        "note: float library %s is called %s now; the former name goes with the next release", name, FORMER_NAMES[name]
+    )
 
 
 _SAFE = 2.0**29

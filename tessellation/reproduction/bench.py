@@ -18,7 +18,7 @@ from tessellation.plan.memory_map import memory_map
 from tessellation.plan.stages import Stage
 from tessellation.surface.patch import Patch
 
-__all__ = ["ARITHMETIC", "ThesisBench", "counted", "seconds", "spent"]
+__all__ = ["ARITHMETIC", "ThesisBench", "counted", "seconds", "spent", "start_ups"]
 
 ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
 """The stages whose cycles table 7 counts."""
@@ -44,7 +44,7 @@ class ThesisBench(Bench):
         return node.run(program, function=False)
 
     def tessellation(
-        self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "thesis"
+        self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "plain"
     ) -> Run:
         """Return the account of a pass of n x n nets that fills the array with patches of those sample counts."""
         text = f"{n}x{n} net, {', '.join(f'{size}x{size}' for size in sizes)} samples, schedule {schedule}"
@@ -91,8 +91,12 @@ class ThesisBench(Bench):
 
         return self.once(("batch", sends), run, f"one transfer, {sends} sends")
 
-    def routine(self, name: str, operands: int, library: str = "thesis", size: int = 3) -> int:
+    def routine(self, name: str, operands: int, library: str = "plain", size: int = 3) -> int:
         """Return the cycles of a float routine with ``size`` bytes of mantissa and so many operands."""
+        return self.called(name, operands, library, size).cycles
+
+    def called(self, name: str, operands: int, library: str = "plain", size: int = 3) -> Run:
+        """Return the account of one call of such a routine and nothing else."""
 
         def run() -> Run:
             builder = Builder("routine")
@@ -101,7 +105,14 @@ class ThesisBench(Bench):
             return self._run(Node(self.config, "rows"), builder.build())
 
         key = (name, operands, library, size)
-        return self.once(key, run, f"routine {name} of the library {library}, {size} bytes").cycles
+        return self.once(key, run, f"routine {name} of the library {library}, {size} bytes")
+
+
+def start_ups(run: Run) -> int:
+    """Return the EMC instructions that calls issued, a start-up each: started routines, and enables by themselves."""
+    started = {routine.name: routine.started for routine in run.program.routines}
+    uses = (use for use in run.by_routine.values() if use.name in started)
+    return sum(use.calls if started[use.name] else use.own_cycles for use in uses)
 
 
 def counted(run: Run) -> int:

@@ -69,7 +69,7 @@ def _net_sizes(part: SubFigure, rows: Mapping[str, Sequence[Row]], bench: Thesis
             axes.plot(sides, [row.published / 1000 for row in shown], marker, color=color, markerfacecolor="none",
                 label=f"{label}, {name} of the thesis")  # fmt: skip
     axes.set(
-        title="Tessellation of n x n control nets, 4x4 samples, library thesis",
+        title="Tessellation of n x n control nets, 4x4 samples, library plain",
         xlabel="points a side of the control net, n",
         ylabel="thousand cycles",
     )

@@ -31,7 +31,7 @@ def test_the_report(pixelflow, folder: Path) -> None:
     assert "load [x]" in result.out
     flat = result.out.replace("\n", " ")
     assert (
-        "guesses used: igc.control_cycles; 10 instructions (3 fitted, 7 invented); see: pixelflow about --model" in flat
+        "guesses used: igc.control_cycles; 10 instructions (2 fitted, 8 invented); see: pixelflow about --model" in flat
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
+from tests.documents.marks import fenced
 
 ROOT = Path(__file__).parents[2]
 DIFFERENT = "pixelflow diff"
@@ -100,9 +101,7 @@ def test_named_files_exist(document: Path) -> None:
 
 def shown(mark: str, document: str = "README.md") -> list[str]:
     """Return the lines of the fenced block after a mark."""
-    text = (ROOT / document).read_text(encoding="utf-8")
-    found = re.search(rf"<!-- {mark} -->\n```text\n(.*?)```", text, re.DOTALL)
-    return [line.rstrip() for line in found[1].splitlines()]
+    return fenced(document, mark)
 
 
 def test_the_printed_report_is_what_the_command_prints(tmp_path, monkeypatch, capsys) -> None:

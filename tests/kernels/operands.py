@@ -15,8 +15,12 @@ __all__ = ["ENTRIES", "Numbers", "grid", "kernel_for", "label", "random_pairs", 
 Numbers = NDArray[np.uint64]
 """Float patterns."""
 
-# Order and signs are the same routines in both libraries.
-ENTRIES = (*FLOATS, *(entry for entry in ORDERS if entry.library is Library.TUNED))
+# Order and signs are the same routines in the libraries plain and tuned; those of the library generic are sequences of
+# calls, which have no kernel.
+ENTRIES = (
+    *(entry for entry in FLOATS if entry.library is not Library.GENERIC),
+    *(entry for entry in ORDERS if entry.library is Library.TUNED),
+)
 
 COMPUTED = {
     Operation.FROM_INTEGER: Computed.FROM_INTEGER,

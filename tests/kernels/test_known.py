@@ -23,7 +23,7 @@ from tests.library.batch import OPERANDS, calling
 
 
 @pytest.mark.parametrize("size", range(3, 7))
-@pytest.mark.parametrize("library", [Library.THESIS, Library.TUNED])
+@pytest.mark.parametrize("library", [Library.PLAIN, Library.TUNED])
 def test_every_float_routine_of_the_library_has_its_kernel(library: Library, size: int) -> None:
     entries = [e for e in (*FLOATS, *ORDERS) if e.library is library and e.size == size]
     program = calling(entries[0].include, None, OPERANDS)
@@ -39,7 +39,10 @@ def test_no_digest_is_of_a_routine_that_is_not_there() -> None:
     found = set()
     for entry in (*FLOATS, *ORDERS):
         program = calling(entry.include, None, OPERANDS)
-        found.add(digest(program, program.routine(entry.name)))
+        if entry.library is not Library.GENERIC:
+            found.add(digest(program, program.routine(entry.name)))
+        else:
+            assert digest(program, program.routine(entry.name)) is None, "a sequence of calls is no straight code"
     assert found == set(known())
 
 

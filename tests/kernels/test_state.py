@@ -79,7 +79,7 @@ def test_memory_and_flags_are_those_of_the_microcode(entry: Entry, where: str) -
 @pytest.mark.parametrize("engine", ["compiled", "macro", "macro-checked"])
 def test_the_account_of_a_run_is_the_same_on_every_engine(engine: str) -> None:
     source = """
-include "float32/thesis.mc"
+include "float32/plain.mc"
 routine twice(d, a)
     CALL fadd, d, a, a
     CALL fmul, d, d, a

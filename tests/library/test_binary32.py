@@ -1,4 +1,4 @@
-"""Do the binary32 routines of both libraries give the bits that the numerics contract asks for?"""
+"""Do the binary32 routines of all libraries give the bits that the numerics contract asks for?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from microcode.catalogue import FLOATS, Entry, Kind, Operation
 from pixelflow.config import THESIS, TINY
+from pixelflow.simd.lanes import available
 from tests.library import operands, oracle
 from tests.library.batch import columns, integers, run
 
@@ -58,10 +59,17 @@ def test_a_hundred_thousand_operands_give_what_numpy_gives(entry: Entry) -> None
     assert not _random_rows(entry, 100_000, SEED), f"seed {SEED}"
 
 
+@pytest.mark.parametrize("engine", [name for name in available() if name in ("rows", "compiled")])
 @pytest.mark.slow
 @every_entry
-def test_a_million_operands_give_what_numpy_gives(entry: Entry) -> None:
-    assert not _random_rows(entry, 1_200_000, SEED + 1), f"seed {SEED + 1}"
+def test_a_million_operands_give_what_numpy_gives(entry: Entry, engine: str) -> None:
+    assert not _random_rows(entry, 1_200_000, SEED + 1, engine=engine), f"seed {SEED + 1}"
+
+
+@pytest.mark.skipif("compiled" not in available(), reason="native code cannot be made here")
+@every_entry
+def test_the_compiled_engine_gives_the_same(entry: Entry) -> None:
+    assert not _random_rows(entry, 2 * TINY.lanes, SEED + 3, engine="compiled", config=TINY), f"seed {SEED + 3}"
 
 
 @every_entry

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from microcode.catalogue import FLOATS, MANTISSA_BYTES, Entry, Library, Operation, find
+from microcode.catalogue import FLOAT_LIBRARIES, FLOATS, MANTISSA_BYTES, Entry, Library, Operation, find
 from pixelflow.config import TINY
 from tests.library import operands, oracle
 from tests.library.batch import columns, integers, run
@@ -55,7 +55,7 @@ def test_the_reference_engine_gives_the_same(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("operation", [Operation.ADD, Operation.MULTIPLY], ids=["add", "mul"])
-@pytest.mark.parametrize("library", [Library.THESIS, Library.TUNED], ids=["thesis", "tuned"])
+@pytest.mark.parametrize("library", FLOAT_LIBRARIES, ids=lambda library: library.value)
 @pytest.mark.parametrize("size", MANTISSA_BYTES)
 def test_the_reference_vectors(size: int, library: Library, operation: Operation, shared: Path) -> None:
     """The file has no exponent limit; every row is moved as a whole to where the format has its exponents."""

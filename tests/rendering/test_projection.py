@@ -162,7 +162,7 @@ def test_disabled_pes_keep_every_byte() -> None:
 
 @pytest.mark.parametrize(
     ("library", "multiply", "add", "divide"),
-    [("tuned", 194, 282, 445), ("tuned-finite", 167, 263, 408), ("thesis", 255, 390, 740)],
+    [("tuned", 194, 282, 445), ("tuned-finite", 167, 263, 408), ("plain", 255, 390, 740), ("generic", 368, 581, 1208)],
 )
 def test_the_cycles_by_hand(library: str, multiply: int, add: int, divide: int) -> None:
     points = cloud(count=TINY.lanes)
@@ -233,7 +233,7 @@ def test_a_projection_changes_nothing_in_the_tessellation() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("library", ["thesis", "tuned"])
+@pytest.mark.parametrize("library", ["plain", "tuned", "generic"])
 @pytest.mark.parametrize("counts", [(3, 3), (6, 9), (12, 12)])
 def test_every_degree(counts: tuple[int, int], library: str) -> None:
     _, projected = project_samples([sphere_like(*counts, 1)], 8, VIEW, library=library)

@@ -84,7 +84,7 @@ def test_fine_grain_overlap_hides_the_points(teapot):
     """Table 11: X, Y and Z of a module leave beside a read each; only the normals are left at the end."""
     direct, fine = (
         bicubic_pass(),
-        tessellate([*load("teapot").patches] * 16, 4, library="thesis", method=Method(results="gp-fine")),
+        tessellate([*load("teapot").patches] * 16, 4, library="plain", method=Method(results="gp-fine")),
     )
     assert same_bits(direct, fine)
     (run,) = fine.runs

@@ -54,5 +54,5 @@ def test_mixed_sizes_and_nets_load_their_addresses(teapot):
 def test_real_patches_of_degree_7_take_fewer_cycles_too():
     patches = load(shared_model("teapot_deg7.bpt")).patches
     ours = tessellate(patches, 16, method=OURS)
-    thesis = tessellate(patches, 16, library="thesis")
+    thesis = tessellate(patches, 16, library="plain")
     assert ours.within_limits and 3 * ours.cycles < thesis.cycles

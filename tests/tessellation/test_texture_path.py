@@ -64,7 +64,7 @@ def same_bits(a: Tessellation, b: Tessellation) -> bool:
 
 
 @cache
-def bicubic_pass(schedule: str = "thesis", library: str | None = "thesis", sends: int = 4) -> Tessellation:
+def bicubic_pass(schedule: str = "thesis", library: str | None = "plain", sends: int = 4) -> Tessellation:
     """Return a pass of 512 bicubic patches at 4x4 samples, which fill the array, computed once for all tests."""
     return tessellate([*load("teapot").patches] * 16, 4, library=library, method=Method("texture", schedule, sends))
 
@@ -82,7 +82,7 @@ def test_every_surface_has_the_bits_of_the_lee_path_and_is_within_the_limits(mod
     assert ours.cycles < texture.cycles
 
 
-@pytest.mark.parametrize("library", ["thesis", "tuned-finite"])
+@pytest.mark.parametrize("library", ["plain", "tuned-finite"])
 def test_other_libraries_have_the_bits_of_the_lee_path(library, teapot):
     texture, lee = (tessellate(teapot[:16], 4, library=library, config=SMALL, method=m) for m in (Method(), LEE))
     assert same_bits(texture, lee)
@@ -183,7 +183,7 @@ def transfer_alone(sends: int):
 
 def test_transfers_are_hidden_from_four_sends_down_and_not_above():
     for sends, hidden in ((8, False), (4, True)):
-        stages = tessellate(load("teapot").patches, 16, library="thesis", method=Method(sends=sends)).cycles_by_stage
+        stages = tessellate(load("teapot").patches, 16, library="plain", method=Method(sends=sends)).cycles_by_stage
         assert (stages.get(Stage.STALL.value, 0) == 0) == hidden, (sends, stages)
 
 

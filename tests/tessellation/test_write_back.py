@@ -45,7 +45,7 @@ def executed(method: Method, library: str) -> tuple[Run, Run, Run]:
         ("overlapped", "tuned-finite", "gp-fine", [59_184] * 3),
         ("overlapped", "tuned-finite", "gp-coarse", [33_618, 50_540, 99_826]),
         ("overlapped", "tuned-finite", "gp-both", [34_536, 50_540, 75_188]),
-        ("thesis", "thesis", "gp-both", [102_683, 102_708, 127_356]),
+        ("thesis", "plain", "gp-both", [102_683, 102_708, 127_356]),
     ],
 )
 def test_three_passes_of_512_patches_to_two_gps(schedule, library, results, cycles):

@@ -83,7 +83,7 @@ CALL fdiv, a, b, c
 
 
 @pytest.mark.parametrize("engine", ["rows", "compiled", "macro", "macro-checked"])
-@pytest.mark.parametrize("library", ["thesis", "tuned"])
+@pytest.mark.parametrize("library", ["plain", "tuned"])
 def test_library_calls(library: str, engine: str) -> None:
     _, untimed = run_both(microcode.assemble(LIBRARY.format(library)), TINY, native(engine), times=2)
     assert (untimed.calls["norm"], untimed.calls["fmul"], untimed.calls["fdiv"]) == (3, 6, 1)
@@ -142,7 +142,7 @@ def test_one_stream_alone() -> None:
 
 
 @pytest.mark.parametrize("engine", ["rows", "macro"])
-@pytest.mark.parametrize("schedule, library", [("thesis", "thesis"), ("overlapped", "tuned-finite")])
+@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("overlapped", "tuned-finite")])
 def test_a_tessellation_pass(schedule: str, library: str, engine: str) -> None:
     """On the macro engine twice: the second run of a program on the node makes the steps of the first."""
     session = Session(TINY, native(engine), library_named(library), Method(schedule=schedule))

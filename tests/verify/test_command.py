@@ -159,7 +159,7 @@ def test_json_is_stable_and_byte_identical(rows, verify):
     assert set(found) == {"schema", "tool", "thesis", "config", "tables", "notes", "without_figures", "summary"}
     row = found["tables"][0]["rows"][0]
     assert row == {
-        "item": "int_to_float, thesis",
+        "item": "int_to_float, plain",
         "unit": "cycles",
         "published": 157,
         "printed_step": None,
@@ -168,7 +168,7 @@ def test_json_is_stable_and_byte_identical(rows, verify):
         "deviation": rows["table 1"][0].measured - 157,
         "deviation_percent": rows["table 1"][0].percent,
         "standing": "invented",
-        "basis": "this project's instruction set and float routines, library `thesis`",
+        "basis": "this project's instruction set and float routines, library `plain`",
         "outcome": "explained",
         "notes": ["own-library"],
         "detail": None,

@@ -18,7 +18,7 @@ from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.simd.report import Report
 from tessellation import BUILT_IN, PatchFile, check, load, tessellate
 from tessellation.host.session import PassBegins
-from tessellation.microprogram.libraries import LIBRARIES
+from tessellation.microprogram.libraries import FORMER_NAMES, LIBRARIES
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.reports.outcome import Outcome, outcome_report
 
@@ -37,8 +37,9 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     add("patches", metavar="PATCHES", help=PATCHES_HELP)
     add("--samples", type=_samples, default=[16], metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
-    add("--library", choices=tuple(LIBRARIES), default=None,
-        help="float routines (default: tuned; overlapped: tuned-finite where nothing can overflow)")  # fmt: skip
+    add("--library", choices=(*LIBRARIES, *FORMER_NAMES), default=None,
+        help="float routines (default: tuned; overlapped: tuned-finite where nothing can overflow); "
+             "thesis is the former name of plain")  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
