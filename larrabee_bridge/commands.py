@@ -56,6 +56,7 @@ COMMANDS = MachineCommands(
                 tessellates=True,
             ),
         ),
+        engines=("rows", "compiled"),
         picture="larrabee_bridge.compare.picture:vector_picture",
         compared=True,
         beside={"tessellation": "larrabee_bridge.compare.bezier_report:tessellated_on_both"},

@@ -9,11 +9,13 @@ import numpy as np
 
 from larrabee_bridge.commands import COMMANDS
 from larrabee_bridge.thread_events import ThreadEvents
-from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, ThreadTrace, take_turns
+from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.core.vector_run import VectorRun
-from larrabee_bridge.vpu.unit import TARGET, VectorProgram, VectorUnit
+from larrabee_bridge.vpu.unit import TARGET, RunNote, VectorProgram, VectorUnit
+from larrabee_bridge.vpu.unit.engines import engine_in_use
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 
@@ -30,25 +32,35 @@ def run_program(
     bus: Bus | None = None,
     threads: int = 1,
     per_core: int | None = None,
+    engine: str | None = None,
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
     Subscribers of ``bus`` are told of each thread as if it were alone. Raises InputError for caches without cores
-    that threads share.
+    that threads share, or an engine that threads of the vector unit have not.
     """
     config = config or CoreConfig()
     if config.caches and per_core is None:
         raise InputError(Fault("caches belong to cores that threads share", hint="give the threads of a core"))
-    unit, core = VectorUnit(program, threads), Core(program, threads, config)
-    trace = ThreadTrace(threads, core)
+    unit, core = VectorUnit(program, threads, engine=engine), Core(program, threads, config)
     unit.set_scalar(0, np.arange(threads))
-    subscriber = core if per_core is None else trace
+    notes: list[RunNote] = []
+
+    def noted(note: RunNote) -> None:
+        core(note)
+        if per_core is not None:
+            notes.append(note)
+
     if bus is None or not bus.watched:
-        unit.run(subscriber)
+        unit.run(noted, lines=per_core is not None)
     else:
-        ThreadEvents(bus, unit, core).run(subscriber)
-    shares = [trace.steps[first : first + per_core] for first in range(0, threads, per_core)] if per_core else []
-    cores = [take_turns(program, share, config) for share in shares]
+        ThreadEvents(bus, unit, core).run(noted, lines=per_core is not None)
+    cores = []
+    if per_core:
+        whole = RunNote.joined(notes)
+        for first in range(0, threads, per_core):
+            share = whole.one_after_the_other([[each] for each in range(first, min(first + per_core, threads))])
+            cores.append(take_turns(program, share, config))
     return VectorRun(unit, core, cores, per_core)
 
 
@@ -61,13 +73,15 @@ def _draw(
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
     fronts: Sequence[FrontEndResult | None] = (),
+    engine: str = AUTO,
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
     from larrabee_bridge.pipeline.frame import draw_on_larrabee
 
-    return draw_on_larrabee(
-        frame, parts=parts, config=config, fronts=fronts, tile=tile, core_mhz=core_mhz, progress=progress
-    )
+    with engine_in_use(engine):
+        return draw_on_larrabee(
+            frame, parts=parts, config=config, fronts=fronts, tile=tile, core_mhz=core_mhz, progress=progress
+        )
 
 
 MACHINE = MachineRecord(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from larrabee_bridge.vpu.core import Core
 from larrabee_bridge.vpu.core.vector_run import VectorRun
-from larrabee_bridge.vpu.unit import TARGET, Subscriber, VectorUnit
+from larrabee_bridge.vpu.unit import TARGET, NoteSubscriber, RunNote, VectorUnit
 from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
 
 __all__ = ["ThreadEvents"]
@@ -27,14 +24,19 @@ class ThreadEvents:
         """The last cycle that the longest thread has come to."""
         return int(self._core.cycles.max())
 
-    def run(self, charge: Subscriber) -> None:
-        """Carry out the program; ``charge`` lets the core count each instruction. Raises MachineFault."""
+    def run(self, charge: NoteSubscriber, *, lines: bool = False) -> None:
+        """Carry out the program; ``charge`` lets the core count each instruction. Raises MachineFault.
 
-        def instruction(number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
+        Lines are numbered where ``lines``.
+        """
+
+        def instruction(note: RunNote) -> None:
             began, waited = self._core.cycles, self._core.waited
-            charge(number, active, lines)
+            charge(note)
             ended, stalls = self._core.cycles, self._core.waited - waited
-            for thread in np.flatnonzero(active).tolist():
+            # Blocks are single instructions: those that were carried out side by side.
+            number = int(note.words[0])
+            for thread in note.threads.tolist():
                 issued = int(began[thread] + stalls[thread])
                 if stalls[thread]:
                     self._bus.emit(Waited, int(began[thread]), self._streams[thread], number, "result", issued)
@@ -44,7 +46,7 @@ class ThreadEvents:
         self._bus.emit(RunBegan, 0, self._unit.program, self._streams, True, self)
         reason = "fault"
         try:
-            self._unit.run(instruction)
+            self._unit.run(instruction, lines=lines, watched=True)
             reason = "halt"
         finally:
             cycles = dict(zip(self._streams, self._core.cycles.tolist(), strict=True))

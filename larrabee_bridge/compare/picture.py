@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from larrabee_bridge.compare.bezier import mesh_on_larrabee
 from larrabee_bridge.compare.vertices import FromVertices, project_on_larrabee
 from larrabee_bridge.kernels.bezier import Tessellated
+from larrabee_bridge.vpu.unit.engines import engine_in_use
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Json, Report
 from tessellation import Mesh, Patch
 from tessellation.scenes import PictureOrder, PriorWork, Scene, draw_picture, draw_scene
@@ -24,6 +26,11 @@ def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     """
     if order.projection != "vpu":
         return draw_scene(order)
+    with engine_in_use(str(order.told.get("engine", AUTO))):
+        return _by_vector_unit(order)
+
+
+def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     runs: list[Tessellated] = []
     config, tell = order.told["config"], order.source.progress
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.vpu.core import Core, CoreConfig
-from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.core import Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
@@ -60,15 +60,18 @@ def timed(unit: VectorUnit, config: CoreConfig | None = None) -> Timed:
     """Run the program of a unit to its end and time it."""
     program = unit.program
     core = Core(program, unit.threads, config)
-    trace = ThreadTrace(unit.threads, core)
-    unit.run(trace)
+    notes: list[RunNote] = []
+    unit.run(notes.append, lines=True)
+    note = RunNote.joined(notes)
+    core(note)
     by_offset = _by_offset(program)
+    accesses = (each for place in range(len(note.threads)) for each in note.accesses(place))
     return Timed(
         alone=tuple(core.cycles.tolist()),
-        core=take_turns(program, trace.steps, core.config).cycles,
+        core=take_turns(program, note, core.config).cycles,
         counts={family: int(counts.sum()) for family, counts in core.counts.items() if counts.any()},
         lines=int(core.lines.sum()),
-        spread=tuple(len(lines) for steps in trace.steps for number, lines in steps if number in by_offset),
+        spread=tuple(len(lines) for number, lines in accesses if number in by_offset),
     )
 
 

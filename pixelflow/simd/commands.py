@@ -93,6 +93,8 @@ class MachineDrawing:
     options: tuple[MachineOption, ...] = ()
     configuration: ConfigurationOption | None = None
     projections: tuple[ProjectionChoice, ...] = ()
+    engines: tuple[str, ...] = ()
+    """Lane engines that ``draw`` and ``run`` of its record take by name, as ``engine``; empty where they take none."""
     picture: str = ""
     """Where the maker of a picture stands that does more than the drawer of the record."""
     require: str = ""

@@ -11,7 +11,10 @@ from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from microcode import assemble
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.declare import Instruction
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from tests.lanes.native_meanings import carry_out
 from tests.larrabee.rows import ROWS, words
+from tests.larrabee.test_golden import ENGINES
 
 THREADS = 3
 START = 4096  # where NEXT points before an instruction, so that a branch not taken is seen
@@ -44,15 +47,16 @@ def put(unit: VectorUnit, state: dict) -> None:
 
 
 def unit_with(state: dict) -> VectorUnit:
-    unit = VectorUnit(assemble_vector("halt\n"), THREADS)
+    unit = VectorUnit(assemble_vector("halt\n"), THREADS, ByteMemory(1 << 16, THREADS))
     put(unit, {NEXT: START, **state})
     return unit
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("text", "before", "changes"), ROWS, ids=[f"{at}: {row[0]}" for at, row in enumerate(ROWS)])
-def test_an_instruction_changes_this_and_nothing_else(text: str, before: dict, changes: dict) -> None:
+def test_an_instruction_changes_this_and_nothing_else(text: str, before: dict, changes: dict, engine: str) -> None:
     unit, expected = unit_with(before), unit_with({**before, **changes})
-    instruction(text).apply(unit.lanes)
+    carry_out(unit.lanes, instruction(text).apply, engine)
     found, wanted = unit.lanes.snapshot(), expected.lanes.snapshot()
     assert [name for name in found if not np.array_equal(found[name], wanted[name])] == []
     assert (unit.memory.data == expected.memory.data).all()

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.core import Core
-from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.core import Core, take_turns
+from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import TARGET, assemble_vector
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from microcode.analysis.disassembler import disassemble
@@ -95,9 +95,11 @@ def test_sixteen_rays_and_a_triangle_in_few_cycles() -> None:
     cycles, operations = {}, {}
     for turns in (1, 11):
         program = assemble_vector(RAY.read_text(), TRIANGLES=turns)
-        unit, core, recording = VectorUnit(program, 4), Core(program, 4), ThreadTrace(4)
-        unit.run(lambda *step, core=core, recording=recording: (core(*step), recording(*step)))
-        cycles[turns] = np.array([core.cycles[0], take_turns(program, recording.steps).cycles])
+        unit, core = VectorUnit(program, 4), Core(program, 4)
+        notes: list[RunNote] = []
+        unit.run(notes.append, lines=True)
+        core(RunNote.joined(notes))
+        cycles[turns] = np.array([core.cycles[0], take_turns(program, RunNote.joined(notes)).cycles])
         operations[turns] = sum(int(counts[0]) for family, counts in core.counts.items() if family.vector)
     assert (operations[11] - operations[1]) / 10 == 41
     assert ((cycles[11] - cycles[1]) / 10).tolist() == [58, 4 * 42]

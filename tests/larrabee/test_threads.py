@@ -1,24 +1,44 @@
 """Threads that take turns on a core: by hand, and against the model of one thread."""
 
+import re
+
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.core import Core, CoreConfig
-from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.core import Core, CoreConfig, SharedCore, take_turns
 from larrabee_bridge.vpu.memory.caches import SetAssociativeCache
-from larrabee_bridge.vpu.unit.program import assemble_vector
-from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from larrabee_bridge.vpu.unit import RunNote, VectorProgram, VectorUnit, assemble_vector
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.native import works_natively
+
+NATIVE = [False, *([True] if works_natively() else [])]
+"""Counted by Python, and by native code where that works."""
 
 CHAIN = "vaddps v1, v2, v3\n" + "vaddps v1, v1, v3\n" * 7
 """Eight sums, each waiting for the one before."""
 
 
-def shared(text: str, threads: int, config: CoreConfig | None = None):
-    program = assemble_vector(text)
-    recording = ThreadTrace(threads)
-    VectorUnit(program, threads).run(recording)
-    return take_turns(program, recording.steps, config)
+def note_of(unit: VectorUnit) -> RunNote:
+    """Run a unit; return what its threads carried out, with lines."""
+    notes: list[RunNote] = []
+    unit.run(notes.append, lines=True)
+    return RunNote.joined(notes)
+
+
+def in_turns(unit: VectorUnit, config: CoreConfig | None = None) -> SharedCore:
+    """Run a unit and time its threads on one core."""
+    return counted(unit.program, note_of(unit), config)
+
+
+def counted(program: VectorProgram, note: RunNote, config: CoreConfig | None) -> SharedCore:
+    """Time threads on one core, in every way that there is."""
+    first, *others = (take_turns(program, note, config, native=native) for native in NATIVE)
+    assert all(each == first for each in others)
+    return first
+
+
+def shared(text: str, threads: int, config: CoreConfig | None = None) -> SharedCore:
+    return in_turns(VectorUnit(assemble_vector(text), threads), config)
 
 
 @pytest.mark.parametrize(("threads", "cycles"), [(1, 29), (2, 30), (4, 32)])
@@ -48,10 +68,21 @@ def test_an_access_to_many_lines_holds_the_core() -> None:
     program = assemble_vector(text)
     unit = VectorUnit(program, 2)
     unit.set_vector(2, np.arange(16) * 64)
-    recording = ThreadTrace(2)
-    unit.run(recording)
     # mov and mov, then 16 cycles each
-    assert take_turns(program, recording.steps).cycles == 34
+    assert in_turns(unit).cycles == 34
+
+
+MADE = [
+    lambda a, b, c: f"vaddps v{a}, v{b}, v{c}",
+    lambda a, b, c: f"vmadd231ps v{a}{{k{b}}}, v{b}, [r{c} + 32]",
+    lambda a, b, c: f"vcmpltpi k{a}, v{b}, v{c}{{cdab}}",
+    lambda a, b, c: f"vstored [r{a} + 64]{{k{b}}}, v{c}",
+    lambda a, b, c: f"vgatherd v{a}, v{b}, [{256 * c}]",
+    lambda a, b, c: f"add r{a}, r{b}",
+    lambda a, b, c: f"load r{a}, [{64 * b}]",
+    lambda a, b, c: f"kand k{a}, k{b}",
+    lambda a, b, c: f"imul r{a}, {c}",
+]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -59,26 +90,54 @@ def test_an_access_to_many_lines_holds_the_core() -> None:
 def test_one_thread_costs_what_the_other_model_says(seed: int, config: CoreConfig) -> None:
     """Two models written apart, random programs."""
     rng = np.random.default_rng(seed)
-    made = [
-        lambda a, b, c: f"vaddps v{a}, v{b}, v{c}",
-        lambda a, b, c: f"vmadd231ps v{a}{{k{b}}}, v{b}, [r{c} + 32]",
-        lambda a, b, c: f"vcmpltpi k{a}, v{b}, v{c}{{cdab}}",
-        lambda a, b, c: f"vstored [r{a} + 64]{{k{b}}}, v{c}",
-        lambda a, b, c: f"vgatherd v{a}, v{b}, [{256 * c}]",
-        lambda a, b, c: f"add r{a}, r{b}",
-        lambda a, b, c: f"load r{a}, [{64 * b}]",
-        lambda a, b, c: f"kand k{a}, k{b}",
-        lambda a, b, c: f"imul r{a}, {c}",
-    ]
-    text = "\n".join(made[rng.integers(len(made))](*rng.integers(0, 4, 3)) for _ in range(60)) + "\n"
+    text = "\n".join(MADE[rng.integers(len(MADE))](*rng.integers(0, 4, 3)) for _ in range(60)) + "\n"
     program = assemble_vector(text)
-    core, recording = Core(program, config=config), ThreadTrace(1)
-    for subscriber in (core, recording):
-        unit = VectorUnit(program)
-        unit.set_vector(1, np.arange(16) * 12)
-        unit.run(subscriber)
-    found = take_turns(program, recording.steps, config)
+    core, unit = Core(program, config=config), VectorUnit(program)
+    unit.set_vector(1, np.arange(16) * 12)
+    note = note_of(unit)
+    core(note)
+    found = counted(program, note, config)
     assert (found.cycles, found.paired) == (core.cycles[0], core.paired[0])
+
+
+@pytest.mark.skipif(len(NATIVE) == 1, reason="native code does not work here")
+@pytest.mark.parametrize("seed", range(12))
+def test_native_turns_are_those_of_python(seed: int) -> None:
+    """Random loops, turns of each thread, latencies and caches; threads that end at once among them."""
+    rng = np.random.default_rng(seed)
+    body = [MADE[rng.integers(len(MADE))](*rng.integers(1, 4, 3)) for _ in range(25)]
+    # Addresses stay as they are: they come from registers 11 to 13.
+    body = [re.sub(r"(\[r|vgatherd v\d, v)", r"\g<1>1", line) for line in body]
+    body.insert(int(rng.integers(25)), "cmp r5, r6\njl over")
+    body.insert(int(rng.integers(26, 27)), "over: add r7, 1")
+    program = assemble_vector("again: " + "\n".join(body) + "\nadd r5, 1\ncmp r5, r8\njl again\n")
+    threads = int(rng.integers(1, 7))
+    unit = VectorUnit(program, threads)
+    for number in (6, 8):
+        unit.set_scalar(number, rng.integers(0, 12, threads))
+    for number in (1, 2, 3):
+        unit.set_scalar(10 + number, rng.integers(0, 12, threads) * 52)
+        unit.set_vector(10 + number, rng.integers(0, 700, (threads, 16)) * 4)
+        unit.set_mask(number, rng.integers(0, 1 << 16, threads))
+    config = CoreConfig(
+        vector_latency=int(rng.integers(1, 9)),
+        scalar_latency=int(rng.integers(1, 4)),
+        load_op_cycles=int(rng.integers(3)),
+        dual_issue=bool(rng.integers(4)),
+        back_to_back=bool(rng.integers(4)),
+        caches=bool(rng.integers(3)),
+        ways=int(rng.choice([1, 2, 8])),
+        l1_bytes=8192,
+    )
+    assert in_turns(unit, config).issued > 0
+
+
+def test_a_note_without_lines_cannot_be_timed_in_turns() -> None:
+    notes: list[RunNote] = []
+    unit = VectorUnit(assemble_vector("load r1, [64]\n"))
+    unit.run(notes.append)
+    with pytest.raises(ValueError, match="without lines"):
+        take_turns(unit.program, notes[0])
 
 
 def test_a_line_is_waited_for_once_in_memory_then_found() -> None:
@@ -115,9 +174,7 @@ def test_lines_beyond_the_l1_cache_are_found_in_the_l2_slice() -> None:
 
 def test_threads_with_memories_of_their_own_do_not_share_lines() -> None:
     program = assemble_vector("vloadps v1, [64]\n")
-    recording = ThreadTrace(3)
-    VectorUnit(program, 3, ByteMemory(128, 3)).run(recording)
-    assert take_turns(program, recording.steps, CoreConfig(caches=True)).l2_misses == 3
+    assert in_turns(VectorUnit(program, 3, ByteMemory(128, 3)), CoreConfig(caches=True)).l2_misses == 3
 
 
 def test_a_set_gives_up_the_line_that_was_used_longest_ago() -> None:

@@ -11,6 +11,7 @@ from larrabee_bridge.vpu.isa import INSTRUCTIONS, VectorFamily
 from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.isa.effects import effects
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 COLLATZ = """
@@ -179,7 +180,7 @@ def test_the_parameters_matter() -> None:
 def test_what_an_instruction_reads_and_writes() -> None:
     first, second, third = assemble_vector(
         "vmadd231ps v1{k1}, v2, [r3]\nbsfi r1, r2\nvcompressd [r1]{k2}, v4\n"
-    ).instructions[:3]
+    ).effects[:3]
     assert dependences(first).reads == {"v1", "v2", "k1", "r3"}
     assert dependences(first).writes == {"v1"}
     assert dependences(second).writes == {"r1", "zero"}
@@ -196,5 +197,5 @@ def test_every_instruction_says_what_it_touches() -> None:
     for text, *_ in ROWS:
         given = instruction(text)
         idle = "prefetch" in given.mnemonic
-        assert dependences(given).memory == ("[" in text and not idle), text
+        assert effects(given.apply).memory == ("[" in text and not idle), text
     assert len(INSTRUCTIONS) > 60

@@ -10,9 +10,9 @@ from larrabee_bridge.pipeline.backend.accounts import Accounts
 from larrabee_bridge.pipeline.backend.programs import program_of, stages_of, work_parameters
 from larrabee_bridge.pipeline.backend.tiles import TileMemory, draw_bytes
 from larrabee_bridge.pipeline.coverage.quads import quads_of
-from larrabee_bridge.vpu.core import Core, CoreConfig
-from larrabee_bridge.vpu.core.threads import ThreadTrace, take_turns
+from larrabee_bridge.vpu.core import Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture
@@ -122,17 +122,6 @@ def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or
     assert abs(cut - straight) <= len(dealt.pairs)
 
 
-class _Both:
-    """Tells a core and a recording of what threads carry out."""
-
-    def __init__(self, core: Core, recording: ThreadTrace) -> None:
-        self.core, self.recording = core, recording
-
-    def __call__(self, *step) -> None:
-        self.core(*step)
-        self.recording(*step)
-
-
 def test_cycles_of_a_core_by_hand() -> None:
     """The longest thread, or all cycles in which one of them issues, descents of the set-up thread among both."""
     accounts = Accounts(3, CoreConfig())
@@ -182,11 +171,13 @@ def test_threads_that_share_a_core_take_no_less_than_the_formula_says() -> None:
     parameters = {"SAMPLES": 1, "LAYERS": 0, "TEXTURED": 0, "TILE": 32}
     Accounts(1, CoreConfig()).run("setup", parameters, memory.memory, zeros, zeros, scalars, dealt.sizes, {1: 0xFF})
     program = program_of("work", **work_parameters(frame, draw, 0, 0))
-    unit, core, recording = VectorUnit(program, 3, memory.memory), Core(program, 3), ThreadTrace(3)
+    unit, core = VectorUnit(program, 3, memory.memory), Core(program, 3)
     unit.set_scalar(0, dealt.queues)
     unit.set_scalar(5, dealt.counts)
-    unit.run(_Both(core, recording))
-    together = take_turns(program, recording.steps).cycles
+    notes: list[RunNote] = []
+    unit.run(notes.append, lines=True)
+    core(RunNote.joined(notes))
+    together = take_turns(program, RunNote.joined(notes)).cycles
     accounts = Accounts(1, CoreConfig())
     accounts.cycles[0, 1:], accounts.issuing[0, 1:] = core.cycles, core.cycles - core.waited
     assert accounts.together()[0] <= together < core.cycles.sum()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 
 import numpy as np
 
@@ -74,47 +72,23 @@ class Accounts:
         ``work`` how much it has to do, so that threads of about as much are run together.
         """
         program, stages = program_of(name, **parameters), stages_of(name, **parameters)
+        found = list(dict.fromkeys(stages))
+        parts = [found.index(stage) for stage in stages]
         order = np.argsort(-work, kind="stable")
         for start in range(0, len(order), _TOGETHER):
             these = order[start : start + _TOGETHER]
-            unit, core = VectorUnit(program, len(these), memory), Core(program, len(these), self.config)
+            unit = VectorUnit(program, len(these), memory)
+            core = Core(program, len(these), self.config, parts)
             for register, values in scalars.items():
                 unit.set_scalar(register, values[these])
             for register, mask in (masks or {}).items():
                 unit.set_mask(register, mask)
-            spent = {stage: np.zeros(len(these), np.int64) for stage in set(stages)}
-            unit.run(_Watch(core, stages, spent))
+            unit.run(core)
             whose, which = tile[these], thread[these]
             np.add.at(self.cycles, (whose, which), core.cycles)
             np.add.at(self.issuing, (whose, which), core.cycles - core.waited)
-            for stage, cycles in spent.items():
+            for stage, cycles in zip(found, core.by_part.T, strict=True):
                 np.add.at(self.stages[stage], whose, cycles)
             for family, counts in core.counts.items():
                 self.families[family] += int(counts.sum())
             self.lines += int(core.lines.sum())
-
-
-@dataclass(eq=False)
-class _Watch:
-    """Hands instructions on to a core, and notes by how much each moved its clock."""
-
-    core: Core
-    stages: tuple[TileStage, ...]
-    spent: dict[TileStage, np.ndarray]
-
-    def __post_init__(self) -> None:
-        self.before = self.core.cycles
-
-    def __call__(self, number: int, active: np.ndarray, lines: np.ndarray) -> None:
-        """Charge one instruction."""
-        self.straight_code([number], active, [lines])
-
-    def straight_code(self, numbers: Sequence[int], active: np.ndarray, lines: Sequence[np.ndarray]) -> None:
-        """Charge instructions that the same threads carried out one after the other."""
-        for stage, part in groupby(range(len(numbers)), key=lambda at: self.stages[numbers[at]]):
-            places = list(part)
-            this = slice(places[0], places[-1] + 1)
-            self.core.straight_code(numbers[this], active, lines[this])
-            after = self.core.cycles
-            self.spent[stage] += after - self.before
-            self.before = after

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.vpu.core import Core, CoreConfig
-from larrabee_bridge.vpu.core.threads import Step, ThreadTrace, take_turns
+from larrabee_bridge.vpu.core import Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
@@ -75,9 +75,11 @@ class Stages:
         for number, values in registers.items():
             unit.set_scalar(number, values)
         if self.turns:
-            trace = ThreadTrace(len(primset), core)
-            unit.run(trace)
-            cycles = self._in_turns(program, primset, trace.steps)
+            notes: list[RunNote] = []
+            unit.run(notes.append, lines=True)
+            note = RunNote.joined(notes)
+            core(note)
+            cycles = self._in_turns(program, primset, note)
         else:
             unit.run(core)
             cycles = self._by_primset(primset, core.cycles)
@@ -91,11 +93,9 @@ class Stages:
         np.add.at(total, primset, values)
         return total
 
-    def _in_turns(
-        self, program: VectorProgram, primset: NDArray[np.int64], steps: Sequence[Sequence[Step]]
-    ) -> NDArray[np.int64]:
+    def _in_turns(self, program: VectorProgram, primset: NDArray[np.int64], note: RunNote) -> NDArray[np.int64]:
         total = np.zeros(self.primsets, np.int64)
         for number in np.unique(primset).tolist():
-            threads = [steps[thread] for thread in np.flatnonzero(primset == number).tolist()]
+            threads = note.one_after_the_other([[thread] for thread in np.flatnonzero(primset == number).tolist()])
             total[number] = take_turns(program, threads, self.config).cycles
         return total

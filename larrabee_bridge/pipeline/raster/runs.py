@@ -8,8 +8,8 @@ import numpy as np
 
 from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.vpu.core import Core, CoreConfig
-from larrabee_bridge.vpu.core.threads import Step, ThreadTrace
 from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
+from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import SAMPLES, ScreenTriangles
@@ -109,7 +109,7 @@ class Descent:
     """Pairs of triangle and tile, each a thread of `descent.mc`.
 
     ``blocks`` are pair, place within the tile (128 y + x), side, and masks of each block that came out. Where
-    ``recorded``, ``steps`` has what each thread carried out, in the order of the pairs.
+    ``recorded``, ``notes`` say what each thread carried out.
     """
 
     def __init__(
@@ -120,7 +120,9 @@ class Descent:
         self.tiles = _tiles(bins, screen)
         self.tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))
         self.room, key = self._rooms()
-        self.steps: list[list[Step]] | None = [[] for _ in range(bins.entries)] if recorded else None
+        self.recorded = recorded
+        self.notes: list[tuple[np.ndarray, RunNote]] = []
+        """Where ``recorded``, of each batch its pairs, and what their threads carried out."""
         batches = self._batches(key, batch)
         self.places = _Places(len(set_up.results), len(self.tiles), max((len(each) for each, _ in batches), default=0))
         results = (int((self._bytes(each, self.stride) + self._bytes(each, 4)).sum()) for each, _ in batches)
@@ -187,13 +189,13 @@ class Descent:
         unit, core = VectorUnit(program, threads, self.memory), Core(program, threads, set_up.config)
         unit.set_scalar(0, places.pairs + _PAIR_BYTES * np.arange(threads))
         unit.set_scalar(14, places.scratch + _Places.SCRATCH * np.arange(threads))
-        if self.steps is None:
-            unit.run(core)
+        if self.recorded:
+            notes: list[RunNote] = []
+            unit.run(notes.append, lines=True)
+            self.notes.append((which, RunNote.joined(notes)))
+            core(self.notes[-1][1])
         else:
-            trace = ThreadTrace(threads, core)
-            unit.run(trace)
-            for pair, steps in zip(which.tolist(), trace.steps, strict=True):
-                self.steps[pair] = steps
+            unit.run(core)
         self._take(which, words, partial, table[:, 2].astype(np.int64), self.stride, False)
         self._take(which, words, full, table[:, 3].astype(np.int64), 4, True)
         return core

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
 from larrabee_bridge.pipeline.raster.runs import Descent, SetUp, uncut
-from larrabee_bridge.vpu.core import CoreConfig
-from larrabee_bridge.vpu.core.threads import SharedCore, take_turns
+from larrabee_bridge.vpu.core import CoreConfig, SharedCore, take_turns
+from larrabee_bridge.vpu.unit.note import RunNote
 from pixelflow.simd.drawing import ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
 
@@ -62,10 +62,14 @@ def together(
     set_up = SetUp(triangles, bins.tile, found.samples, found.small, found.config)
     scan = found.scan == "instruction"
     descent = Descent(set_up, part, (width, height), scan, count, recorded=True)
-    steps = descent.steps or []
-    lists = [[step for pair in steps[thread::threads] for step in pair] for thread in range(threads)]
+    # Batches have threads of their own: their pairs stand one after the other, in the order of batches.
+    pairs_of = np.concatenate([which for which, _ in descent.notes])
+    first = np.cumsum([0, *(len(which) for which, _ in descent.notes)])
+    notes = [replace(note, threads=note.threads + at) for at, (_, note) in zip(first, descent.notes, strict=False)]
+    place = np.argsort(pairs_of).tolist()
+    note = RunNote.joined(notes).one_after_the_other([place[thread::threads] for thread in range(threads)])
     alone = float(descent.counted.cycles.mean())
-    return Together(count, threads, alone, take_turns(descent.program, lists, found.config))
+    return Together(count, threads, alone, take_turns(descent.program, note, found.config))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from larrabee_bridge.vpu.core.config import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.core.costs import Costs
 from larrabee_bridge.vpu.core.issue import Core
-from larrabee_bridge.vpu.core.threads import SharedCore, Step, ThreadTrace, take_turns
+from larrabee_bridge.vpu.core.threads import SharedCore, take_turns
 
 __all__ = [
     "CORE_MHZ",
@@ -11,8 +11,6 @@ __all__ = [
     "CoreConfig",
     "Costs",
     "SharedCore",
-    "Step",
-    "ThreadTrace",
     "changed",
     "invented",
     "take_turns",

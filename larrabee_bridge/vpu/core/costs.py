@@ -27,9 +27,16 @@ class Costs:
 
     @classmethod
     def of(cls, program: VectorProgram, config: CoreConfig) -> Costs:
-        """Return the costs of a program's instructions."""
+        """Return the costs of a program's instructions; the same object for the same program and values."""
+        found = program.analyses.get(("costs", config))
+        if found is None:
+            found = program.analyses["costs", config] = cls._made(program, config)
+        return found
+
+    @classmethod
+    def _made(cls, program: VectorProgram, config: CoreConfig) -> Costs:
         declarations = [each.declaration for each in program.instructions]
-        depends = tuple(dependences(each) for each in program.instructions)
+        depends = tuple(dependences(each) for each in program.effects)
         families = tuple(VectorFamily(each.family) for each in declarations)
         return cls(
             config=config,

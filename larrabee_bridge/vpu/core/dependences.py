@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pixelflow.simd.isa.declare import Instruction
-from pixelflow.simd.isa.effects import State, effects
+from pixelflow.simd.isa.effects import Effects, State
 
 __all__ = ["Dependences", "dependences"]
 
@@ -20,9 +19,8 @@ class Dependences:
     memory: bool
 
 
-def dependences(instruction: Instruction) -> Dependences:
-    """Return what an instruction reads and writes; what it writes in some lanes only, it reads too."""
-    found = effects(instruction.apply)
+def dependences(found: Effects) -> Dependences:
+    """Return what effects read and write, by name; what is written in some lanes only is read too."""
     return Dependences(_names(found.reads | found.kept), _names(found.writes), found.memory)
 
 

@@ -14,48 +14,77 @@ from numpy.typing import NDArray
 from larrabee_bridge.vpu.core.config import CoreConfig
 from larrabee_bridge.vpu.core.costs import Costs
 from larrabee_bridge.vpu.isa import VectorFamily, vector_share
+from larrabee_bridge.vpu.unit.note import BasicBlocks, RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram
+from pixelflow.simd.native import Transducer, Transition
 
 __all__ = ["Core"]
 
 Access = tuple[int, int]
 """The number of an instruction, and how many lines it touches."""
 State = tuple[int | None, tuple[tuple[str, int], ...]]
-"""See `_Timing`."""
+"""What a thread still waits for, in cycles from the first one in which it may issue again.
+
+That is the cycle whose secondary pipe is free (or None), and when results are there that are not yet there then.
+"""
+Parts = tuple[int, ...]
 
 _CYCLES, _WAITED, _PAIRED, _LINES, _FIRST_FAMILY = range(5)
 _PLACE = {family: place for place, family in enumerate(VectorFamily)}
 _SUMS = _FIRST_FAMILY + len(VectorFamily)
-_NONE = np.zeros(0, np.int64)
+"""Sums of a thread; cycles by part of the program come after them."""
+_BETWEEN = -1
 
 
 class _Timing:
     """What instructions do to a thread, worked out once for each state that it meets them in; shared by all cores.
 
-    A state is what a thread still waits for, in cycles from the first one in which it may issue again: the cycle whose
-    secondary pipe is free (or None), and when results are there that are not yet there then. State 0 waits for nothing.
+    A note's words step from node to node: a node is a state, and between the words of a block also the block and how
+    many of its instructions that touch memory are behind. Node 0 waits for nothing. A block's number charges what it
+    has before the first of them, a number of lines that one and what is before the next, or before the block's end.
     """
 
-    def __init__(self, costs: Costs) -> None:
-        self.costs = costs
-        self.states: list[State] = []
-        self.numbers: dict[State, int] = {}
-        self.known: dict[tuple[Access, ...], _StraightCode] = {}
-        self.number((None, ()))
+    def __init__(self, costs: Costs, parts: Parts) -> None:
+        self.costs, self.parts = costs, parts
+        self.width = _SUMS + max(parts, default=-1) + 1
+        self._nodes: list[tuple[State, int, int]] = []
+        self._numbers: dict[tuple[State, int, int], int] = {}
+        self._tables: dict[tuple[bytes, bool], Transducer] = {}
+        """For the bounds of blocks, and whether lines are noted."""
+        self._number((None, ()), _BETWEEN, 0)
 
-    def number(self, state: State) -> int:
-        """Return a state's number."""
-        found = self.numbers.get(state)
+    def _number(self, state: State, block: int, at: int) -> int:
+        node = state, block, at
+        found = self._numbers.get(node)
         if found is None:
-            found = self.numbers[state] = len(self.states)
-            self.states.append(state)
+            found = self._numbers[node] = len(self._nodes)
+            self._nodes.append(node)
         return found
 
-    def straight_code(self, accesses: tuple[Access, ...]) -> _StraightCode:
-        """Return what is known of instructions that follow each other."""
-        found = self.known.get(accesses)
+    def table(self, blocks: BasicBlocks, has_lines: bool) -> Transducer:
+        """Return what walks the words of notes."""
+        key = blocks.bounds.tobytes(), has_lines
+        found = self._tables.get(key)
         if found is None:
-            found = self.known[accesses] = _StraightCode(self, accesses)
+            bounds, touching = blocks.bounds.tolist(), blocks.touching
+
+            def find(node: int, word: int) -> Transition:
+                state, block, at = self._nodes[node]
+                accesses: list[Access] = []
+                if block == _BETWEEN:
+                    block, first = word, bounds[word]
+                    counts = False
+                else:
+                    accesses.append((touching[block][at], word))
+                    first = touching[block][at] + 1
+                    at, counts = at + 1, has_lines
+                whole = at == len(touching[block])
+                past = bounds[block + 1] if whole else touching[block][at]
+                accesses += [(number, 0) for number in range(first, past)]
+                after, sums = self.after(state, tuple(accesses))
+                return Transition(self._number(after, *((_BETWEEN, 0) if whole else (block, at))), sums, counts)
+
+            found = self._tables[key] = Transducer(self.width, find)
         return found
 
     def after(self, state: State, accesses: tuple[Access, ...]) -> tuple[State, list[int]]:
@@ -64,7 +93,7 @@ class _Timing:
         slot, waiting = state
         available = dict(waiting)
         rest = 1 if config.back_to_back else 2
-        sums = [0] * _SUMS
+        sums = [0] * self.width
         for number, touched in accesses:
             depends, held = costs.depends[number], max(touched, 1)
             ready = max((available[name] for name in depends.reads if name in available), default=None)
@@ -79,6 +108,8 @@ class _Timing:
             issue = slot if beside and slot is not None else max(0, ready or 0)
             end = max(issue + max(held, rest), 0)
             sums[_CYCLES] += end
+            if self.parts:
+                sums[_SUMS + self.parts[number]] += end
             sums[_WAITED] += 0 if beside else issue
             sums[_PAIRED] += beside
             sums[_LINES] += touched
@@ -90,56 +121,31 @@ class _Timing:
         return (slot, tuple(sorted(available.items()))), sums
 
 
-class _StraightCode:
-    """Instructions that follow each other, with the states that they were met in."""
-
-    def __init__(self, timing: _Timing, accesses: tuple[Access, ...]) -> None:
-        self.timing, self.accesses = timing, accesses
-        self._row = np.zeros(0, np.int64)
-        """For each state, its row below, or -1."""
-        self._next = np.zeros(0, np.int64)
-        self._sums = np.zeros((0, _SUMS), np.int64)
-
-    def __call__(self, states: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return threads' states afterwards, and what is added to their sums."""
-        if len(self._row) < len(self.timing.states):
-            more = np.full(2 * len(self.timing.states) - len(self._row), -1)
-            self._row = np.concatenate([self._row, more])
-        rows = self._row[states]
-        if (rows < 0).any():
-            self._meet(np.unique(states[rows < 0]).tolist())
-            rows = self._row[states]
-        return self._next[rows], self._sums[rows]
-
-    def _meet(self, states: list[int]) -> None:
-        found = [self.timing.after(self.timing.states[state], self.accesses) for state in states]
-        self._row[states] = len(self._next) + np.arange(len(states))
-        self._next = np.concatenate([self._next, [self.timing.number(state) for state, _ in found]])
-        self._sums = np.concatenate([self._sums, [sums for _, sums in found]])
-
-
-_KNOWN: dict[tuple[str, CoreConfig], _Timing] = {}
-"""By a program's hash and the model: cores of the same program learn from each other."""
+_KNOWN: dict[tuple[str, CoreConfig, Parts], _Timing] = {}
+"""By a program's hash, the model and parts: cores of the same program learn from each other."""
 _MOST_KNOWN = 64
 
 
-def _timing(program: VectorProgram, config: CoreConfig) -> _Timing:
-    found = _KNOWN.get(key := (program.sha256, config))
+def _timing(program: VectorProgram, config: CoreConfig, parts: Parts) -> _Timing:
+    found = _KNOWN.get(key := (program.sha256, config, parts))
     if found is None:
         if len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.clear()
-        found = _KNOWN[key] = _Timing(Costs.of(program, config))
+        found = _KNOWN[key] = _Timing(Costs.of(program, config), parts)
     return found
 
 
 class Core:
-    """Counts cycles of threads from what they carried out; a subscriber of `VectorUnit.run`."""
+    """Counts cycles of threads from notes of what they carried out; a subscriber of `VectorUnit.run`."""
 
-    def __init__(self, program: VectorProgram, threads: int = 1, config: CoreConfig | None = None) -> None:
+    def __init__(
+        self, program: VectorProgram, threads: int = 1, config: CoreConfig | None = None, parts: Sequence[int] = ()
+    ) -> None:
+        """``parts`` says for each instruction which part of the program it belongs to, 0 and up (`by_part`)."""
         self.config = config or CoreConfig()
-        self._timing = _timing(program, self.config)
+        self._timing = _timing(program, self.config, tuple(parts))
         self._state = np.zeros(threads, np.int64)
-        self._sums = np.zeros((threads, _SUMS), np.int64)
+        self._sums = Transducer.sums(self._timing.width, threads)
 
     @property
     def cycles(self) -> NDArray[np.int64]:
@@ -171,31 +177,12 @@ class Core:
         """Share of the vector unit's instructions in all that were carried out; None before any was."""
         return vector_share({family: int(each.sum()) for family, each in self.counts.items()})
 
-    def __call__(self, number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
-        """Charge an instruction to the threads that carried it out, each with the lines that it touched."""
-        self.straight_code([number], active, [lines])
+    @property
+    def by_part(self) -> NDArray[np.int64]:
+        """Cycles of each thread by part of the program, int64[thread, part]: the sums of a row are `cycles`."""
+        return self._sums[:, _SUMS : self._timing.width].copy()
 
-    def straight_code(
-        self, numbers: Sequence[int], active: NDArray[np.bool_], lines: Sequence[NDArray[np.int64]]
-    ) -> None:
-        """Charge instructions that the same threads carried out one after the other."""
-        who = np.flatnonzero(active)
-        together: list[Access] = []
-        for number, each in zip(numbers, lines, strict=True):
-            touched = (each[who] >= 0).sum(axis=1) if each.shape[1] else _NONE
-            least = int(touched.min()) if len(touched) else 0
-            if (touched == least).all():
-                together.append((number, least))
-                continue
-            # Threads that touch different numbers of lines go on one by one number.
-            self._charge(tuple(together), who)
-            together = []
-            for count in np.unique(touched).tolist():
-                self._charge(((number, count),), who[touched == count])
-        self._charge(tuple(together), who)
-
-    def _charge(self, accesses: tuple[Access, ...], who: NDArray[np.int64]) -> None:
-        if not accesses or not len(who):
-            return
-        self._state[who], sums = self._timing.straight_code(accesses)(self._state[who])
-        self._sums[who] += sums
+    def __call__(self, note: RunNote) -> None:
+        """Charge to threads what they carried out."""
+        table = self._timing.table(note.blocks, note.has_lines)
+        table.run(note.words, note.starts, note.threads, self._state, self._sums)

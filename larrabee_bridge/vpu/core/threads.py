@@ -9,39 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from larrabee_bridge.vpu.core.config import CoreConfig
 from larrabee_bridge.vpu.core.costs import Costs
-from larrabee_bridge.vpu.core.issue import Core
 from larrabee_bridge.vpu.memory.caches import CacheHierarchy, SetAssociativeCache
+from larrabee_bridge.vpu.unit.note import RunNote, Step
 from larrabee_bridge.vpu.unit.program import VectorProgram
+from pixelflow.simd.native import works_natively
 
-__all__ = ["SharedCore", "Step", "ThreadTrace", "take_turns"]
+__all__ = ["SharedCore", "take_turns"]
 
-Step = tuple[int, tuple[int, ...]]
-"""Number of an instruction, and the lines that it touched."""
-
-
-@dataclass
-class ThreadTrace:
-    """What each thread of a run carried out, in order; a subscriber of `VectorUnit.run`."""
-
-    threads: int
-    core: Core | None = None
-    """A core that counts the same steps, each thread alone."""
-    steps: list[list[Step]] = field(init=False)
-    """For each thread (number of the instruction, lines that it touched)."""
-
-    def __post_init__(self) -> None:
-        self.steps = [[] for _ in range(self.threads)]
-
-    def __call__(self, number: int, active: NDArray[np.bool_], lines: NDArray[np.int64]) -> None:
-        if self.core is not None:
-            self.core(number, active, lines)
-        for thread in np.flatnonzero(active).tolist():
-            self.steps[thread].append((number, tuple(line for line in lines[thread].tolist() if line >= 0)))
+_NATIVE_AFTER = 2_000
+"""Words of a note that are counted in Python: native code takes some tens of milliseconds to get ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +75,25 @@ class _Thread:
 
 
 def take_turns(
-    program: VectorProgram, threads: Sequence[Sequence[Step]], config: CoreConfig | None = None
+    program: VectorProgram, note: RunNote, config: CoreConfig | None = None, *, native: bool | None = None
 ) -> SharedCore:
-    """Time threads on one core: in each cycle the next thread, round robin, whose instruction has its operands."""
+    """Time the threads of a note on one core: in each cycle the next one, round robin, that has its operands.
+
+    ``native`` says whether native code counts; None, where it works and there is much to count. Raises ValueError for
+    a note without lines.
+    """
+    if not note.has_lines:
+        raise ValueError("a note without lines")
     costs = Costs.of(program, config or CoreConfig())
+    if len(note.words) > _NATIVE_AFTER and works_natively() if native is None else native:
+        # Only who has native code imports what makes it.
+        from larrabee_bridge.vpu.core.native_turns import count_natively
+
+        return SharedCore(*count_natively(costs, note))
+    return _count(costs, [list(note.steps(place)) for place in range(len(note.threads))])
+
+
+def _count(costs: Costs, threads: Sequence[Sequence[Step]]) -> SharedCore:
     caches = _caches(costs.config)
     running = [_Thread(steps) for steps in threads if steps]
     turn, cycle, end, issued, paired = 0, 0, 0, 0, 0

@@ -1,5 +1,6 @@
 """Vector unit (meaning): programs for it, and what they do to registers and memory; it knows no clock."""
 
+from larrabee_bridge.vpu.unit.note import BasicBlocks, NoteSubscriber, RunNote, Step
 from larrabee_bridge.vpu.unit.program import (
     LINE_BYTES,
     MEMORY_BYTES,
@@ -8,14 +9,16 @@ from larrabee_bridge.vpu.unit.program import (
     assemble_vector,
     shipped,
 )
-from larrabee_bridge.vpu.unit.vector_unit import StraightCodeSubscriber, Subscriber, VectorUnit, thread_shape
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit, thread_shape
 
 __all__ = [
     "LINE_BYTES",
     "MEMORY_BYTES",
     "TARGET",
-    "StraightCodeSubscriber",
-    "Subscriber",
+    "BasicBlocks",
+    "NoteSubscriber",
+    "RunNote",
+    "Step",
     "VectorProgram",
     "VectorUnit",
     "assemble_vector",

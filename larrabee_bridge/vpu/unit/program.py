@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
 from microcode.assembler import assemble
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
+from pixelflow.simd.isa.effects import Effects, effects
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
@@ -29,6 +30,14 @@ class VectorProgram(AssembledProgram):
     instruction_set: ClassVar[InstructionSet[Declaration]] = INSTRUCTIONS
     schema: ClassVar[str] = "larrabee.program/1"
     stream: ClassVar[str] = "main"
+
+    @cached_property
+    def effects(self) -> tuple[Effects, ...]:
+        """What each instruction reads and writes."""
+        # The same words are one object: what it does is asked once.
+        once = {id(each): each for each in self.instructions}
+        found = {number: effects(each.apply) for number, each in once.items()}
+        return tuple(found[id(each)] for each in self.instructions)
 
 
 TARGET = ProgramTarget(

@@ -6,13 +6,15 @@ that they meet again where their ways do; the others wait and are not written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.vpu.isa import FLAGS, LANES, MASKS, NEXT, SCALARS, STOPPED, VECTORS, VectorFamily
+from larrabee_bridge.vpu.unit.engines import COMPILED, engine_for_threads
+from larrabee_bridge.vpu.unit.note import BasicBlocks, NoteSubscriber
+from larrabee_bridge.vpu.unit.note_taking import NoteTaking
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.errors import Fault, InputError, MachineFault
 from pixelflow.simd.lanes.shape import Shape
@@ -20,30 +22,13 @@ from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.lanes.wide.words import WordsEngine
 
-__all__ = ["StraightCodeSubscriber", "Subscriber", "VectorUnit", "thread_shape"]
+__all__ = ["VectorUnit", "thread_shape"]
 
 Meaning = Callable[[NumberAlgebra[NDArray[np.uint32], NDArray[np.bool_]]], None]
 """An instruction with its operands, to be carried out on lanes."""
 
-Subscriber = Callable[[int, NDArray[np.bool_], NDArray[np.int64]], None]
-"""Called after each instruction with its number, which threads carried it out, and the lines that each touched.
-
-Lines are int64[threads, n]: their numbers, each once, and -1 where there is none.
-"""
-
-
-@runtime_checkable
-class StraightCodeSubscriber(Protocol):
-    """A subscriber that takes straight code as a whole."""
-
-    def straight_code(
-        self, numbers: Sequence[int], active: NDArray[np.bool_], lines: Sequence[NDArray[np.int64]]
-    ) -> None:
-        """Take instructions that the same threads carried out one after the other, each with its lines."""
-
-
 LONGEST = 10_000_000
-"""Instructions that a run carries out before it is taken for endless."""
+"""Instructions that a thread carries out before it is taken for endless."""
 
 
 def thread_shape(threads: int) -> Shape:
@@ -62,8 +47,12 @@ def thread_shape(threads: int) -> Shape:
 class VectorUnit:
     """Threads of one program with their registers, and the memory that they share or have each for themselves."""
 
-    def __init__(self, program: VectorProgram, threads: int = 1, memory: ByteMemory | None = None) -> None:
+    def __init__(
+        self, program: VectorProgram, threads: int = 1, memory: ByteMemory | None = None, engine: str | None = None
+    ) -> None:
+        """``engine`` is one of `engines.ENGINES` or ``auto``, None for the one in use; all give the same bits."""
         self.program, self.threads = program, threads
+        self.engine = engine_for_threads(engine)
         self.memory = memory or ByteMemory(1 << 16)
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._load()
@@ -114,48 +103,94 @@ class VectorUnit:
 
     # --- running --------------------------------------------------------------------------------------------
 
-    def run(self, subscriber: Subscriber | None = None, limit: int = LONGEST) -> int:
-        """Carry out the program until every thread has ended; return how many instructions that took, side by side.
+    def run(
+        self,
+        noted: NoteSubscriber | None = None,
+        limit: int = LONGEST,
+        *,
+        lines: bool = False,
+        watched: bool = False,
+    ) -> None:
+        """Carry out the program until every thread has ended.
 
-        Raises MachineFault for an address beyond the memory, with the source line, and for a run beyond ``limit``.
+        ``noted`` is called with notes of what threads carried out, in which lines are numbered where ``lines``. Where
+        ``watched``, there is a note after each instruction, of those that carried it out side by side.
+
+        Raises MachineFault for an address beyond the memory, with the source line. A thread that has carried out
+        ``limit`` instructions or more when a branch leads it back, to its own block or an earlier one, is stopped;
+        MachineFault names that branch of the lowest such thread, when all others have ended. What came
+        before a fault is noted.
         """
+        if not watched and self.engine == COMPILED and self._ran_natively(noted, limit, lines):
+            return
+        blocks = BasicBlocks.of(self.program)
+        bounds = blocks.bounds.tolist()
+        taking = None if noted is None else NoteTaking(self.program, self.threads, noted, lines=lines, watched=watched)
+        self.lanes.watch = self._touched if taking is not None else None
         at = np.zeros(self.threads, np.int64)
-        stopped = len(self._meanings)
-        done = 0
-        self.lanes.watch = self._touched if subscriber is not None else None
-        straight = subscriber if isinstance(subscriber, StraightCodeSubscriber) else None
-        while (here := int(at.min())) < stopped:
+        done = np.zeros(self.threads, np.int64)
+        stopped = np.full(self.threads, -1, np.int64)
+        """The last instruction of a thread that had carried out too many."""
+        ended = len(self._meanings)
+        while (here := int(at.min())) < ended:
             active = at == here
             self.lanes.let(active)
             rest = at[~active]
-            meeting = int(rest.min()) if rest.size else stopped
-            numbers: list[int] = []
-            lines: list[NDArray[np.int64]] = []
-            try:
-                while True:
-                    self._carry_out(here)
-                    if straight is not None:
-                        numbers.append(here)
-                        lines.append(self._lines)
-                    elif subscriber is not None:
-                        subscriber(here, active, self._lines)
-                    done += 1
-                    if done > limit:
-                        place = self.program.where(here)
-                        raise MachineFault(f"still running after {limit} instructions, at {place}")
-                    if self._branches[here]:
-                        at[active] = self._continue(here)[active]
-                        break
-                    here += 1
-                    if here >= meeting:
-                        at[active] = here
-                        break
-            finally:
-                # Also what came before a fault counts.
-                if straight is not None and numbers:
-                    straight.straight_code(numbers, active, lines)
+            meeting = int(rest.min()) if rest.size else ended
+            if taking is not None:
+                taking.active = np.flatnonzero(active)
+            while here < meeting:
+                block = blocks.block_at[here]
+                past = bounds[block + 1]
+                self._carry_out_block(block, range(here, past), taking)
+                done[active] += past - here
+                here = past
+                if self._branches[past - 1]:
+                    at[active] = self._continue(past - 1)[active]
+                    late = active & (done >= limit) & (at <= bounds[block])
+                    stopped[late], at[late] = past - 1, ended
+                elif here >= meeting:
+                    at[active] = here
+                else:
+                    continue
+                break
         self.lanes.let(None)
-        return done
+        if taking is not None:
+            taking.hand_over()
+        if (stopped >= 0).any():
+            raise self._endless(limit, int(stopped[stopped >= 0][0]))
+
+    def _endless(self, limit: int, number: int) -> MachineFault:
+        return MachineFault(f"still running after {limit} instructions, at {self.program.where(number)}")
+
+    def _ran_natively(self, noted: NoteSubscriber | None, limit: int, lines: bool) -> bool:
+        """Run as native code where that can be; return whether it was. Raises MachineFault at the limit."""
+        # Whoever has no compiler does without these imports.
+        from larrabee_bridge.vpu.unit.native import native_runs, noting
+
+        run = native_runs(self.program, self.lanes.shape).run(self.lanes, limit, *noting(self.program, noted, lines))
+        if run.stopped is not None:
+            raise self._endless(limit, run.stopped)
+        return run.is_done
+
+    def _carry_out_block(self, block: int, numbers: range, taking: NoteTaking | None) -> None:
+        if taking is None:
+            for number in numbers:
+                self._carry_out(number)
+            return
+        lines = []
+        try:
+            for number in numbers:
+                self._carry_out(number)
+                lines.append(self._lines)
+                if taking.watched:
+                    taking.instructions(number, lines[-1:])
+        except MachineFault:
+            if not taking.watched:
+                taking.instructions(numbers[0], lines)
+            raise
+        if not taking.watched:
+            taking.block(block, lines)
 
     def _carry_out(self, number: int) -> None:
         if self._branches[number]:

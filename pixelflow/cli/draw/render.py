@@ -26,6 +26,7 @@ from pixelflow.cli.shell.machine_values import (
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Report
 from tessellation.scenes import PictureOrder, draw_scene, load_scene
@@ -84,4 +85,6 @@ def _check(args: argparse.Namespace) -> None:
         ways = "".join(f" or its {each.name}" for each in own.projections)
         more = f"on {own.title} the {_HOST}{ways} projects" if whose == PIXELFLOW else f"add --machine {whose}"
         raise UsageError("--projection", f"{projection.refusal}; {more}")
+    if own.engines and args.engine not in (AUTO, *own.engines):
+        raise UsageError(f"--engine {args.engine}", f"{own.title} has {', '.join((AUTO, *own.engines))}")
     check_picture(args.scene, args.output)

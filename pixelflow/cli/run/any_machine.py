@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
+from typing import cast
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.simd.machine import Code, Configuration, MachineRecord, machine_named
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.machine import Code, Configuration, MachineRecord, ProgramRun, machine_named
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
 
@@ -36,7 +40,19 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
         return _traced(machine, config, program, args, screen)
     if args.window is not None or args.only:
         raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
-    return machine.run(program, config=config).report()
+    return _runner(machine, args)(program, config=config).report()
+
+
+def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Callable[..., ProgramRun]:
+    """Return what runs a program by the engine that was asked for; raises UsageError where it has none such."""
+    if args.engine == AUTO:
+        return machine.run
+    drawing = machine.commands.drawing if machine.commands is not None else None
+    engines = drawing.engines if drawing is not None else ()
+    if args.engine not in engines:
+        found = f"has {', '.join((AUTO, *engines))}" if engines else "has no engine to choose"
+        raise UsageError(f"--engine {args.engine}", f"{machine.title} {found}")
+    return partial(cast("Callable[..., ProgramRun]", machine.run), engine=args.engine)
 
 
 def _traced(
@@ -61,6 +77,6 @@ def _traced(
     files, bus = open_traces(args.trace, args.program, subject, **cut, note=screen.note), Bus()
     files.attach(bus)
     try:
-        return machine.run(program, config=config, bus=bus).report()
+        return _runner(machine, args)(program, config=config, bus=bus).report()
     finally:
         files.close()  # also where the run was stopped

@@ -11,6 +11,7 @@ from pixelflow.cli.shell.arguments import UsageError, parsed
 from pixelflow.simd.commands import MachineDrawing, Told
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
 
 __all__ = [
@@ -75,6 +76,8 @@ def refuse_options_of_others(args: argparse.Namespace, chosen: Sequence[str]) ->
 def told(args: argparse.Namespace, name: str) -> Told:
     """Return what the drawer of a machine is told; raises UsageError or InputError for what it does not take."""
     found, drawing = {}, args.machines[name]
+    if drawing.engines:  # each machine has engines of its own, and the fastest where it has none of a name
+        found["engine"] = args.engine if args.engine in drawing.engines else AUTO
     for option in drawing.options:
         value = _given(args, option.flag)
         if option.most is not None and value is not None and value > option.most:

@@ -17,6 +17,7 @@ TABLE = {
     "pixelflow.config": BASE,
     "pixelflow.simd": ("pixelflow.simd.report", "bitarray"),
     "pixelflow.simd.lanes": (*BASE, "numpy", "bitarray", "llvmlite"),
+    "pixelflow.simd.native": (*BASE, "numpy"),
     "pixelflow.node.parts.kernels": (*BASE, "pixelflow.isa", "numpy", "llvmlite"),
     "pixelflow.observe": BASE,
     "pixelflow.observe.dashboard": (*BASE, "pixelflow.observe", "rich"),

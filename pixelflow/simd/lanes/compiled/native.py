@@ -56,7 +56,7 @@ class Foreign:
 
 
 What = Block | Foreign | int | str
-"""What a function follows from: a block, a text, or the number or name of what is always there."""
+"""What a function follows from: a block, a text, or the number of what is always there."""
 
 
 class Native:
@@ -141,8 +141,12 @@ class Native:
     @cached_property
     def team(self) -> Team:
         """The threads that carry out long runs together; raises what LLVM raises."""
-        functions = Functions(*(self._get(NAMES, NAMES, HASTY) or self._make(NAMES, [TEXT], NAMES, HASTY)))
+        functions = Functions(*self.functions(NAMES, TEXT, HASTY))
         return vars(self).setdefault("team", Team(functions))  # one, whoever else asks at the same time
+
+    def functions(self, names: Sequence[str], text: str, level: int = CAREFUL) -> list[int]:
+        """Return the addresses of functions of a text that calls none of the others; raises what LLVM raises."""
+        return self._get(names, [text], level) or self._make(names, [text], [text], level)
 
     def assembly(self, block: Block) -> str:
         """Return the text of the native code of a block, compiled with care."""
@@ -159,7 +163,7 @@ class Native:
             return what.text(name)
         if isinstance(what, int):
             return FIXED[what](name, self.tools.vectors.width)
-        assert isinstance(what, Block)  # a name comes with a text of its own
+        assert isinstance(what, Block)  # a whole text comes with names of its own
         return function(name, what, self.tools.vectors, _STRIPS if level == CAREFUL and _is_small(what) else 1)
 
     def _missing(self, wanted: Iterable[What]) -> list[What]:

@@ -21,7 +21,18 @@ from numpy.typing import NDArray
 from pixelflow.simd.lanes.engine import Meaning
 from pixelflow.simd.lanes.shape import Shape
 
-__all__ = ["COORDINATES", "Form", "FormStep", "Op", "Part", "coordinate_bytes", "form_of", "places_of", "record"]
+__all__ = [
+    "COORDINATES",
+    "Form",
+    "FormStep",
+    "MeaningRecorder",
+    "Op",
+    "Part",
+    "coordinate_bytes",
+    "form_of",
+    "places_of",
+    "record",
+]
 
 COORDINATES = ("x low", "x high", "y low", "y high")
 """Rows of state past the flags that hold the bytes of each lane's x and y."""
@@ -64,6 +75,42 @@ class Op(IntEnum):
     """In lane i of every group what lane ``lanes[i]`` has."""
     PATTERN = 18
     """A bit that is the same in every group: ``lanes[i]`` in lane i."""
+
+    # Of lanes whose words are numbers (`pixelflow.simd.lanes.wide.numbers`).
+    SERIES = 19
+    """A word that is the same in every group: ``lanes[i]`` in lane i."""
+    FETCH = 20
+    """Bytes of memory from an address on, in all lanes or where a bit is set, 0 elsewhere [how many]."""
+    PUT = 21
+    """Write the low bytes of the second word to the address that is the first, all or where a bit is set [how many]."""
+    SPREAD = 22
+    """In lane i, bit i of a word."""
+    COLLECT = 23
+    """The number whose bit i is lane i's bit."""
+    RANK = 24
+    """How many lanes before have the bit set."""
+    EQUAL = 25
+    LESS = 26
+    """Whether one word is less than the other [1 where they are signed]."""
+    MULTIPLY = 27
+    """The low word of a product."""
+    MULTIPLY_HIGH = 28
+    """The high word of a product [1 where it is signed]."""
+    SHIFT_UP = 29
+    SHIFT_DOWN = 30
+    """A word shifted down by another one [1 where the sign comes in]."""
+    FLOAT_ADD = 31
+    FLOAT_MULTIPLY = 32
+    FLOAT_DIVIDE = 33
+    FLOAT_FUSE = 34
+    """The product of two floats plus a third, rounded once."""
+    FLOAT_EQUAL = 35
+    FLOAT_LESS = 36
+    TO_FLOAT = 37
+    """An integer as the nearest float [1 where it is signed]."""
+    TO_INTEGER = 38
+    """A float as a signed integer [how it is rounded]."""
+    HALF_TO_FLOAT = 39
 
 
 class FormStep(NamedTuple):
@@ -121,12 +168,12 @@ def coordinate_bytes(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.u
     return np.array([part & 0xFF for value in (x, y) for part in (value, value >> 8)], np.uint8)
 
 
-def record(meaning: Meaning, places: Mapping[str, int], bits: int = 8) -> Part:
-    """Return the form and the operands of a meaning on words of so many bits.
+def record(meaning: Meaning, places: Mapping[str, int], recorder: MeaningRecorder | None = None) -> Part:
+    """Return the form and the operands of a meaning, on words of 8 bits unless a recorder of other ones is given.
 
     ``places`` are the rows of state that hold registers, flags and coordinates.
     """
-    recorder = MeaningRecorder(places, bits)
+    recorder = recorder or MeaningRecorder(places)
     meaning(recorder)
     fields = tuple(recorder.steps)
     form = _recorded.get(fields)

@@ -7,7 +7,8 @@ everywhere, may have only one column or row, and numpy spreads it where it meets
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from pixelflow.simd.lanes.wide import float32
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory, Watcher
 from pixelflow.simd.lanes.wide.numbers import Rounding
 
-__all__ = ["WordsEngine"]
+__all__ = ["LaneValues", "WordsEngine"]
 
 Word = NDArray[np.uint32]
 Bit = NDArray[np.bool_]
@@ -28,6 +29,15 @@ Number = TypeVar("Number", bound=np.generic)
 
 _LOW = np.uint64(0xFFFFFFFF)
 _ALL = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneValues:
+    """Rows by number and registers by name: arrays [group, lane], one row or column where all have the same."""
+
+    rows: Mapping[int, Word]
+    words: Mapping[str, Word]
+    flags: Mapping[str, Bit]
 
 
 class WordsEngine(Engine):
@@ -276,6 +286,17 @@ class WordsEngine(Engine):
 
     def set_coordinates(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> None:
         self._x, self._y = self._taken(x, np.int64), self._taken(y, np.int64)
+
+    def values(self) -> LaneValues:
+        """Return all rows and registers as they are kept."""
+        return LaneValues(dict(enumerate(self._rows)), dict(self._words), dict(self._flags))
+
+    def set_values(self, values: LaneValues) -> None:
+        """Write some rows and registers, from values that nobody changes any more."""
+        for row, value in values.rows.items():
+            self._rows[row] = value
+        self._words.update(values.words)
+        self._flags.update(values.flags)
 
     def group_word(self, name: str) -> NDArray[np.uint32]:
         """Return a register of each group's first lane: uint32[groups]."""

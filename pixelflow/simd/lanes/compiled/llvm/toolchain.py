@@ -42,9 +42,20 @@ class Toolchain:
         versions = f"{llvmlite.__version__} {llvm.llvm_version_info}"
         return f"{llvm.get_process_triple()} {self.cpu} {self.features} {self.vectors} {versions}"
 
-    def compile(self, texts: Sequence[str], level: int = CAREFUL) -> bytes:
-        """Return the object code of functions; raises RuntimeError where LLVM refuses."""
-        return self._machine(level).emit_object(llvm.parse_assembly("\n".join([DECLARATIONS, *texts])))
+    def compile(self, texts: Sequence[str], level: int = CAREFUL, *, promotes: bool = False) -> bytes:
+        """Return the object code of functions, whose local variables become registers where ``promotes``.
+
+        Raises RuntimeError where LLVM refuses.
+        """
+        module, machine = llvm.parse_assembly("\n".join([DECLARATIONS, *texts])), self._machine(level)
+        if promotes:
+            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+            passes = llvm.create_new_function_pass_manager()
+            passes.add_sroa_pass()
+            for each in module.functions:
+                if not each.is_declaration:
+                    passes.run(each, builder)
+        return machine.emit_object(module)
 
     def assembly(self, texts: Sequence[str]) -> str:
         """Return what `compile` makes of functions as text."""

@@ -1,0 +1,188 @@
+"""Programs for groups that go their own ways: parts, branches, blocks, and which registers a group has once.
+
+A register of the shape's words and carries is *single* where every program step that writes it writes the same to all
+lanes of a group; it is then one number natively. Rows and masks have a value for each lane.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pixelflow.simd.lanes.form import FormStep, Op, Part, places_of
+from pixelflow.simd.lanes.shape import Shape
+
+__all__ = [
+    "COUNTS",
+    "HEADER",
+    "LINES",
+    "NOTHING",
+    "GroupProgram",
+    "Unsupported",
+    "most_words",
+    "needed_steps",
+    "singles",
+    "touches",
+]
+
+NOTHING, COUNTS, LINES = range(3)
+"""What is noted of a program: nothing, blocks with counts of lines, and these lines too."""
+
+HEADER = 64
+"""Bytes at the beginning of a frame: the block to go on with plus one (32 bits, 0 for a group that has not begun), the
+branch that led back to it (32 bits), and how many parts the group has carried out (64 bits)."""
+
+_FIXED = {
+    *(Op.MULTIPLY, Op.MULTIPLY_HIGH, Op.SHIFT_UP, Op.SHIFT_DOWN, Op.SPREAD, Op.COLLECT, Op.ROUTE),
+    *(Op.FLOAT_ADD, Op.FLOAT_MULTIPLY, Op.FLOAT_DIVIDE, Op.FLOAT_FUSE, Op.FLOAT_EQUAL, Op.FLOAT_LESS),
+    *(Op.TO_FLOAT, Op.TO_INTEGER, Op.HALF_TO_FLOAT),
+}
+"""What is faster where it takes a constant that code is made for."""
+
+
+class Unsupported(ValueError):
+    """What native code is not made for; numpy carries it out."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupProgram:
+    """What every group carries out, from its first part on, each in its own way.
+
+    Branches write the address to go on at to the register ``following``; a group ends where that is ``stopped``, or
+    past the last part. ``addresses`` are those of all parts and the one past them. ``begins`` are the numbers of parts
+    with which blocks begin, ascending: at least the first, those after branches and those that branches lead to.
+    """
+
+    shape: Shape
+    parts: Sequence[Part]
+    branches: Sequence[bool]
+    addresses: Sequence[int]
+    following: str
+    stopped: int
+    begins: Sequence[int]
+    fixed: tuple[tuple[bool, ...], ...] = field(init=False)
+    """Of each part, which of its operands code is made for: all but numbers that are read when it runs."""
+
+    def __post_init__(self) -> None:
+        fixed = tuple(_fixed_operands(part, branch) for part, branch in zip(self.parts, self.branches, strict=True))
+        object.__setattr__(self, "fixed", fixed)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The places of registers and flags, past the rows."""
+        return places_of(self.shape)
+
+    @cached_property
+    def number_at(self) -> dict[int, int]:
+        """The number of the part at an address."""
+        return {address: number for number, address in enumerate(self.addresses[: len(self.parts)])}
+
+    @cached_property
+    def literals(self) -> list[int]:
+        """The numbers that are read when it runs, part after part."""
+        return [
+            value & 0xFFFFFFFF
+            for part, fixed in zip(self.parts, self.fixed, strict=True)
+            for value, known in zip(part.operands, fixed, strict=True)
+            if not known
+        ]
+
+    @cached_property
+    def writes_memory(self) -> bool:
+        """Whether anything is ever written to memory."""
+        return any(step.op is Op.PUT for part in self.parts for step in part.form.steps)
+
+    def block_of(self, number: int) -> int:
+        """Return the number of the block that a part is in."""
+        return bisect_right(self.begins, number) - 1
+
+    def parts_of(self, block: int) -> range:
+        """Return the numbers of a block's parts."""
+        end = self.begins[block + 1] if block + 1 < len(self.begins) else len(self.parts)
+        return range(self.begins[block], end)
+
+
+def _fixed_operands(part: Part, branch: bool) -> tuple[bool, ...]:
+    fixed = [True] * len(part.operands)
+    if not branch:
+        for at, step in enumerate(part.form.steps):
+            if step.op is Op.LITERAL:
+                fixed[step.detail] = any(at in each.inputs and each.op in _FIXED for each in part.form.steps)
+    return tuple(fixed)
+
+
+def touches(step: FormStep) -> bool:
+    """Return whether a step touches memory."""
+    return step.op in (Op.FETCH, Op.PUT)
+
+
+def most_words(program: GroupProgram, noting: int) -> int:
+    """Return how many words a group may note from one look for room to the next: no block comes twice between."""
+    accesses = sum(any(touches(step) for step in part.form.steps) for part in program.parts)
+    return len(program.begins) + accesses * (1 if noting == COUNTS else 1 + 2 * program.shape.group)
+
+
+def needed_steps(program: GroupProgram, block: int) -> dict[int, list[bool]]:
+    """Return for each part of a block which steps anything depends on: memory, or a register as the block leaves it."""
+    overwritten: set[int] = set()
+    needed: dict[int, list[bool]] = {}
+    for number in reversed(program.parts_of(block)):
+        form, operands = program.parts[number]
+        if program.branches[number]:
+            overwritten.discard(program.places[program.following])
+        wanted = needed[number] = [False] * len(form.steps)
+        for at in reversed(range(len(form.steps))):
+            step = form.steps[at]
+            if step.op is Op.STORE:
+                place = operands[step.detail]
+                wanted[at] = place not in overwritten
+                overwritten.add(place)
+            elif touches(step):
+                wanted[at] = True
+            if wanted[at]:
+                if step.op is Op.LOAD:
+                    overwritten.discard(operands[step.detail])
+                for taken in step.inputs:
+                    wanted[taken] = True
+    return needed
+
+
+def singles(program: GroupProgram, varying: frozenset[int]) -> frozenset[int]:
+    """Return the places that hold one value a group, where those in ``varying`` do not at the beginning."""
+    shape = program.shape
+    single = {program.places[name] for name in (*shape.words, *shape.carries)} - varying
+    # The same form with the same registers says the same: parts are looked at once.
+    parts = {(id(part.form), tuple(part.operands)): part for part in program.parts}.values()
+    while True:
+        before = len(single)
+        for part in parts:
+            _keep_single(part, single)
+        if len(single) == before:
+            return frozenset(single)
+
+
+def _keep_single(part: Part, single: set[int]) -> None:
+    """Take out of ``single`` the places that a part writes lane by lane."""
+    one: list[bool] = []
+    written: dict[int, bool] = {}
+    for step in part.form.steps:
+        match step.op:
+            case Op.LOAD:
+                place = part.operands[step.detail]
+                one.append(written.get(place, place in single))
+            case Op.SERIES | Op.PATTERN | Op.RANK | Op.AFFINE:
+                one.append(False)
+            case Op.COLLECT:
+                one.append(True)
+            case Op.SPREAD:
+                one.append(False)
+            case Op.STORE:
+                place = part.operands[step.detail]
+                one.append(one[step.inputs[0]])
+                written[place] = one[-1]
+                if not one[-1]:
+                    single.discard(place)
+            case _:
+                one.append(all(one[taken] for taken in step.inputs))

@@ -1,0 +1,307 @@
+"""Runs of programs for groups as native code: on frames, by as many threads as pays, with notes of what was done.
+
+Groups are carried out one after the other. Where that could give other bits than all of them side by side (one has
+written a word that another one touched), where an address leaves the memory, and where no native code can be made,
+nothing has happened as far as anybody can see: registers and memory are as before, and numpy carries out the run.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.simd.lanes.compiled.threads.team import usable_threads
+from pixelflow.simd.lanes.wide.native.build import CodeBuilder, Native, builder
+from pixelflow.simd.lanes.wide.native.layout import GroupFrame
+from pixelflow.simd.lanes.wide.native.program import NOTHING, GroupProgram, most_words
+from pixelflow.simd.lanes.wide.native.text.routines import RunWord, Status
+from pixelflow.simd.lanes.wide.words import WordsEngine
+
+__all__ = ["GroupNote", "GroupNoted", "GroupRun", "GroupRuns"]
+
+_NOTE_WORDS = 1 << 22
+"""Words of a note before it is handed over, unless a group may write more between two looks."""
+_HELD_WORDS = 1 << 24
+"""Words of notes that are held till it is known that the run is right; beyond that it is made twice."""
+_SHARE_FROM = 4_000_000
+"""Steps of the rest of a run from which on several threads share it: some ten milliseconds."""
+_PROBE = 32
+"""The share of the groups, one in so many, that shows how long the others may take."""
+_MOST_BYTES = 1 << 31
+"""Of a memory: addresses are signed numbers to the host."""
+
+_TOUCHED, _WRITTEN = 0xFFFFFFFF, 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupNote:
+    """What some groups carried out: words of `accesses.py`, those of one group after the other."""
+
+    groups: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    """Where the words of each group begin, then their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRun:
+    """How a run went."""
+
+    is_done: bool
+    """Whether it was made; else nothing has changed."""
+    stopped: int | None = None
+    """Where the lowest group was stopped that had done too many parts: a branch back. None without one."""
+
+
+GroupNoted = Callable[[GroupNote], None]
+
+
+class GroupRuns:
+    """Runs of one program, on any number of groups."""
+
+    def __init__(self, program: GroupProgram, line_bytes: int = 64, made_by: CodeBuilder | None = None) -> None:
+        self.program = program
+        self._line_bits = line_bytes.bit_length() - 1
+        self._builder = made_by or builder()
+        self._is_native = True
+        self._frames: dict[frozenset[int], GroupFrame] = {}
+        self._functions: dict[tuple[frozenset[int], int, bool], Native] = {}
+
+    def run(
+        self,
+        lanes: WordsEngine,
+        limit: int,
+        noting: int = NOTHING,
+        noted: GroupNoted | None = None,
+        threads: int | None = None,
+    ) -> GroupRun:
+        """Carry out the program for every group, each up to the first branch back once it has done ``limit`` parts.
+
+        ``noted`` is called with what was carried out, as ``noting`` says, once it is known that all is right. Where no
+        native code can be made, a warning of the logger says why, once.
+        """
+        if not self._is_native or not self.program.parts:
+            return GroupRun(False)
+        try:
+            run = _Run(self, lanes, limit, noting, noted, threads or usable_threads())
+        except Exception as error:  # what is not supported, and whatever LLVM, the loader or the disk find wrong
+            self._is_native = False
+            what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            log = logging.getLogger(__name__.partition(".")[0])
+            log.warning("note: native code cannot be made (%s); numpy carries out the program", what)
+            return GroupRun(False)
+        return run.outcome()
+
+    def frame(self, varying: frozenset[int]) -> GroupFrame:
+        """Return the layout of frames, where these registers have no single value at the beginning."""
+        if varying not in self._frames:
+            self._frames[varying] = GroupFrame.of(self.program, varying)
+        return self._frames[varying]
+
+    def function(self, varying: frozenset[int], noting: int, tracked: bool) -> Native:
+        """Return the native code."""
+        key = varying, noting, tracked
+        if key not in self._functions:
+            self._functions[key] = self._builder.function(
+                self.program, self.frame(varying), noting, tracked, self._line_bits
+            )
+        return self._functions[key]
+
+    @property
+    def line_bits(self) -> int:
+        """The binary logarithm of the bytes of a line."""
+        return self._line_bits
+
+
+@dataclass(eq=False, slots=True)
+class _Share:
+    """Groups that one thread carries out: their record, the table of whose the words are, and the note."""
+
+    record: NDArray[np.uint64]
+    noted_from: int
+    table: NDArray[np.uint32] | None
+    note: NDArray[np.uint32] | None = None
+
+    def at(self, word: RunWord) -> int:
+        """Return a word of the record."""
+        return int(self.record[word])
+
+
+class _Run:
+    """One run, from the values of the lanes to their new ones."""
+
+    def __init__(
+        self, runs: GroupRuns, lanes: WordsEngine, limit: int, noting: int, noted: GroupNoted | None, threads: int
+    ) -> None:
+        self.runs, self.lanes, self.noting, self.noted, self.threads = runs, lanes, noting, noted, threads
+        self.limit = limit
+        self.program, self.memory = runs.program, lanes.memory
+        self.groups = lanes.shape.lanes // lanes.shape.group
+        self.values = lanes.values()
+        shape, places = lanes.shape, self.program.places
+        self.varying = frozenset(
+            places[name]
+            for name, value in (*self.values.words.items(), *self.values.flags.items())
+            if name not in shape.masks and (value != value[:, :1]).any()
+        )
+        shared = self.memory.sets == 1 and self.groups > 1
+        self.tracked = shared and self.program.writes_memory
+        self.frame = runs.frame(self.varying)
+        self.function = runs.function(self.varying, noting, self.tracked)
+        self.before = self.memory.data.copy() if self.program.writes_memory else None
+        self.literals = np.array([*self.program.literals, 0], np.uint32)
+        self.reserve = most_words(self.program, noting)
+        self.frames = np.zeros(0, np.uint32)
+        self.starts = np.zeros(self.groups + 1, np.int64)
+        self.stopped: list[int] = []
+
+    def outcome(self) -> GroupRun:
+        """Make the run; see `GroupRuns.run`."""
+        if self.memory.size >= _MOST_BYTES:
+            return GroupRun(False)
+        function = self.function
+        held: list[GroupNote] | None = []
+        words = 0
+        try:
+            for note in self._notes(function):
+                words += note.words.size
+                if held is not None:
+                    held.append(note)
+                if words > _HELD_WORDS:
+                    held = None  # too many to keep: they are made again
+        except _NotRightError:
+            self._undo()
+            return GroupRun(False)
+        if held is None:
+            self._undo()
+            for note in self._notes(function):
+                self._hand_over(note)
+        elif held:
+            self._hand_over(self._joined(held))
+        self.lanes.set_values(self.frame.taken(self.frames))
+        if not self.stopped:
+            return GroupRun(True)
+        return GroupRun(True, int(self.frames[min(self.stopped), 1]))
+
+    def _joined(self, notes: list[GroupNote]) -> GroupNote:
+        """Return the notes of all groups as one."""
+        if len(notes) == 1:
+            return notes[0]
+        notes = sorted(notes, key=lambda note: int(note.groups[0]) if note.groups.size else -1)
+        counts = np.zeros(self.groups, np.int64)
+        for note in notes:
+            counts[note.groups] += np.diff(note.starts)
+        words = np.concatenate([note.words for note in notes])
+        return GroupNote(np.arange(self.groups), words, np.concatenate([[0], np.cumsum(counts)]))
+
+    def _undo(self) -> None:
+        if self.before is not None:
+            self.memory.data[:] = self.before
+
+    def _hand_over(self, note: GroupNote) -> None:
+        if self.noted is not None and note.groups.size:
+            self.noted(note)
+
+    # --- shares ---------------------------------------------------------------------------------------------
+
+    def _notes(self, function: Native) -> Iterator[GroupNote]:
+        """Carry out all groups from their beginning; yield notes, as far as any are taken."""
+        self.frames = self.frame.filled(self.values, self.groups)
+        self.stopped = []
+        alone = self._share(0, self.groups)
+        if self.threads == 1 or self.groups < 2:
+            yield from self._carried_out(function, [alone], self.groups)
+            return
+        probe = -(-self.groups // _PROBE)
+        yield from self._carried_out(function, [alone], probe, goes_on=True)
+        done = int(self.frames[:probe, 2:4].copy().view(np.uint64).sum())
+        rest = self.groups - probe
+        if done * rest < _SHARE_FROM * probe:
+            yield from self._carried_out(function, [alone], self.groups)
+            return
+        # The first one goes on with the table that it has.
+        edges = [probe + rest * number // self.threads for number in range(self.threads + 1)]
+        others = [self._share(first, past) for first, past in pairwise(edges[1:])]
+        yield from self._carried_out(function, [alone, *others], edges[1])
+        self._compare([share.table for share in (alone, *others) if share.table is not None])
+
+    def _share(self, first: int, past: int) -> _Share:
+        table = np.zeros(self.memory.size // 4 + 1, np.uint32) if self.tracked else None
+        record = np.zeros(len(RunWord), np.uint64)
+        share = _Share(record, first, table)
+        own = self.memory.sets > 1
+        lines = -(-self.memory.size >> self.runs.line_bits) if own else 0
+        words = {
+            RunWord.FRAMES: self.frames.ctypes.data,
+            RunWord.FRAME_BYTES: self.frame.bytes,
+            RunWord.NEXT: first,
+            RunWord.PAST: past,
+            RunWord.MEMORY: self.memory.data.ctypes.data,
+            RunWord.MEMORY_BYTES: self.memory.size if own else 0,
+            RunWord.SIZE: self.memory.size,
+            RunWord.LITERALS: self.literals.ctypes.data,
+            RunWord.TABLE: 0 if table is None else table.ctypes.data,
+            RunWord.STARTS: self.starts.ctypes.data,
+            RunWord.LIMIT: self.limit,
+            RunWord.LIMITED: (1 << 64) - 1,
+            RunWord.LINES: lines,
+        }
+        for word, value in words.items():
+            record[word] = value
+        if self.noting:
+            self._begin_note(share)
+        return share
+
+    def _begin_note(self, share: _Share) -> None:
+        """Give a share room for a note that begins with the group that is next."""
+        note = share.note = np.empty(max(_NOTE_WORDS, 2 * self.reserve) + 2 * self.reserve, np.uint32)
+        share.noted_from = share.at(RunWord.NEXT)
+        share.record[[RunWord.NOTE, RunWord.NOTE_BEGIN]] = note.ctypes.data
+        share.record[RunWord.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
+
+    def _carried_out(
+        self, function: Native, shares: list[_Share], past: int, *, goes_on: bool = False
+    ) -> Iterator[GroupNote]:
+        """Carry out shares, the first one up to the group ``past``; yield notes that are full, or all at the end."""
+        shares[0].record[RunWord.PAST] = past
+        going = shares
+        while going:
+            if len(going) == 1:
+                results = [function(going[0].record.ctypes.data)]
+            else:
+                addresses = [share.record.ctypes.data for share in going]
+                with ThreadPoolExecutor(len(going)) as pool:
+                    results = list(pool.map(function, addresses))
+            if any(status in (Status.FAULT, Status.CONFLICT) for status in results):
+                raise _NotRightError
+            for share, status in zip(going, results, strict=True):
+                if share.note is not None and (status == Status.FULL or not goes_on):
+                    yield self._note(share, share.note)
+                    self._begin_note(share)
+            going = [share for share, status in zip(going, results, strict=True) if status == Status.FULL]
+        self.stopped += [
+            int(limited) for share in shares if (limited := share.record.view(np.int64)[RunWord.LIMITED]) >= 0
+        ]
+
+    def _note(self, share: _Share, note: NDArray[np.uint32]) -> GroupNote:
+        """Return what a share has noted."""
+        first, last = share.noted_from, min(share.at(RunWord.NEXT), share.at(RunWord.PAST) - 1)
+        count = (share.at(RunWord.NOTE) - share.at(RunWord.NOTE_BEGIN)) // 4
+        return GroupNote(np.arange(first, last + 1), note[:count], np.append(self.starts[first : last + 1], count))
+
+    def _compare(self, tables: list[NDArray[np.uint32]]) -> None:
+        """Refuse the run where threads of the host have touched the same words and one of them has written."""
+        for at, table in enumerate(tables):
+            for other in tables[at + 1 :]:
+                if (((table | other) & _WRITTEN != 0) & (table != 0) & (other != 0)).any():
+                    raise _NotRightError
+
+
+class _NotRightError(Exception):
+    """What was carried out may not be what all groups side by side would have done."""

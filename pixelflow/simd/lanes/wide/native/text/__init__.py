@@ -1,0 +1,1 @@
+"""Text of native code: values and what is done with them, accesses to memory, and routines that are called."""

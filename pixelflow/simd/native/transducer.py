@@ -1,0 +1,162 @@
+"""Transducer: a finite automaton over words that adds up what each step is worth; its table is filled as it goes.
+
+What a step is worth may be slow to work out, and is asked for once for each state and word. All further steps are
+look-ups, in native code where that works on this host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.simd.native.functions import works_natively
+
+__all__ = ["Transducer", "Transition"]
+
+_CHUNK = 8
+_EMPTY = (1 << 64) - 1
+_STATES = 1 << 31
+_SMALLEST = 1 << 10
+
+_NATIVE_AFTER = 20_000
+"""Words that are walked in Python before native code pays: it takes some tens of milliseconds to get ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A step of the automaton."""
+
+    state: int
+    """The state after it: 0 up to 2^31 - 1."""
+    sums: Sequence[int]
+    """What it adds."""
+    counts: bool = False
+    """Whether the word says how many words are passed over next."""
+
+
+class Transducer:
+    """Steps from states by words, and what each adds to ``width`` sums."""
+
+    def __init__(self, width: int, find: Callable[[int, int], Transition], *, native: bool | None = None) -> None:
+        """``find`` works out a step from a state by a word; it is asked once for each.
+
+        ``native`` says whether native code walks; None, where it works, once there is much to walk.
+        """
+        self.width = width
+        self._find = find
+        self._known: dict[int, tuple[int, int, bool]] = {}
+        """For each key (state, word) the next state, the row of sums, and whether the word counts."""
+        self._row_of: dict[tuple[int, ...], int] = {}
+        self._rows = self.sums(width, 64)
+        self._slots = np.zeros((0, 2), np.uint64)
+        self._native = native
+        self._walked = 0
+
+    @property
+    def known(self) -> int:
+        """How many steps are in the table."""
+        return len(self._known)
+
+    @staticmethod
+    def sums(width: int, count: int) -> NDArray[np.int64]:
+        """Return sums of nothing, int64[count, ``width`` or more], as `run` takes them."""
+        return np.zeros((count, -(-width // _CHUNK) * _CHUNK), np.int64)
+
+    def run(
+        self,
+        words: NDArray[np.uint32],
+        starts: NDArray[np.int64],
+        who: NDArray[np.int64],
+        states: NDArray[np.int64],
+        sums: NDArray[np.int64],
+    ) -> None:
+        """Walk streams of words, one after the other in ``words``, beginning at ``starts`` (int64[streams + 1]).
+
+        ``who`` says for each stream whose it is: that one's state and sums go on. What ``find`` raises is raised.
+        """
+        if self._goes_natively(len(words)):
+            self._walk(
+                np.ascontiguousarray(words, np.uint32),
+                np.ascontiguousarray(starts, np.int64),
+                np.ascontiguousarray(who, np.int64),
+                states,
+                sums,
+            )
+            return
+        known, get = self._known, self._known.get
+        every = words.tolist()
+        bounds = starts.tolist()
+        for one, at, past in zip(who.tolist(), bounds, bounds[1:], strict=False):
+            state, rows = int(states[one]), []
+            while at < past:
+                word = every[at]
+                found = get(state << 32 | word)
+                if found is None:
+                    self._learn(state, word)
+                    found = known[state << 32 | word]
+                state, row, counts = found
+                rows.append(row)
+                at += 1 + word if counts else 1
+            states[one] = state
+            sums[one] += self._rows[rows].sum(axis=0)
+
+    def _goes_natively(self, words: int) -> bool:
+        self._walked += words
+        if self._native is None and self._walked > _NATIVE_AFTER:
+            self._native = works_natively()
+        if self._native and not len(self._slots):
+            self._enlarge(_SMALLEST)
+        return bool(self._native)
+
+    def _walk(
+        self,
+        words: NDArray[np.uint32],
+        starts: NDArray[np.int64],
+        who: NDArray[np.int64],
+        states: NDArray[np.int64],
+        sums: NDArray[np.int64],
+    ) -> None:
+        # Only who has native code imports what makes it.
+        from pixelflow.simd.native.walk import walk
+
+        place = np.array([0, starts[0]], np.int64)
+        while not walk(words, starts, who, states, sums, self._slots, self._rows, place):
+            stream, at = place.tolist()
+            self._learn(int(states[who[stream]]), int(words[at]))
+
+    def _learn(self, state: int, word: int) -> None:
+        found = self._find(state, word)
+        if not 0 <= found.state < _STATES:
+            raise ValueError(f"state {found.state}: 0 to {_STATES - 1}")
+        key, sums = state << 32 | word, tuple(found.sums)
+        row = self._row_of.setdefault(sums, len(self._row_of))
+        if row == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._rows[row, : self.width] = sums
+        self._known[key] = found.state, row, found.counts
+        if not len(self._slots):
+            return
+        if 2 * len(self._known) > len(self._slots):
+            self._enlarge(2 * len(self._slots))
+        else:
+            self._enter(key)
+
+    def _enter(self, key: int) -> None:
+        from pixelflow.simd.native.walk import FACTOR
+
+        slots, mask = self._slots, len(self._slots) - 1
+        slot = (key * FACTOR & _EMPTY) >> 32 & mask
+        while slots[slot, 0] != _EMPTY:
+            slot = slot + 1 & mask
+        state, row, counts = self._known[key]
+        slots[slot] = key, counts << 63 | state << 32 | row
+
+    def _enlarge(self, size: int) -> None:
+        while size < 2 * len(self._known):
+            size *= 2
+        self._slots = np.full((size, 2), _EMPTY, np.uint64)
+        for key in self._known:
+            self._enter(key)
