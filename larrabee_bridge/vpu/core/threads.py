@@ -38,7 +38,7 @@ class SharedCore:
     """Those of them that did not find it in the L2 slice either."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Thread:
     """A thread under way: where it is, and when registers have their values."""
 
