@@ -10,7 +10,7 @@ from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.raster.timing import ablation, together
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
-from pixelflow.cli.bench import rasterizer
+from larrabee_bridge import rasterizing
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
 
@@ -111,7 +111,7 @@ def test_the_model_of_the_core_counts() -> None:
 
 
 def test_the_bench_reports_what_it_ran(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rasterizer, "_TRIANGLES", 300)
+    monkeypatch.setattr(rasterizing, "_TRIANGLES", 300)
     assert main(["bench", "larrabee", "--rounds", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["rounds"] == 2
