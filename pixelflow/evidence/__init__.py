@@ -1,6 +1,21 @@
 """Evidence: what papers claim, as data, beside what is measured here; knows no paper and no machine."""
 
 from pixelflow.evidence.bench import Bench, NotMeasured
+from pixelflow.evidence.figures import (
+    Basis,
+    Check,
+    Derivation,
+    Digits,
+    Figure,
+    Note,
+    Number,
+    Quotation,
+    Reason,
+    Row,
+    RowVerdict,
+    derived,
+    same,
+)
 from pixelflow.evidence.paper import (
     AnyPaper,
     CheckedClaim,
@@ -13,27 +28,31 @@ from pixelflow.evidence.paper import (
     paper_of,
 )
 from pixelflow.evidence.report import evidence_report
-from pixelflow.evidence.row import Basis, Figure, Note, Number, Range, Reason, Row, RowVerdict
 
 __all__ = [
     "AnyPaper",
     "Basis",
     "Bench",
+    "Check",
     "CheckedClaim",
     "Claim",
     "ClaimClass",
+    "Derivation",
+    "Digits",
     "Figure",
     "Measured",
     "NotMeasured",
     "Note",
     "Number",
     "Paper",
-    "Range",
+    "Quotation",
     "Reason",
     "Row",
     "RowVerdict",
     "Value",
     "Verified",
+    "derived",
     "evidence_report",
     "paper_of",
+    "same",
 ]

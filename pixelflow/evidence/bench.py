@@ -20,6 +20,8 @@ class Bench:
     def __init__(self) -> None:
         self.progress: Callable[[str], None] = lambda text: None
         """Told of what takes a while before it begins."""
+        self.timing_only = False
+        """Whether measures leave out the results that they would compute besides."""
         self._kept: dict[Hashable, object] = {}
 
     def once(self, key: Hashable, compute: Callable[[], _Kept], text: str = "") -> _Kept:

@@ -6,10 +6,10 @@ import io
 from collections.abc import Iterator
 
 from pixelflow import __version__
+from pixelflow.evidence.figures import Note
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.report import evidence_report, summary
-from pixelflow.evidence.row import Note
-from pixelflow.evidence.tables import deviation_text, figure_text, percent_text
+from pixelflow.evidence.tables import derivation_lines, deviation_text, figure_text, percent_text
 from pixelflow.simd.report import as_text, html
 
 __all__ = ["markdown", "svg"]
@@ -33,21 +33,32 @@ def _markdown(verified: Verified) -> Iterator[str]:
         claim = found.claim
         yield f"## {claim.name.capitalize()}: {claim.title}\n"
         yield f"{paper.name.capitalize()}: {claim.place}.\n"
-        yield "| row | unit | published | formula | measured | deviation | % | standing | outcome | notes |"
-        yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |"
+        yield "| row | unit | published | formula | measured | busy | deviation | % | standing | outcome | notes |"
+        yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- | --- |"
         for row in found.rows:
-            figures = [figure_text(value) for value in (row.published, row.formula, row.measured)]
+            figures = [figure_text(value) for value in (row.published, row.formula, row.measured, row.busy)]
             notes = ", ".join(map(_link, row.notes)) + (f" ({row.detail})" if row.detail else "")
             cells = [_escaped(row.item), row.unit, *figures, deviation_text(row.deviation), percent_text(row.percent)]
             yield "| " + " | ".join([*cells, row.basis.standing, row.verdict, notes]) + " |"
         yield ""
         for basis in dict.fromkeys(row.basis for row in found.rows):
             yield f"- *{basis.standing}*: {basis.text}"
+        if claim.digits is not None:
+            yield f"- few digits: {claim.digits}"
+        yield from (f"- {_escaped(line.strip())}" for line in derivation_lines(found.rows))
         yield from (f"- see also {_link(note)}" for note in claim.notes)
         yield ""
+        if found.checks:
+            yield "| result | found | allowed | of | outcome | against |"
+            yield "| --- | ---: | ---: | --- | --- | --- |"
+            for each in found.checks:
+                outcome = "held" if each.held else "WRONG"
+                figures = [figure_text(each.found), figure_text(each.most)]
+                yield "| " + " | ".join([_escaped(each.item), *figures, each.unit, outcome, each.by]) + " |"
+            yield ""
     yield "## Notes\n"
     yield from (
-        f'- <a id="{note.name}"></a>**{note.name}** ({note.reason}, {note.section}): {note.text}'
+        f'- <a id="{note.name}"></a>**{note.name}** ({note.reason}, {note.section}): {note.full}'
         for note in verified.notes
     )
     if verified.complete:

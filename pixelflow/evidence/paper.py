@@ -10,7 +10,7 @@ from pkgutil import resolve_name
 from typing import IO, Any, Generic, TypeAlias, TypeVar, cast
 
 from pixelflow.evidence.bench import Bench, NotMeasured
-from pixelflow.evidence.row import Basis, Note, Number, Reason, Row, RowVerdict
+from pixelflow.evidence.figures import Basis, Check, Digits, Note, Number, Row, RowVerdict
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
 
@@ -63,6 +63,8 @@ class Claim:
     """Why there is no measure, where there is none."""
     notes: tuple[Note, ...] = ()
     """On the whole of it: where the paper is at odds with itself, or leaves something open."""
+    digits: Digits | None = None
+    """How the table prints figures that have more digits than it, where that matters."""
 
     def compared(self, figures: Mapping[str, Value]) -> tuple[Row, ...]:
         """Return rows of the printed and expected figures that were found."""
@@ -73,11 +75,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a measure found: rows of a table, and what they say; of a sentence a line for people, figures by name."""
+    """What a measure found: rows of a table, and what they say; of a sentence a line for people, figures by name.
+
+    ``checks`` are the results that the programs of a table gave, where they were computed.
+    """
 
     text: str = ""
     figures: Mapping[str, Value] = field(default_factory=dict)
     rows: tuple[Row, ...] = ()
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,11 @@ class CheckedClaim:
     def rows(self) -> tuple[Row, ...]:
         """The rows of the measure, or those that its figures make."""
         return () if self.measured is None else self.measured.rows or self.claim.compared(self.measured.figures)
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The results that were computed for it."""
+        return () if self.measured is None else self.measured.checks
 
     @property
     def differing(self) -> tuple[str, ...]:
@@ -137,6 +148,8 @@ class Paper(Generic[_Bench]):
     """Gives to a name that somebody writes the form that names, or places, have here."""
     by_place: bool = True
     """Whether a claim is also called by its place."""
+    computes: bool = False
+    """Whether its measures compute results besides timing, which a bench can leave out (`Bench.timing_only`)."""
     curves: frozenset[str] = frozenset()
     """Claims that there are curves of."""
     draw: Callable[[IO[bytes], str, Mapping[str, tuple[Row, ...]], _Bench], None] | None = None
@@ -180,8 +193,12 @@ class Paper(Generic[_Bench]):
             return CheckedClaim(claim, None, str(why))
 
     def rows(self, name: str, bench: _Bench) -> tuple[Row, ...]:
-        """Return the rows of the claim of a name."""
-        return next(self.find(claim, bench).rows for claim in self.claims if claim.name == name)
+        """Return the rows of the claim of a name, and compute no results for it."""
+        before, bench.timing_only = bench.timing_only, True
+        try:
+            return next(self.find(claim, bench).rows for claim in self.claims if claim.name == name)
+        finally:
+            bench.timing_only = before
 
 
 AnyPaper: TypeAlias = Paper[Any]
@@ -211,10 +228,24 @@ class Verified:
         return Counter(row.verdict for _, row in self.rows)
 
     @property
-    def reasons(self) -> Counter[Reason]:
-        """How many of the explained rows have which kind of reason; a row can have several."""
-        explained = (row for _, row in self.rows if row.verdict is RowVerdict.EXPLAINED)
-        return Counter(reason for row in explained for reason in {note.reason for note in row.notes})
+    def fitted(self) -> int:
+        """How many of the equal rows are so because a parameter was fitted to the print."""
+        return sum(row.fitted for _, row in self.rows)
+
+    @property
+    def few_digits(self) -> int:
+        """How many of the equal rows have more digits than the print."""
+        return sum(row.verdict is RowVerdict.EQUAL and row.found != row.published for _, row in self.rows)
+
+    @property
+    def checks(self) -> Iterator[tuple[Claim, Check]]:
+        """Every result that was computed, with its claim."""
+        return ((found.claim, check) for found in self.findings for check in found.checks)
+
+    @property
+    def wrong(self) -> list[tuple[Claim, Check]]:
+        """The results that are not right."""
+        return [(claim, check) for claim, check in self.checks if not check.held]
 
     @property
     def classes(self) -> Counter[ClaimClass]:
@@ -239,9 +270,13 @@ class Verified:
         return [note for note in self.paper.notes if note.name in used]
 
     def failures(self, *, strict: bool = False) -> list[tuple[Claim, Row]]:
-        """Return the rows that fail: those that deviate without a note, or with ``strict`` all that deviate."""
-        bad = {RowVerdict.UNEXPLAINED, RowVerdict.EXPLAINED} if strict else {RowVerdict.UNEXPLAINED}
+        """Return the rows that fail: those that are off, or with ``strict`` all that are not as published."""
+        bad = {RowVerdict.OFF} | (_TOLD if strict else set())
         return [(claim, row) for claim, row in self.rows if row.verdict in bad]
+
+
+_TOLD = {RowVerdict.PREDICTED, RowVerdict.CONTRADICTION, RowVerdict.READING, RowVerdict.UNEXPLAINED}
+"""What a row can be that is not as published, where something is said of that."""
 
 
 def paper_of(machine: AnyMachine) -> AnyPaper | None:

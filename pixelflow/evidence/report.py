@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pixelflow import __version__
-from pixelflow.evidence.paper import ClaimClass, Verified
-from pixelflow.evidence.row import RowVerdict
+from pixelflow.evidence.figures import Row, RowVerdict, same
+from pixelflow.evidence.paper import Claim, ClaimClass, Verified
 from pixelflow.evidence.sentences import sentence_data, sentence_parts
 from pixelflow.evidence.tables import figure_text, table_data, table_parts
 from pixelflow.simd.report import Part, Report, counted
@@ -19,8 +19,8 @@ _MOST_NAMED = 20
 def evidence_report(verified: Verified, width: int, *, quiet: bool = False, strict: bool = False) -> Report:
     """Return the report for a screen of ``width`` columns.
 
-    It fails where a row deviates without a note, or with ``strict`` where any deviates. ``quiet`` leaves of sentences
-    these alone; tables are no result that somebody asks for.
+    It fails where a row is off or a result wrong, or with ``strict`` where any figure is not as published. ``quiet``
+    leaves of sentences these alone; tables are no result that somebody asks for.
     """
     paper = verified.paper
     failure = _failure(verified, strict=strict)
@@ -32,7 +32,7 @@ def evidence_report(verified: Verified, width: int, *, quiet: bool = False, stri
         )
     tables = (part for found in verified.findings for part in ("", *table_parts(found)))
     parts = (*_head(verified), *tables, *_tail(verified))
-    return Report(parts=parts, schema="pixelflow.verify/1", data=table_data(verified), failure=failure)
+    return Report(parts=parts, schema="pixelflow.verify/2", data=table_data(verified), failure=failure)
 
 
 def _head(verified: Verified) -> tuple[Part, ...]:
@@ -51,29 +51,38 @@ def _tail(verified: Verified) -> Iterator[Part]:
         yield (
             f"  {note.section}: {note.text}"
             if paper.in_words
-            else (f"  {note.name} ({note.reason}, {note.section}): {note.text}")
+            else (f"  {note.name} ({note.reason}, {note.section}): {note.full}")
         )
     if verified.complete and paper.without:
         yield from ("", "without figures", *(f"  {name}: {reason}" for name, reason in paper.without.items()))
     yield from ("", *summary(verified))
 
 
-def summary(verified: Verified) -> tuple[str, str]:
+def summary(verified: Verified) -> tuple[str, ...]:
     """Return the last lines: how all of it came out, and what that says."""
     return _of_sentences(verified) if verified.paper.in_words else _of_rows(verified)
 
 
-def _of_rows(verified: Verified) -> tuple[str, str]:
-    verdicts, reasons = verified.verdicts, verified.reasons
-    parts = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
-    explained = f"{verdicts[RowVerdict.EXPLAINED]} explained" + (f" ({parts})" if parts else "")
-    text = f"{counted(sum(verdicts.values()), 'row')}: {verdicts[RowVerdict.EQUAL]} equal, {explained}, "
-    text += f"{verdicts[RowVerdict.UNEXPLAINED]} unexplained"
+def _of_rows(verified: Verified) -> tuple[str, ...]:
+    verdicts = verified.verdicts
+    equal = (
+        f"{verdicts[RowVerdict.EQUAL]} equal (of these {verified.fitted} fitted, {verified.few_digits} in few digits)"
+    )
+    named = (
+        f"{verdicts[RowVerdict.PREDICTED]} predicted",
+        counted(verdicts[RowVerdict.CONTRADICTION], "contradiction") + " of the print",
+        counted(verdicts[RowVerdict.READING], "other reading"),
+        f"{verdicts[RowVerdict.UNEXPLAINED]} unexplained",
+        f"{verdicts[RowVerdict.OFF]} off",
+    )
+    text = ", ".join([f"{counted(sum(verdicts.values()), 'row')}: {equal}", *named])
     if verdicts[RowVerdict.UNCHECKED]:
         text += f", {verdicts[RowVerdict.UNCHECKED]} unchecked"
     if verdicts[RowVerdict.UNPUBLISHED]:
         text += f", {verdicts[RowVerdict.UNPUBLISHED]} without a published figure"
-    return text, f"{verified.measured} measured, {verified.formula_only} by formula alone"
+    checks = sum(1 for _ in verified.checks)
+    results = f"{counted(checks, 'result')} computed, {len(verified.wrong)} wrong" if checks else "no results computed"
+    return text, f"{verified.measured} measured, {verified.formula_only} by formula alone; {results}"
 
 
 def _of_sentences(verified: Verified) -> tuple[str, str]:
@@ -94,15 +103,31 @@ def _failure(verified: Verified, *, strict: bool) -> str | None:
     if verified.paper.in_words:
         wrong = [found.claim.name for found in verified.findings if found.equal is False]
         return f"figures that must be the same are others here: {', '.join(wrong)}" if wrong else None
+    named = [
+        f"    {claim.name}: {check.item}: {figure_text(check.found)} {check.unit}, allowed {figure_text(check.most)}"
+        for claim, check in verified.wrong
+    ]
+    texts = ["\n".join([f"{counted(len(named), 'result')} wrong:", *_some(named)])] if named else []
     failures = verified.failures(strict=strict)
-    if not failures:
-        return None
-    named = []
-    for claim, row in failures[:_MOST_NAMED]:
-        figures = {"published": row.published, "formula": row.formula, "measured": row.measured}
-        text = ", ".join(f"{name} {figure_text(value)}" for name, value in figures.items() if value is not None)
-        named.append(f"    {claim.name}: {row.item}: {text} {row.unit}")
-    if len(failures) > _MOST_NAMED:
-        named.append(f"    and {len(failures) - _MOST_NAMED} more")
-    reason = "and --strict excuses none" if strict else "without a note that accounts for it"
-    return "\n".join([f"{counted(len(failures), 'row')} off, {reason}:", *named])
+    if failures:
+        reason = "and --strict excuses none" if strict else "neither as published nor as predicted"
+        texts.append("\n".join([f"{counted(len(failures), 'row')} off, {reason}:", *_some(map(_named, failures))]))
+    return "\n".join(texts) or None
+
+
+def _named(failure: tuple[Claim, Row]) -> str:
+    claim, row = failure
+    predicted = None if row.predicted is None else row.predicted.value
+    derived = None if row.derived is None else row.derived.value
+    figures = {"published": row.published, "formula": row.formula, "measured": row.measured}
+    if not same(predicted, row.measured):
+        figures["predicted"] = predicted
+    if not same(derived, row.formula):
+        figures["derived"] = derived
+    text = ", ".join(f"{name} {figure_text(value)}" for name, value in figures.items() if value is not None)
+    return f"    {claim.name}: {row.item}: {text} {row.unit}"
+
+
+def _some(named: Iterable[str]) -> list[str]:
+    lines = list(named)
+    return lines if len(lines) <= _MOST_NAMED else [*lines[:_MOST_NAMED], f"    and {len(lines) - _MOST_NAMED} more"]

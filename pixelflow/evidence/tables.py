@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from pixelflow.evidence.figures import Derivation, Number, Row, RowVerdict
 from pixelflow.evidence.paper import CheckedClaim, Verified
-from pixelflow.evidence.row import Number, Row, RowVerdict
 from pixelflow.simd.report import Column, Json, Part, Table, table_object
 
-__all__ = ["deviation_text", "figure_text", "percent_text", "table_data", "table_parts"]
+__all__ = [
+    "checks_table",
+    "derivation_lines",
+    "deviation_text",
+    "figure_text",
+    "percent_text",
+    "table_data",
+    "table_parts",
+    "verdict_text",
+]
 
-_UNEXPLAINED = "UNEXPLAINED"
 _ROWS_OF_A_UNIT = 3
 """Where units have fewer rows on the average, they stand with each row and not in a heading."""
 
@@ -38,7 +46,7 @@ def percent_text(value: float | None) -> str:
 
 
 def table_parts(found: CheckedClaim) -> Iterator[Part]:
-    """Yield a finding as one table, or one for each unit, and what decides its figures."""
+    """Yield a finding as one table, or one for each unit, what decides its figures, what predicts them, and results."""
     claim, rows = found.claim, found.rows
     title = f"{claim.name.capitalize()}: {claim.title} ({claim.place})"
     units = [(unit, list(part)) for unit, part in groupby(rows, key=lambda row: row.unit)]
@@ -54,37 +62,91 @@ def table_parts(found: CheckedClaim) -> Iterator[Part]:
         yield _table(rows, title, one_unit=False)
     for basis in dict.fromkeys(row.basis for row in rows):
         yield f"  {basis.standing}: {basis.text}"
+    if claim.digits is not None:
+        yield f"  few digits: {claim.digits}"
+    yield from derivation_lines(rows)
     if found.measured is not None and found.measured.text:
         yield f"  {found.measured.text}"
     if claim.notes:
         yield f"  see also: {', '.join(note.name for note in claim.notes)}"
+    if found.checks:
+        yield ""
+        yield checks_table(found, f"{claim.name.capitalize()}, results")
+
+
+def derivation_lines(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield what predicts the rows, and what the formulas of others follow from: each expression once, evaluated."""
+    for what, name in (("predicted", "predicted"), ("formula", "derived")):
+        shown: set[str] = set()
+        for row in rows:
+            derivation: Derivation | None = getattr(row, name)
+            if derivation is not None and derivation.expression not in shown:
+                shown.add(derivation.expression)
+                yield f"  {what}, {row.item}: {derivation.shown} = {figure_text(derivation.value)}"
+
+
+def checks_table(found: CheckedClaim, title: str = "") -> Table:
+    """Return the results of a finding beside what they may be."""
+    columns = (
+        Column("result", key="item", least=20),
+        Column("found", figure_text, "found"),
+        Column("allowed", figure_text, "allowed"),
+        Column("of", key="unit", least=10),
+        Column("", key="outcome", fixed=True),
+        Column("against", key="against", least=14),
+        Column(None, key="sha256"),
+    )
+    cells = [
+        (each.item, each.found, each.most, each.unit, "held" if each.held else "WRONG", each.by, each.digest or None)
+        for each in found.checks
+    ]
+    return Table(columns, cells, title)
+
+
+def verdict_text(row: Row) -> str:
+    """Return how a row came out, as a reader looks for it: nothing where it is equal; what is off in capitals."""
+    if row.verdict in (RowVerdict.EQUAL, RowVerdict.UNPUBLISHED, RowVerdict.UNCHECKED):
+        return ""
+    return row.verdict.upper() if row.verdict is RowVerdict.OFF else row.verdict
 
 
 def _table(rows: Sequence[Row], title: str = "", *, one_unit: bool) -> Table:
     """Return rows as people and JSON have them; deviations in percent only where there is room."""
     names = [[note.name for note in row.notes] for row in rows]
-    unexplained = [[_UNEXPLAINED] * (row.verdict is RowVerdict.UNEXPLAINED) for row in rows]
-    notes = [" ".join(first + own) for first, own in zip(unexplained, names, strict=True)]
+    verdicts = [" ".join(filter(None, (verdict_text(row), *own))) for row, own in zip(rows, names, strict=True)]
+    busy = (Column("busy", figure_text, "busy"),) if any(row.busy is not None for row in rows) else ()
     columns = (
         Column("row", least=10),
         Column("published", figure_text, "published"),
         Column("formula", figure_text, "formula"),
         Column("measured", figure_text, "measured"),
+        *(busy or (Column(None, key="busy"),)),
         Column("deviation", deviation_text, "deviation"),
         Column("%", percent_text, "deviation_percent", optional=True),
-        Column("standing", key="standing", fixed=True),
-        Column("notes", least=max(len(name) for text in ("notes", *notes) for name in text.split() or ("",))),
-        *(Column(None, key=key) for key in ("item", "unit", "printed_step", "basis", "outcome", "notes", "detail")),
+        Column("standing", key="standing", fixed=True, optional=bool(busy)),
+        Column("verdict", least=max(len(name) for text in ("verdict", *verdicts) for name in text.split() or ("",))),
+        *(Column(None, key=key) for key in _HIDDEN),
     )
     cells = [
         (
             row.item if one_unit or row.unit in row.item else f"{row.item}, {row.unit}",
-            row.published, row.formula, row.measured, row.deviation, row.percent, str(row.basis.standing), text,
-            row.item, row.unit, row.step or None, row.basis.text, row.verdict, own, row.detail or None,
+            row.published, row.formula, row.measured, row.busy, row.deviation, row.percent, str(row.basis.standing),
+            text, row.item, row.unit, row.step or None, row.basis.text, row.verdict, own, row.detail or None,
+            _derivation(row.predicted), _derivation(row.derived),
         )
-        for row, text, own in zip(rows, notes, names, strict=True)
+        for row, text, own in zip(rows, verdicts, names, strict=True)
     ]  # fmt: skip
     return Table(columns, cells, title)
+
+
+_HIDDEN = ("item", "unit", "printed_step", "basis", "outcome", "notes", "detail", "predicted", "derived")
+"""What only JSON has of a row, besides the columns."""
+
+
+def _derivation(found: Derivation | None) -> Json:
+    if found is None:
+        return None
+    return {"value": found.value, "expression": found.expression, "names": dict(found.names)}
 
 
 def table_data(verified: Verified) -> dict[str, Json]:
@@ -98,9 +160,11 @@ def table_data(verified: Verified) -> dict[str, Json]:
                 "name": found.claim.name,
                 "title": found.claim.title,
                 "section": found.claim.place,
+                "digits": found.claim.digits,
                 "notes": [note.name for note in found.claim.notes],
                 "rows": table_object(_table(found.rows, one_unit=True)),
                 "reading": (found.measured.text if found.measured else "") or None,
+                "results": table_object(checks_table(found)),
             }
             for found in verified.findings
         ],
@@ -109,7 +173,8 @@ def table_data(verified: Verified) -> dict[str, Json]:
                 "section": note.section,
                 "reason": note.reason,
                 "text": note.text,
-                "covers_percent": {"measured": note.measured, "formula": note.formula},
+                "places": [{"section": place.section, "quote": place.quote} for place in note.places],
+                "other_readings": list(note.readings),
             }
             for note in verified.notes
         },
@@ -117,7 +182,11 @@ def table_data(verified: Verified) -> dict[str, Json]:
         "summary": {
             "rows": sum(verdicts.values()),
             "outcomes": {verdict.value: verdicts[verdict] for verdict in RowVerdict},
+            "equal_and_fitted": verified.fitted,
+            "equal_in_few_digits": verified.few_digits,
             "measured": verified.measured,
             "formula_only": verified.formula_only,
+            "results": sum(1 for _ in verified.checks),
+            "wrong_results": len(verified.wrong),
         },
     }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pixelflow.node.account.run_report import guesses, set_in_vain
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
+    from pixelflow.node.parts.sdram.rules import sdram_distances
     from pixelflow.node.replay.replay import Replay
     from pixelflow.node.replay.saved_run import Recorder, RunEnd, SavedRun
     from pixelflow.node.run.streams.upcoming import Upcoming
@@ -43,6 +44,7 @@ __all__ = [
     "Upcoming",
     "figure9",
     "guesses",
+    "sdram_distances",
     "set_in_vain",
 ]
 
@@ -57,6 +59,7 @@ _LATER = {
     "UntimedRun": "account.untimed_run",
     "Upcoming": "run.streams.upcoming",
     "guesses": "account.run_report",
+    "sdram_distances": "parts.sdram.rules",
     "set_in_vain": "account.run_report",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""

@@ -24,7 +24,7 @@ from tessellation.microprogram.passes import Method, Plan
 from tessellation.microprogram.ports import emit_copy
 from tessellation.plan.memory_map import FLOAT_BYTES, MemoryMap
 
-__all__ = ["CachingSession", "new_session"]
+__all__ = ["CacheArea", "CachingSession", "new_session"]
 
 
 class CachingSession(Session):
@@ -44,7 +44,7 @@ class CachingSession(Session):
             )
         self._map = AddressMap(config.sdram)
         self._areas: list[int] = []
-        self._kept: list[tuple[Plan, _Area]] = []
+        self._kept: list[tuple[Plan, CacheArea]] = []
         self._stores: list[Run] = []
 
     @property
@@ -71,16 +71,16 @@ class CachingSession(Session):
         self._kept.append((plan, area))
         return super()._results(plan, gone)
 
-    def _area(self, number: int) -> _Area:
+    def _area(self, number: int) -> CacheArea:
         """Return the area of a pass; areas stay where they are, for the passes of later tessellations."""
         alternate = self.method.cache == "alternate"
         if number == len(self._areas):
             size = _area_cells(self.config, alternate=alternate) * self.config.sdram.devices_per_module
             linear = self._database.reserve(size, both_banks=alternate)
             self._areas.append(self._map.number_at(linear))
-        return _Area(self._areas[number], self._map.number(Cell(1, 0, 0)))
+        return CacheArea(self._areas[number], self._map.number(Cell(1, 0, 0)))
 
-    def _recall_program(self, plan: Plan, area: _Area) -> Program:
+    def _recall_program(self, plan: Plan, area: CacheArea) -> Program:
         builder = area.recall_builder(plan.memory, self.method.cache)
         if self.method.to_gps:
             emit_return(builder, plan.memory, self.method.returned(plan.written(), self.config), self.config.array)
@@ -100,7 +100,7 @@ def _area_cells(config: NodeConfig, *, alternate: bool) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Area:
+class CacheArea:
     """Where results lie in texture memory: the number of the first cell, and the distance of the second bank."""
 
     first: int

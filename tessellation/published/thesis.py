@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pixelflow.evidence import Figure
+from pixelflow.evidence import Digits, Figure
 
-__all__ = ["FIGURES", "GP_RATE", "TABLES", "TITLE", "PrintedTable", "table"]
+__all__ = ["DIGITS", "FIGURES", "GP_RATE", "TABLES", "TITLE", "PrintedTable", "table"]
 
 TITLE = "Keller, UNC TR95-043"
 
@@ -56,11 +56,10 @@ TABLES: tuple[PrintedTable, ...] = (
         ("access", "cycles", "bytes"),
         (("4 bytes, random", 11, 4), ("4 bytes, alternate banks", 6, 4),
          ("8 bytes, random", 15, 8), ("8 bytes, alternate banks", 8, 8)),
-        ("read-overhead",)),
+        ("table2-table6",)),
     PrintedTable(3, "Cycles required to load base addresses", "4.1.1",
         ("samples", "cycles per patch", "patches", "cycles"),
-        (("4x4", 12, 512, 6144), ("8x8", 12, 128, 1536), ("16x16", 12, 32, 384)),
-        ("section3-loads",)),
+        (("4x4", 12, 512, 6144), ("8x8", 12, 128, 1536), ("16x16", 12, 32, 384))),
     PrintedTable(4, "Cycles required to load the Bernstein polynomials", "4.1.2",
         ("net", "4x4", "8x8", "16x16", "all"),
         (("4x4", 328, 656, 1312, 2296), ("5x5", 408, 816, 1632, 2856), ("6x6", 488, 976, 1952, 3416),
@@ -72,7 +71,7 @@ TABLES: tuple[PrintedTable, ...] = (
     PrintedTable(6, "Cycles required for one transfer of data to the EMCs", "4.1.3",
         ("sends per block", "EMC cycles", "TASIC cycles"),
         ((16, 0, 9728), (8, 66, 5632), (4, 164, 3584), (2, 326, 2560), (1, 616, 2048)),
-        ("read-overhead",)),
+        ("table2-table6",)),
     PrintedTable(7, "Total EMC cycles used in the tessellation computation", "4.1.3",
         ("net", "cycles"),
         tuple(zip(_COUNTS, (89036, 139538, 201614, 275264, 360488, 457286, 565658, 685604, 817124), strict=True)),
@@ -101,17 +100,29 @@ TABLES: tuple[PrintedTable, ...] = (
         ("step", "times", "thousands of cycles"),
         (("load base addresses", 1, 6), ("load Bernstein coefficients", 1, 2), ("control patch batches", 15, 5),
          ("cross product for normals", 1, 7), ("write normals", 1, 45)),
-        ("table11-sum",)),
+        ("pass-97000",)),
     PrintedTable(12, "Tessellation performance", "5.0",
         ("net", "cycles", "milliseconds"),
         tuple(zip(_COUNTS, (97_000, 148_000, 209_000, 283_000, 367_000, 465_000, 574_000, 694_000, 825_000),
                   (0.97, 1.5, 2.1, 2.8, 3.7, 4.7, 5.7, 6.9, 8.3), strict=True)),
-        ("table12-parts", "table12-mixed")),
+        ("table12-eight", "table12-odd")),
     PrintedTable(13, "Approximate cycle counts for higher-precision floating point operations", "appendix A",
         ("mantissa bytes", "multiply", "add"),
         ((3, 250, 400), (4, 325, 440), (5, 400, 480), (6, 525, 520))),
 )
 # fmt: on
+
+DIGITS: dict[str, Digits] = {
+    "table 1": Digits.ROUNDED,
+    "table 11": Digits.CUT,
+    "table 12": Digits.ROUNDED,
+    "section 1": Digits.ROUNDED,
+    "section 2": Digits.ROUNDED,
+    "section 4": Digits.ROUNDED,
+    "section 5": Digits.ROUNDED,
+    "appendix b": Digits.ROUNDED,
+}
+"""How each table that prints few digits does so: one rule for all of its rows."""
 
 
 # fmt: off
@@ -134,6 +145,9 @@ FIGURES: dict[str, Figure] = {
     "loads of 2 patches": Figure("3.2", 20, "cycles"),
     "loads of 128 patches": Figure("3.2", 2000, "cycles"),
     "a random read of 4 bytes": Figure("3.5", 11, "cycles"),
+    "rate of the geometry network": Figure("3.8", 800, "MB/s"),
+    "rate into GP memory": Figure("3.8", 200, "MB/s"),
+    "rate out of GP memory": Figure("3.8", 200, "MB/s"),
     "blocks of an EMC": Figure("3.5", 16, "blocks"),
     "values of a bicubic patch": Figure("3.5", 480, "bytes"),
     "PE memory without ports": Figure("3.6", 320, "bytes"),

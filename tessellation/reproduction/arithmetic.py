@@ -7,23 +7,35 @@ from dataclasses import dataclass
 from math import log
 
 from pixelflow.config import THESIS
-from pixelflow.evidence import Basis, Measured, Range, Row
+from pixelflow.evidence import Basis, Measured, Number, Row, derived
 from pixelflow.node import Run
 from pixelflow.simd.units import Standing
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import (
     THESIS_CYCLES,
+    Operations,
     computation_cycles,
     long_add_cycles,
     long_multiply_cycles,
     transfer_operations,
 )
-from tessellation.published.thesis import table
-from tessellation.reproduction.batches import batches
+from tessellation.published.thesis import DIGITS, table
 from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, spent, start_ups
+from tessellation.reproduction.programs.batches import batches
+from tessellation.reproduction.programs.predictions import LibraryCosts, arithmetic, whole_pass
 from tessellation.reproduction.rows import row
 
-__all__ = ["LIBRARY", "RoutineCounts", "reading", "routine_excess", "table_1", "table_5", "table_7", "table_13"]
+__all__ = [
+    "LIBRARY",
+    "RoutineCounts",
+    "library_costs",
+    "reading",
+    "routine_excess",
+    "table_1",
+    "table_5",
+    "table_7",
+    "table_13",
+]
 
 LIBRARY = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `plain`")
 _TUNED = Basis(Standing.INVENTED, "this project's instruction set and float routines, library `tuned`")
@@ -31,32 +43,14 @@ _GENERIC = Basis(Standing.INVENTED, "this project's instruction set and generic 
 _ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
 
 
-@dataclass(frozen=True, slots=True)
-class _Routine:
-    """A row of table 1, and how far the routines of the libraries are from it, in percent."""
-
-    name: str
-    operands: int
-    plain: Range
-    tuned: Range
-    generic: Range
-    finite: Range | None = None
-    """Those of the generic entry for finite operands; None where it has none of its own."""
-
-    @property
-    def rate(self) -> Range:
-        """How far the rate of the library ``plain`` is off, in percent: it is the reciprocal of the cycles."""
-        low, high = (100 * (1 / (1 + percent / 100) - 1) for percent in reversed(self.plain))
-        return low, high
-
-
 _ROUTINES = {
-    "int_to_float": _Routine("i2f", 1, (-2.6, -2.5), (-21.1, -21), (36.9, 37)),
-    "add": _Routine("fadd", 2, (0, 0), (-27.7, -27.6), (48.9, 49), (37.6, 37.7)),
-    "multiply": _Routine("fmul", 2, (0.7, 0.8), (-23.4, -23.3), (45.4, 45.5), (18.1, 18.2)),
-    "divide": _Routine("fdiv", 2, (5.1, 5.2), (-36.8, -36.7), (71.5, 71.6), (61.6, 61.7)),
-    "sqrt": _Routine("fsqrt", 1, (0.7, 0.8), (-30, -29.9), (54.1, 54.2), (49.5, 49.6)),
+    "int_to_float": ("i2f", 1, False),
+    "add": ("fadd", 2, True),
+    "multiply": ("fmul", 2, True),
+    "divide": ("fdiv", 2, True),
+    "sqrt": ("fsqrt", 1, True),
 }
+"""The routine of each row of table 1, its operands, and whether it has an entry of its own for finite ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +74,12 @@ class RoutineCounts:
         return off[0] < min(off[1:])
 
 
+def library_costs(bench: ThesisBench, library: str = "plain") -> LibraryCosts:
+    """Return what the float routines of a library take, each executed alone."""
+    counts = {"fmul": 2, "fadd": 2, "fsub": 2, "fsqrt": 1, "fdiv": 2}
+    return LibraryCosts(**{name: bench.routine(name, operands, library) for name, operands in counts.items()})
+
+
 def table_1(bench: ThesisBench) -> Measured:
     """Cycles and start-ups of the routines of the libraries, the rates of the library ``plain``, and what they say."""
     rows: list[Row] = []
@@ -88,20 +88,20 @@ def table_1(bench: ThesisBench) -> Measured:
     all_pes: list[Row] = []
     executed: list[RoutineCounts] = []
     for name, cycles, rate, total in table(1).rows:
-        routine = _ROUTINES[name]
+        routine, operands, has_finite = _ROUTINES[name]
         found: dict[str, tuple[int, int]] = {}
-        for library, basis, note, within, ending in (
-            ("plain", LIBRARY, "own-library", routine.plain, ""),
-            ("tuned", _TUNED, "tuned-library", routine.tuned, ""),
-            ("generic", _GENERIC, "generic-library", routine.generic, ""),
-            ("generic", _GENERIC, "generic-library", routine.finite, "_finite"),
+        for library, basis, note, ending in (
+            ("plain", LIBRARY, "own-library", ""),
+            ("tuned", _TUNED, "tuned-library", ""),
+            ("generic", _GENERIC, "generic-library", ""),
+            ("generic", _GENERIC, "generic-library", "_finite"),
         ):
-            if within is None:
+            if ending and not has_finite:
                 continue
-            run = bench.called(f"{routine.name}{ending}", routine.operands, library)
+            run = bench.called(f"{routine}{ending}", operands, library)
             item = f"{name}, {library}{ending.replace('_', ' ')}"
             found[f"{library}{ending}"] = run.cycles, start_ups(run)
-            rows.append(row(item, cycles, None, run.cycles, basis, note, within=within))
+            rows.append(row(item, cycles, None, run.cycles, basis, note))
             started.append(row(item, None, None, start_ups(run), basis, unit="start-ups"))
         plain = found["plain"][0]
         generic = found["generic"]
@@ -109,12 +109,17 @@ def table_1(bench: ThesisBench) -> Measured:
             RoutineCounts(name, cycles, plain, found["tuned"][0], generic[0], *found.get("generic_finite", generic))
         )
         each, every = THESIS.clock_mhz * 1e3, THESIS.clock_mhz * THESIS.lanes / 1e3
-        rates = (_printed(rate), each / cycles, each / plain)
-        each_pe.append(row(f"{name}, a PE", *rates, LIBRARY, "own-library", unit="10^3/s", step=1, within=routine.rate))
-        rates = (_printed(total), every / cycles, every / plain)
-        all_pes.append(
-            row(f"{name}, all PEs", *rates, LIBRARY, "own-library", unit="10^9/s", step=0.1, within=routine.rate)
-        )
+        for kept, what, unit, published, whole, step in (
+            (each_pe, "a PE", "10^3/s", _printed(rate), each, 1),
+            (all_pes, "all PEs", "10^9/s", _printed(total), every, 0.1),
+        ):
+            kept.append(
+                row(
+                    f"{name}, {what}", published, whole / cycles, whole / plain, LIBRARY, "own-library",
+                    unit=unit, step=step, digits=DIGITS["table 1"],
+                    predicted=derived("rate / cycles", rate=whole, cycles=plain),
+                )
+            )  # fmt: skip
     return Measured(text=reading(executed), rows=(*rows, *started, *each_pe, *all_pes))
 
 
@@ -152,7 +157,7 @@ def _off(pairs: Iterable[tuple[int, int]]) -> str:
     return f"{min(percents):+.1f} to {max(percents):+.1f} %"
 
 
-def _printed(rate: str) -> int | float:
+def _printed(rate: str) -> Number:
     """Return the number of a printed rate, without its letter."""
     text = rate.split()[0]
     return float(text) if "." in text else int(text)
@@ -176,9 +181,15 @@ def table_5(bench: ThesisBench) -> list[Row]:
             both = (getattr(formula, what), getattr(least.operations, what))
             counts.append(row(f"{name}, {what}", published, *both, _ORDER, unit="operations"))
         both = (THESIS_CYCLES.of(formula), least.cycles)
-        # The n = 8 that is printed is an erratum, and what the routines take beyond table 1 makes up for part of it.
-        notes, within = (("table5-n8",), (-2.4, -2.3)) if name == "n = 8" else ((), (0.3, 0.5))
-        rows.append(row(name, cycles, *both, LIBRARY, "own-library", *notes, within=within))
+        muls, adds = printed
+        rows.append(
+            row(
+                name, cycles, *both, LIBRARY, *(("table5-n8",) if name == "n = 8" else ()),
+                # What the columns beside it give at the costs of table 1, and at those of the library.
+                derived=derived("muls * 253 + adds * 390", muls=muls, adds=adds),
+                predicted=arithmetic(Operations(muls, adds), library_costs(bench)),
+            )
+        )  # fmt: skip
     return counts + rows
 
 
@@ -197,34 +208,25 @@ def table_7(bench: ThesisBench) -> list[Row]:
     for net, published in table(7).rows:
         n = int(net.partition("x")[0])
         run = bench.tessellation(n)
-        excess = {name: cycles for name, cycles in routine_excess(run).items() if cycles}
-        measured = spent(run, *ARITHMETIC)
-        formula = computation_cycles(n, n)
-        # The note says that the routines are all of it, so it stands only where that is true.
-        notes = ("own-sums",) if measured - formula == sum(excess.values()) else ()
-        detail = ", ".join(f"{name} {cycles:+,}" for name, cycles in excess.items())
-        rows.append(row(f"{net} net", published, formula, measured, LIBRARY, *notes, detail=detail))
+        measured, predicted = spent(run, *ARITHMETIC), whole_pass(n, library_costs(bench))
+        detail = ", ".join(f"{name} {cycles:+,}" for name, cycles in routine_excess(run).items() if cycles)
+        rows.append(
+            row(
+                f"{net} net", published, computation_cycles(n, n), measured, LIBRARY, "own-sums",
+                predicted=predicted, detail=detail,
+            )
+        )  # fmt: skip
     return rows
 
 
 def table_13(bench: ThesisBench) -> list[Row]:
     """Longer mantissas."""
     rows = []
-    off = {  # percent that the measured figures are
-        (3, "multiply"): (2, 2), (3, "add"): (-2.5, -2.5),
-        (4, "multiply"): (8, 8), (4, "add"): (8.8, 8.9),
-        (5, "multiply"): (17.7, 17.8), (5, "add"): (12.5, 12.5),
-        (6, "multiply"): (17.1, 17.2), (6, "add"): (15.5, 15.6),
-    }  # fmt: skip
     for size, multiply, add in table(13).rows:
         for what, published, name, formula in (
             ("multiply", multiply, "fmul", long_multiply_cycles(size)),
             ("add", add, "fadd", long_add_cycles(size)),
         ):
             measured = bench.routine(name if size == 3 else f"{name}{size}", 2, size=size)
-            notes = ("table13-row3",) if size == 3 else ("table13-shape",)
-            if formula != published:
-                notes += ("table13-525",)
-            item = f"{size} mantissa bytes, {what}"
-            rows.append(row(item, published, formula, measured, LIBRARY, *notes, within=off[size, what]))
+            rows.append(row(f"{size} mantissa bytes, {what}", published, formula, measured, LIBRARY, "wide-library"))
     return rows

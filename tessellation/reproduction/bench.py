@@ -18,12 +18,12 @@ from tessellation.plan.memory_map import memory_map
 from tessellation.plan.stages import Stage
 from tessellation.surface.patch import Patch
 
-__all__ = ["ARITHMETIC", "ThesisBench", "counted", "seconds", "spent", "start_ups"]
+__all__ = ["ARITHMETIC", "MARKS", "ThesisBench", "counted", "seconds", "spent", "start_ups", "whole"]
 
 ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
 """The stages whose cycles table 7 counts."""
 
-_MARKS = "EMC_SetEnab\nEMC_MarkRead\nEMC_MarkWrite\nSIGNAL 0\nHALT"
+MARKS = "EMC_SetEnab\nEMC_MarkRead\nEMC_MarkWrite\nSIGNAL 0\nHALT"
 
 
 class ThesisBench(Bench):
@@ -71,12 +71,16 @@ class ThesisBench(Bench):
 
     def transfer(self, text: str) -> Run:
         """Return the account of texture instructions alone, all PEs marked."""
-        program = f"{_MARKS}\nstream tigc\nWAIT 0\n{text}\n"
+        program = f"{MARKS}\nstream tigc\nWAIT 0\n{text}\n"
         return self.once((text,), lambda: self.program(program), text.partition("\n")[0])
 
-    def program(self, text: str) -> Run:
-        """Run a source text on a fresh node."""
-        return self._run(Node(self.config, "rows"), assemble(text))
+    def program(self, text: str, config: NodeConfig | None = None) -> Run:
+        """Run a source text on a fresh node, of another configuration where one is given."""
+        return self.run(assemble(text), config)
+
+    def run(self, program: Program, config: NodeConfig | None = None) -> Run:
+        """Run a program on a fresh node."""
+        return self._run(Node(config or self.config, "rows"), program)
 
     def one_batch(self, sends: int) -> Run:
         """Return the account of one transfer of 32 bytes to every block and its distribution."""
@@ -97,11 +101,14 @@ class ThesisBench(Bench):
 
     def called(self, name: str, operands: int, library: str = "plain", size: int = 3) -> Run:
         """Return the account of one call of such a routine and nothing else."""
+        floats = library_named(library)
 
         def run() -> Run:
             builder = Builder("routine")
-            builder.include(f"float32/{library}.mc", BYTES=size, SCRATCH=100)
-            builder.call(name, *(builder.range(operand, size + 1) for operand in "dab"[: operands + 1]))
+            builder.include(floats.source, BYTES=size, SCRATCH=100)
+            builder.call(
+                f"{name}{floats.ending}", *(builder.range(operand, size + 1) for operand in "dab"[: operands + 1])
+            )
             return self._run(Node(self.config, "rows"), builder.build())
 
         key = (name, operands, library, size)
@@ -128,3 +135,8 @@ def seconds(run: Run) -> float:
 def spent(run: Run, *stages: Stage) -> int:
     """Return the cycles of a run in some stages."""
     return sum(run.by_stage.get(stage.value, 0) for stage in stages)
+
+
+def whole(value: float) -> float:
+    """Return a quotient that comes out even as an integer."""
+    return int(value) if value == int(value) else value

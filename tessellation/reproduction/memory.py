@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pixelflow.evidence import Basis, Row
+from microcode.catalogue import FLOATS, Kind, Library
+from pixelflow.evidence import Basis, Derivation, Row, derived
 from pixelflow.node import AddressForm, AddressMap, Node
 from pixelflow.simd.units import Standing
-from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, memory_map
+from tessellation.plan.memory_map import AXES, BATCH_BYTES, FLOAT_BYTES, fitting_map, memory_map
 from tessellation.published.cost_model import memory_bytes, surfaces
 from tessellation.published.thesis import table
-from tessellation.reproduction.batches import batches
 from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.loads import side
+from tessellation.reproduction.programs.batches import batches
+from tessellation.reproduction.programs.touched import touched_bytes
 from tessellation.reproduction.rows import figure_row, row
-from tessellation.reproduction.touched import touched_bytes
 
 __all__ = ["alternating", "capacities", "linear", "sizes", "table_8", "table_9"]
 
@@ -22,17 +23,45 @@ _ADDRESSES = Basis(Standing.DERIVED, "the address mappings as section 4.3 descri
 _MB = 1 << 20
 
 
+_MARK_BYTES, _TEMPORARIES = 2, 2
+"""What the program uses of administrative bytes and of temporaries: the marks of a sample, a sum and a product."""
+
+
+def _scratch() -> int:
+    """Return the scratch bytes that the float routines of a pass declare."""
+    used = ("fmul", "fadd", "fsub", "fsqrt", "fdiv")
+    return max(
+        entry.scratch_bytes
+        for entry in FLOATS
+        if entry.library is Library.PLAIN and entry.kind is Kind.COMPLETE and entry.name in used
+    )
+
+
+def _touched(n: int) -> Derivation:
+    """Return the bytes that a pass of n x n nets uses of those reserved."""
+    layout = fitting_map(n, n)
+    return derived(
+        "reserved - (batch - 32) - (administrative - marks) - (temporaries - 4 * floats) - (scratch - routines)",
+        reserved=layout.used,
+        batch=layout["control_points"].size + layout["base_address"].size,
+        administrative=layout["administrative"].size,
+        marks=_MARK_BYTES,
+        temporaries=layout["temporaries"].size,
+        floats=_TEMPORARIES,
+        scratch=layout["scratch"].size,
+        routines=_scratch(),
+    )
+
+
 def table_8(bench: ThesisBench) -> list[Row]:
     """Bytes of PE memory that a pass reads or writes, beside those reserved."""
     rows = []
     for net, published in table(8).rows:
         n = side(net)
-        notes, within = ("bytes-touched",), (-4.3, -4.2) if n == 4 else (-14.8, -11.6)
-        if not memory_map(n, n).fits:
-            notes, within = ("table8-order", "table8-12x12"), None
+        note = "bytes-touched" if memory_map(n, n).fits else "table8-order"
         touched = len(touched_bytes(bench.tessellation(n)))
         both = (memory_bytes(n), touched)
-        rows.append(row(f"{net} net", published, *both, _LAYOUT, *notes, unit="bytes", within=within))
+        rows.append(row(f"{net} net", published, *both, _LAYOUT, note, unit="bytes", predicted=_touched(n)))
     return rows
 
 
@@ -50,8 +79,10 @@ def table_9(bench: ThesisBench) -> list[Row]:
     rows = []
     for start, (address, usage) in zip(starts, table(9).rows, strict=True):
         measured = next((byte for byte in touched if byte >= start), touched[-1] + 1)
-        within = (-0.7, -0.6)
-        rows.append(row(usage, address, start, measured, _LAYOUT, "bytes-touched", unit="address", within=within))
+        # The first byte that a range is free from is that past the scratch which the routines declare.
+        free = start == layout.used
+        predicted = derived("start + routines", start=layout["scratch"].start, routines=_scratch()) if free else None
+        rows.append(row(usage, address, start, measured, _LAYOUT, "bytes-touched", unit="address", predicted=predicted))
     return rows
 
 
@@ -63,7 +94,11 @@ def capacities(bench: ThesisBench) -> list[Row]:
     measured = built.banks * built.rows * built.columns // _MB
     module, modules = 8 * device, 4
     found = measured * built.devices_per_module
-    again = figure_row("texture memory of a module again", module, found, _MACHINE, "section2-8mb")
+    other = derived("devices * size", devices=8, size=device)
+    again = figure_row(
+        "texture memory of a module again", module, found, _MACHINE, "section2-8mb", derived=other,
+        predicted=derived("devices * size", devices=built.devices_per_module, size=measured),
+    )  # fmt: skip
     return [
         figure_row("PE memory", 256 + 64 + 2 * 32, node.config.array.memory_bytes, _MACHINE),
         figure_row("texture memory of an SDRAM", device, measured, _MACHINE),
@@ -84,8 +119,12 @@ def sizes(bench: ThesisBench) -> list[Row]:
         figure_row("blocks of an EMC", array.lanes // (16 * array.emcs), bench.placed((4,)) // array.emcs, _MACHINE),
         figure_row("values of a bicubic patch", values, BATCH_BYTES * len(batches(run)), _LAYOUT),
         figure_row("PE memory without ports", 256 + 64, array.input_port_start, _MACHINE),
-        figure_row("coordinates and derivatives", len(AXES) * 4 * FLOAT_BYTES, touched, _LAYOUT, "section3-bytes"),
-    ]
+        # Table 9: what begins at 0 ends where the Bernstein values begin.
+        figure_row(
+            "coordinates and derivatives", len(AXES) * 4 * FLOAT_BYTES, touched, _LAYOUT, "section3-bytes",
+            derived=derived("bernstein - x", bernstein=48, x=0),
+        ),
+    ]  # fmt: skip
 
 
 def linear(bench: ThesisBench) -> list[Row]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pixelflow.config import THESIS
-from pixelflow.evidence import Claim, Measured, Number, Paper, Row
+from pixelflow.evidence import Check, Claim, Measured, Number, Paper, Row
 from tessellation.published.notes import NOTES
-from tessellation.published.thesis import TABLES, TITLE
-from tessellation.reproduction import arithmetic, loads, memory, passes, transfers
+from tessellation.published.thesis import DIGITS, TABLES, TITLE
+from tessellation.reproduction import arithmetic, loads, memory, network, passes, transfers
 from tessellation.reproduction.bench import ThesisBench
 from tessellation.reproduction.curves import CURVES, draw_curves
+from tessellation.reproduction.results import operations, tessellations
 
 __all__ = ["PAPER"]
 
@@ -37,27 +39,52 @@ _PARTS: dict[str, tuple[_Part, ...]] = {
     "figure 13": (passes.figure_13,),
     "section 1": (passes.section_1,),
     "section 2": (memory.capacities, transfers.bandwidths),
-    "section 3": (loads.section_3_2, transfers.random_reads, memory.sizes),
-    "section 4": (passes.other_claims, transfers.results),
+    "schedules": (passes.schedules,),
+    "section 3": (loads.section_3_2, transfers.random_reads, memory.sizes, network.paths),
+    "section 4": (passes.other_claims, network.results),
     "section 5": (passes.section_5,),
     "appendix b": (transfers.appendix_b,),
 }
 """What executes each; `_measure` puts the rows together."""
 
+_Results = Callable[[ThesisBench], list[Check]]
+_RESULTS: dict[str, tuple[_Results, ...]] = {
+    "table 1": (operations.single_operations,),
+    "table 3": (tessellations.mixed_sizes,),
+    "table 4": (tessellations.bernstein_values,),
+    "table 6": (tessellations.sends,),
+    "table 7": (tessellations.wrong_by_net,),
+    "table 12": (tessellations.errors_by_net,),
+    "table 13": (operations.wide_operations,),
+    "schedules": (tessellations.schedules,),
+    "section 3": (tessellations.to_nodes,),
+    "section 4": (tessellations.to_gps,),
+    "section 5": (tessellations.errors_of_models, tessellations.engines),
+    "appendix b": (tessellations.caching,),
+}
+"""What computes the results of those that have some: with PE data, which rows do without."""
+
 
 def _claim(name: str, title: str, place: str, *notes: str) -> Claim:
-    return Claim(name, place, title, notes=tuple(NOTES[note] for note in notes))
+    return Claim(name, place, title, notes=tuple(NOTES[note] for note in notes), digits=DIGITS.get(name))
 
 
-def _measure(parts: tuple[_Part, ...]) -> Callable[[ThesisBench, Mapping[str, Number]], Measured]:
-    return lambda bench, printed: Measured(rows=tuple(row for part in parts for row in part(bench)))
+def _checks(name: str, bench: ThesisBench) -> tuple[Check, ...]:
+    return () if bench.timing_only else tuple(check for part in _RESULTS.get(name, ()) for check in part(bench))
+
+
+def _measure(name: str) -> Callable[[ThesisBench, Mapping[str, Number]], Measured]:
+    def measure(bench: ThesisBench, printed: Mapping[str, Number]) -> Measured:
+        return Measured(rows=tuple(row for part in _PARTS[name] for row in part(bench)), checks=_checks(name, bench))
+
+    return measure
 
 
 def _table_1(bench: ThesisBench, printed: Mapping[str, Number]) -> Measured:
-    return arithmetic.table_1(bench)
+    return replace(arithmetic.table_1(bench), checks=_checks("table 1", bench))
 
 
-_MEASURES = {"table 1": _table_1, **{name: _measure(parts) for name, parts in _PARTS.items()}}
+_MEASURES = {"table 1": _table_1, **{name: _measure(name) for name in _PARTS}}
 
 
 def _plain(given: str) -> str:
@@ -89,16 +116,32 @@ PAPER = Paper(
         _claim("figure 11", "Logical to physical address mapping", "4.3"),
         _claim("figure 12", "The same with alternating bank access", "4.3"),
         _claim("figure 13", "Stages of tessellation for a bicubic patch", "5"),
+        _claim("schedules", "Bicubic passes by schedule and library", "4.5"),
         _claim("section 1", "Introduction", "1.0"),
-        _claim("section 2", "Hardware overview", "2.1 and 2.2", "section2-index", "section2-sign"),
-        _claim("section 3", "Approaches to tessellation", "3.2 to 3.6", "section3-panels", "section3-blocks"),
-        _claim("section 4", "Tessellation implementation", "4.1.3 and 4.1.4", "section4-waits"),
+        _claim("section 2", "Hardware overview", "2.1 and 2.2", "section2-index"),
+        _claim("section 3", "Approaches to tessellation", "3.2 to 3.8", "section3-panels", "section3-blocks"),
+        _claim("section 4", "Tessellation implementation", "4.1.3 and 4.1.4"),
         _claim("section 5", "Results", "1.0 and 5"),
-        _claim("appendix b", "Caching intermediate results", "appendix B", "appendix-b-units"),
+        _claim("appendix b", "Caching intermediate results", "appendix B"),
     ),
     measures=_MEASURES,
     bench=ThesisBench,
-    efforts={"table 1": 6, "table 3": 6, "table 4": 50, "table 5": 40, "table 8": 8, "table 13": 8, "figure 13": 5},
+    efforts={
+        "table 1": 20,
+        "table 3": 10,
+        "table 4": 75,
+        "table 5": 40,
+        "table 6": 10,
+        "table 7": 50,
+        "table 8": 8,
+        "table 13": 25,
+        "figure 13": 5,
+        "schedules": 15,
+        "section 3": 6,
+        "section 5": 40,
+        "appendix b": 10,
+    },
+    computes=True,
     notes=tuple(NOTES.values()),
     without={
         "table 10": "names the calls of the application interface, which is `tessellation.PatchManager`",

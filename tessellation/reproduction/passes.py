@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from pixelflow.config import THESIS
-from pixelflow.evidence import Basis, Row
-from pixelflow.node import Run
+from pixelflow.evidence import Basis, Derivation, Number, Row, derived
 from pixelflow.simd.units import Standing
 from tessellation.host.timeline import timeline
+from tessellation.microprogram.libraries import LIBRARIES
 from tessellation.plan.schedule import batch_count
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import (
     THESIS_CYCLES,
+    Operations,
     address_cycles,
     bernstein_cycles,
     computation_cycles,
@@ -26,18 +27,20 @@ from tessellation.published.cost_model import (
     triangles,
     write_back_cycles,
 )
-from tessellation.published.thesis import FIGURES, GP_RATE, table
-from tessellation.reproduction.arithmetic import LIBRARY, routine_excess
-from tessellation.reproduction.batches import batches
+from tessellation.published.thesis import DIGITS, FIGURES, GP_RATE, table
+from tessellation.reproduction.arithmetic import LIBRARY, library_costs
 from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, seconds, spent
 from tessellation.reproduction.loads import side
+from tessellation.reproduction.network import return_prediction, returned, write_back
+from tessellation.reproduction.programs.batches import batches
+from tessellation.reproduction.programs.predictions import arithmetic, pass_prediction, ratio, whole_pass
 from tessellation.reproduction.rows import figure_row, row
-from tessellation.reproduction.transfers import write_back
 from tessellation.surface.triangles import grid
 
-__all__ = ["SCHEDULES", "figure_13", "other_claims", "pass_excess", "section_1", "section_5", "table_11", "table_12"]
+__all__ = ["SCHEDULES", "figure_13", "other_claims", "schedules", "section_1", "section_5", "table_11", "table_12"]
 
 PASS = Basis(Standing.INVENTED, "everything that a pass executes; its arithmetic is the library `plain`")
+_SCHEDULE = Basis(Standing.INVENTED, "everything that a pass executes, by schedule and library")
 _ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
 _ALL_SIZES = (4, 8, 16)
 
@@ -45,56 +48,70 @@ SCHEDULES = {"thesis": "plain", "overlapped": "tuned-finite"}
 """The schedules whose stages are shown, each with its library."""
 
 
-def pass_excess(run: Run) -> dict[str, int]:
-    """Return by name the cycles that a pass of the thesis's schedule spent beyond `pass_cycles`, with the LEE set up.
-
-    Each part is taken from what executed; base addresses, distribution and later waits have none.
-    """
-    return {
-        "copies out of the port": spent(run, Stage.COPY),
-        "marks": spent(run, Stage.MARKS),
-        "first transfer": spent(run, Stage.BERNSTEIN, Stage.FIRST_STALL) - tasic_cycles(4),
-        "float routines": sum(routine_excess(run).values()),
-    }
+def _prediction(bench: ThesisBench, n: int, sizes: tuple[int, ...] = (4,)) -> Derivation:
+    """Return what a pass must take."""
+    patches = bench.config.lanes // sizes[0] ** 2
+    return pass_prediction(bench.config, n, patches, library_costs(bench), sizes)
 
 
-def _parts(run: Run, n: int) -> int:
-    """Return what a pass must have taken: its formula and the parts that go beyond it."""
-    return pass_cycles(n, batch_count(n, n)) + sum(pass_excess(run).values())
-
-
-def _thousands(item: str, published: int, formula: int, measured: int, *notes: str) -> Row:
-    return row(item, published * 1000, formula, measured, PASS, *notes, step=1000)
+def _steps(n: int) -> Derivation:
+    """Return table 11's steps of the EMCs with all their digits, as the thesis counts them."""
+    return derived(
+        "addresses + bernstein + arithmetic",
+        addresses=address_cycles(512),
+        bernstein=bernstein_cycles(n, n, _ALL_SIZES),
+        arithmetic=computation_cycles(n, n),
+    )
 
 
 def table_11(bench: ThesisBench) -> list[Row]:
     """The steps of a bicubic pass, those with all three sample sizes where the table has them."""
-    run = bench.tessellation(4)
-    thousands = {name: number for name, _, number in table(11).rows}
+    run, costs, digits = bench.tessellation(4), library_costs(bench), DIGITS["table 11"]
+
+    def thousands(item: str, published: int | None, formula: Number | None, measured: Number | None, *notes: str,
+        predicted: Derivation | None = None, derived: Derivation | None = None,
+        busy: int | None = None) -> Row:  # fmt: skip
+        print_ = None if published is None else published * 1000
+        return row(
+            item, print_, formula, measured, PASS, *notes,
+            step=1000, digits=digits, predicted=predicted, derived=derived, busy=busy,
+        )  # fmt: skip
+
+    printed = {name: number for name, _, number in table(11).rows}
     addresses, loaded = address_cycles(512), bernstein_cycles(4, 4, _ALL_SIZES)
     mixed = spent(bench.tessellation(4, _ALL_SIZES), Stage.BERNSTEIN)
-    normal = THESIS_CYCLES.of(cross_operations())
     found = [batch.cycles for batch in batches(run)]
-    formulas = [THESIS_CYCLES.of(operations) for operations in transfer_operations(surfaces(4, 4))]
-    steps = [
-        _thousands("load base addresses", thousands["load base addresses"], addresses, spent(run, Stage.ADDRESSES)),
-        _thousands("load Bernstein values", thousands["load Bernstein coefficients"], loaded, mixed),
-    ]
-    each = thousands["control patch batches"]
-    steps += [
-        _thousands(f"batch {number}", each, formula, measured)
-        for number, (formula, measured) in enumerate(zip(formulas, found, strict=True), start=1)
-    ]
-    steps.append(_thousands("normals", thousands["cross product for normals"], normal, spent(run, Stage.NORMALS)))
-    printed = 1000 * sum(number * times for _, times, number in table(11).rows[:-1])
-    return [
-        *steps,
-        _thousands(
-            "write normals", thousands["write normals"], write_back_cycles(12), write_back(bench, 12), "table11-normals"
+    operations = transfer_operations(surfaces(4, 4))
+    whole, count = sum(operations, Operations()), len(operations)
+    mean, ours = THESIS_CYCLES.of(whole) / count, arithmetic(whole, costs)
+    normal = cross_operations()
+    steps = _steps(4)
+    rows = [
+        thousands("load base addresses", printed["load base addresses"], addresses, spent(run, Stage.ADDRESSES)),
+        thousands("load Bernstein values", printed["load Bernstein coefficients"], loaded, mixed),
+        thousands(
+            "a batch, mean of 15", printed["control patch batches"], mean, sum(found) / len(found), "table11-mean",
+            predicted=derived(f"({ours.expression}) / batches", batches=count, **dict(ours.names)),
         ),
-        # The formula is what the printed steps add up to, and the published figure that of section 5.
-        _thousands("all steps of the EMCs", 97, printed, sum(each.measured for each in steps), "table11-sum"),
+        thousands(
+            "normals", printed["cross product for normals"], THESIS_CYCLES.of(normal), spent(run, Stage.NORMALS),
+            predicted=arithmetic(normal, costs, subtractions=3),
+        ),
+        thousands(
+            "write normals", printed["write normals"], write_back_cycles(12), returned(bench, gone=3).cycles,
+            "table11-normals", derived=derived("24 * 8192 / 2 / 2"), predicted=return_prediction(bench.config, gone=3),
+            busy=write_back(bench, 12),
+        ),
+        # No pass loads addresses for 512 patches and Bernstein values for three sizes: a formula, and nothing else.
+        thousands("all steps of the EMCs", 97, int(steps.value), None, "pass-97000", derived=steps),
+    ]  # fmt: skip
+    rows += [
+        thousands(f"batch {number}", None, THESIS_CYCLES.of(counts), cycles, predicted=arithmetic(counts, costs))
+        for number, (counts, cycles) in enumerate(zip(operations, found, strict=True), start=1)
     ]
+    executed = (Stage.ADDRESSES, Stage.BERNSTEIN, *ARITHMETIC)
+    formula = address_cycles(512) + bernstein_cycles(4, 4, (4,)) + computation_cycles(4, 4)
+    return [*rows, thousands("these steps in one pass of 4x4 samples", None, formula, spent(run, *executed))]
 
 
 def milliseconds_of(cycles: int) -> float:
@@ -102,22 +119,34 @@ def milliseconds_of(cycles: int) -> float:
     return cycles / (THESIS.clock_mhz * 1000)
 
 
+_ODD = (6, 8)
+"""The nets whose rows of table 12 no reading gives."""
+
+
 def table_12(bench: ThesisBench) -> list[Row]:
-    """Cycles and time of a pass; the formula of the time is the printed number of cycles at 100 MHz."""
+    """Cycles and time of a pass; the formula is the reading of the print, that of the time its cycles at 100 MHz."""
     rows: list[Row] = []
     times: list[Row] = []
+    digits = DIGITS["table 12"]
     for net, cycles, milliseconds in table(12).rows:
         n = side(net)
-        run = bench.tessellation(n)
-        notes = ("all-counted", "table12-overhead")
-        if n in (6, 8):
-            notes += ("table12-6x6-8x8",)
-        formula = pass_cycles(n, batch_count(n, n))
-        both = (formula, counted(run))
-        rows.append(row(f"{net} net", cycles, *both, PASS, *notes, step=1000, parts=_parts(run, n)))
+        measured, predicted = counted(bench.tessellation(n)), _prediction(bench, n)
+        reading = derived("rounded(table_7, 1000) + 8000", table_7=computation_cycles(n, n))
+        notes = ("table12-odd",) if n in _ODD else ("table12-eight",)
+        rows.append(
+            row(
+                f"{net} net", cycles, int(reading.value), measured, PASS, *notes,
+                step=1000, digits=digits, predicted=predicted, derived=reading,
+            )
+        )  # fmt: skip
         step = 0.01 if milliseconds < 1 else 0.1
-        both = (milliseconds_of(cycles), milliseconds_of(counted(run)))
-        times.append(row(f"{net} net", milliseconds, *both, PASS, "all-counted", unit="ms", step=step))
+        both = (milliseconds_of(cycles), milliseconds_of(measured))
+        times.append(
+            row(
+                f"{net} net", milliseconds, *both, PASS, "all-counted", unit="ms", step=step, digits=digits,
+                predicted=ratio("cycles / 100000", predicted),
+            )
+        )  # fmt: skip
     return rows + times
 
 
@@ -139,49 +168,90 @@ def figure_13(bench: ThesisBench) -> list[Row]:
     return rows
 
 
+def schedules(bench: ThesisBench) -> list[Row]:
+    """Whole bicubic passes by schedule and library, each executed; what the thesis's schedule takes is predicted."""
+    rows = []
+    for schedule in SCHEDULES:
+        for library in LIBRARIES:
+            measured = counted(bench.tessellation(4, schedule=schedule, library=library))
+            predicted = None
+            if schedule == "thesis":
+                costs = library_costs(bench, library)
+                predicted = pass_prediction(bench.config, 4, bench.placed((4,)), costs)
+            item = f"{schedule} schedule, library {library}"
+            rows.append(row(item, None, None, measured, _SCHEDULE, predicted=predicted))
+    return rows
+
+
 def section_5(bench: ThesisBench) -> list[Row]:
     """The results; formulas are what the thesis's own 97,000 cycles, or 0.97 ms, give."""
-    run = bench.tessellation(4)
-    config = bench.config
+    run, config = bench.tessellation(4), bench.config
     uses = run.by_routine
     operations = sum(uses[name].calls for name in ("fmul", "fadd", "fsub", "fsqrt", "fdiv"))
     formula = total_operations(4, 4).total
-    time, printed = seconds(run), FIGURES["time of a bicubic pass"].value / 1000
+    printed = float(FIGURES["time of a bicubic pass"].value) / 1000
     large = seconds(bench.tessellation(4, (16,)))
-    flops = [count * config.lanes / each / 1e9 for count, each in ((formula, printed), (operations, time))]
-    peak = operations * config.lanes / config.seconds(spent(run, *ARITHMETIC)) / 1e9
-    cycles = FIGURES["bicubic pass"].value
+    flops = formula * config.lanes / printed / 1e9
+    measured = operations * config.lanes / seconds(run) / 1e9
+    cycles = int(FIGURES["bicubic pass"].value)
     patches = FIGURES["4x4 patches"].value
-    shares = (100 * computation_cycles(4, 4) / cycles, 100 * flops[1] / peak)
-    notes = ("all-counted", "table12-overhead")
+    took, took_large = _prediction(bench, 4), _prediction(bench, 4, (16,))
+    names = {"operations": formula, "lanes": config.lanes}
+    rate = ratio("operations * lanes / cycles / 10", took, **names)
+    arithmetic_cycles = computation_cycles(4, 4)
+    share = derived(
+        "100 * arithmetic / (addresses + bernstein + arithmetic)",
+        arithmetic=arithmetic_cycles, addresses=address_cycles(512), bernstein=bernstein_cycles(4, 4, (4,)),
+    )  # fmt: skip
+    ours = int(whole_pass(4, library_costs(bench)).value)
+    counted_share = 100 * spent(run, *ARITHMETIC) / counted(run)
+    steps = _steps(4)
+    # A pass in which everything is counted, at the thesis's own costs: what no row of the thesis prints.
+    all_counted = pass_cycles(4, batch_count(4, 4))
+    own = derived(
+        "addresses + first + batches * spread + arithmetic",
+        addresses=address_cycles(512), first=tasic_cycles(4), batches=batch_count(4, 4),
+        spread=distribution_cycles(4), arithmetic=arithmetic_cycles,
+    )  # fmt: skip
+
+    def figure(name: str, value: Number | None, found: Number, predicted: Derivation, *notes: str,
+        derived: Derivation | None = None) -> Row:  # fmt: skip
+        return figure_row(name, value, found, PASS, *notes, predicted=predicted, derived=derived)
+
+    each_rate = derived("operations * lanes / milliseconds / 1000000", milliseconds=printed * 1000, **names)
+    large_rate = derived("patches / milliseconds", patches=table(3).row("16x16")["patches"], milliseconds=0.97)
     return [
-        figure_row("bicubic pass", pass_cycles(4, 15), counted(run), PASS, *notes, parts=_parts(run, 4)),
-        figure_row(
-            "time of a bicubic pass", milliseconds_of(cycles), milliseconds_of(counted(run)), PASS, "all-counted"
-        ),
+        figure("bicubic pass", steps.value, counted(run), took, "pass-97000", derived=steps),
+        row("the same at the costs of the thesis, all counted", None, all_counted, None, PASS, derived=own),
+        figure("time of a bicubic pass", milliseconds_of(cycles), milliseconds_of(counted(run)),
+            ratio("cycles / 100000", took), "all-counted"),
         figure_row("operations of a sample", formula, operations, _ORDER),
         figure_row("operations of a pass", formula * config.lanes / 1e6, operations * config.lanes / 1e6, _ORDER),
-        figure_row("floating point rate", *flops, PASS, "counted-rates"),
-        figure_row("rate in short", *flops, PASS, "section5-rate"),
-        figure_row("rate in the conclusion", *flops, PASS, "section5-rate"),
-        figure_row("4x4 patches", 512 / printed / 1e3, 512 / time / 1e3, PASS, "counted-rates"),
-        figure_row("16x16 patches", 32 / printed / 1e3, 32 / large / 1e3, PASS, "section5-16x16"),
-        figure_row("samples", 16 * patches / 1e3, config.lanes / time / 1e6, PASS, "counted-rates"),
-        figure_row("share of peak", *shares, PASS, "section5-share"),
-        figure_row(
-            "gain over a GP", *(rate / GP_RATE.value for rate in flops), PASS, "counted-rates", "section5-factor"
-        ),
-    ]
+        figure("floating point rate", flops, measured, rate, "all-counted"),
+        figure("rate in short", flops, measured, rate, "all-counted"),
+        figure("rate in the conclusion", flops, measured, rate, "section5-rate", derived=each_rate),
+        figure("4x4 patches", 512 / printed / 1e3, 512 / seconds(run) / 1e3,
+            ratio("100000 * patches / cycles", took, patches=512), "all-counted"),
+        figure("16x16 patches", 32 / printed / 1e3, 32 / large / 1e3,
+            ratio("100000 * patches / cycles", took_large, patches=32), "section5-16x16", derived=large_rate),
+        figure("samples", 16 * patches / 1e3, config.lanes / seconds(run) / 1e6,
+            ratio("100 * lanes / cycles", took, lanes=config.lanes), "all-counted"),
+        figure("share of peak", share.value, counted_share,
+            ratio("100 * arithmetic / cycles", took, arithmetic=ours), "section5-share", derived=share),
+        figure("gain over a GP", flops / GP_RATE.value, measured / GP_RATE.value,
+            ratio("operations * lanes / cycles / 10 / gp", took, gp=GP_RATE.value, **names), "all-counted"),
+    ]  # fmt: skip
 
 
 def section_1(bench: ThesisBench) -> list[Row]:
     """What the introduction says beside the results of section 5; GPs of 240 MFlops are not modelled."""
-    samples = 240e6 / total_operations(4, 4).total
-    note = "section1-gp"
+    rate = derived("240000 / operations", operations=total_operations(4, 4).total)
+    samples = FIGURES["samples of a GP"].value
     rows = [
-        figure_row("samples of a GP", samples / 1e3, None, _ORDER, note),
-        figure_row("4x4 patches of a GP", samples / 16 / 1e3, None, _ORDER, note),
-    ]
+        figure_row("samples of a GP", 240e6 / total_operations(4, 4).total / 1e3, None, _ORDER, "section1-gp",
+            derived=rate),
+        figure_row("4x4 patches of a GP", samples / 16, None, _ORDER),
+    ]  # fmt: skip
     for size in (8, 6):
         name = f"triangles of {size}x{size} samples"
         rows.append(figure_row(name, triangles(size), len(grid(np.arange(size * size), size)), _ORDER))
@@ -190,10 +260,11 @@ def section_1(bench: ThesisBench) -> list[Row]:
 
 def other_claims(bench: ThesisBench) -> list[Row]:
     """Section 4.1.3 on distribution and waits."""
-    run = bench.tessellation(4)
+    run, took = bench.tessellation(4), _prediction(bench, 4)
     spread = distribution_cycles(4) * batch_count(4, 4)
     shares = (100 * spread / FIGURES["bicubic pass"].value, 100 * spent(run, Stage.DISTRIBUTION) / counted(run))
+    share = ratio("100 * spread / cycles", took, spread=spread)
     return [
-        figure_row("share of distribution", *shares, PASS, "counted-rates"),
-        figure_row("waits after the first transfer", 0, spent(run, Stage.STALL), LIBRARY),
+        figure_row("share of distribution", *shares, PASS, "all-counted", predicted=share),
+        figure_row("waits after the first transfer", 0, spent(run, Stage.STALL), LIBRARY, "section4-waits"),
     ]

@@ -1,10 +1,12 @@
-"""Rows of the thesis, with those of its notes that apply."""
+"""Rows of the thesis, with its notes where something is to be said."""
 
 from __future__ import annotations
 
-from pixelflow.evidence import Basis, Number, Range, Row
-from tessellation.published.notes import NOTES, PRINTED_DIGITS
-from tessellation.published.thesis import FIGURES
+from dataclasses import replace
+
+from pixelflow.evidence import Basis, Derivation, Digits, Number, Reason, Row, RowVerdict
+from tessellation.published.notes import NOTES
+from tessellation.published.thesis import DIGITS, FIGURES
 
 __all__ = ["figure_row", "row"]
 
@@ -18,20 +20,36 @@ def row(
     *notes: str,
     unit: str = "cycles",
     step: Number = 0,
-    parts: Number | None = None,
+    digits: Digits = Digits.ROUNDED,
+    predicted: Derivation | None = None,
+    derived: Derivation | None = None,
+    busy: Number | None = None,
     detail: str = "",
-    within: Range | None = None,
 ) -> Row:
-    """Return a row with those of the named notes that apply, see `Row.noted`."""
-    plain = Row(item, published, formula, measured, basis, unit, step, parts)
-    return plain.noted(*(NOTES[name] for name in (PRINTED_DIGITS, *notes)), detail=detail, within=within)
+    """Return a row. It has the named notes where it is not as published; readings it has always."""
+    plain = Row(item, published, formula, measured, basis, unit, step, digits, predicted, derived, (), busy, detail)
+    named = [NOTES[name] for name in notes]
+    if plain.verdict is not RowVerdict.EQUAL:
+        return replace(plain, notes=tuple(named))
+    return replace(plain, notes=tuple(note for note in named if note.reason is Reason.READING))
 
 
 def figure_row(
-    name: str, formula: Number | None, measured: Number | None, basis: Basis, *notes: str, parts: Number | None = None
+    name: str,
+    formula: Number | None,
+    measured: Number | None,
+    basis: Basis,
+    *notes: str,
+    predicted: Derivation | None = None,
+    derived: Derivation | None = None,
+    busy: Number | None = None,
 ) -> Row:
     """Return the row of ``FIGURES[name]``."""
     figure = FIGURES[name]
     # The section says where in its chapter; an appendix is a table of its own.
     item = f"{name} ({figure.section})" if figure.section[0].isdigit() else name
-    return row(item, figure.value, formula, measured, basis, *notes, unit=figure.unit, step=figure.step, parts=parts)
+    return row(
+        item, figure.value, formula, measured, basis, *notes,
+        unit=figure.unit, step=figure.step, digits=DIGITS.get(f"section {figure.section[0]}", Digits.ROUNDED),
+        predicted=predicted, derived=derived, busy=busy,
+    )  # fmt: skip

@@ -1,10 +1,13 @@
-"""What moves between PEs, texture memory and GPs: tables 2 and 6, sections 2.2.4, 3.5 and 4.1.4, appendix B."""
+"""What moves between PEs and texture memory: tables 2 and 6, sections 2.2.4 and 3.5, appendix B."""
 
 from __future__ import annotations
 
 from pixelflow.config import THESIS
-from pixelflow.evidence import Basis, Row
+from pixelflow.evidence import Basis, Derivation, Row, derived
+from pixelflow.node import AddressMap, Cell, Run, sdram_distances
 from pixelflow.simd.units import Standing
+from tessellation.host.caching import CacheArea
+from tessellation.plan.memory_map import memory_map
 from tessellation.plan.stages import Stage
 from tessellation.published.cost_model import (
     access_cycles,
@@ -12,20 +15,20 @@ from tessellation.published.cost_model import (
     distribution_cycles,
     lee_load_cycles,
     tasic_cycles,
-    write_back_cycles,
 )
 from tessellation.published.thesis import table
-from tessellation.reproduction.bench import ThesisBench, spent
+from tessellation.reproduction.bench import ThesisBench, spent, whole
+from tessellation.reproduction.network import write_back
 from tessellation.reproduction.rows import figure_row, row
 
-__all__ = ["PORTS", "SDRAM", "appendix_b", "bandwidths", "results", "table_2", "table_6", "write_back"]
+__all__ = ["PORTS", "SDRAM", "appendix_b", "bandwidths", "random_reads", "table_2", "table_6"]
 
 SDRAM = Basis(Standing.FITTED, "SDRAM times, fitted to table 2; accesses in equal slots")
 PORTS = Basis(Standing.DERIVED, "a byte a cycle on the wire between an EMC and the TASICs, from 3.2 GB/s")
 _COPY = Basis(Standing.FITTED, "PixCopy takes (N + 1) B + 2 cycles, fitted to table 6")
 _READS = Basis(Standing.FITTED, "12 cycles a read, fitted to table 6, and a byte a cycle on the ports")
 _LEE = Basis(Standing.FITTED, "a LEE load of n bytes takes n + 1 cycles, fitted to table 4")
-_PATH = Basis(Standing.THESIS, "the path to GP memory, 200 MB/s (section 3.8)")
+_TIMES = Basis(Standing.INVENTED, "typical parts of the time; accesses of 4 and 8 bytes do not reach tRAS, tRC, tRRD")
 
 _BYTES_A_CYCLE = THESIS.clock_mhz / 1000
 """From bytes a cycle to GB/s."""
@@ -61,22 +64,44 @@ def _access(bench: ThesisBench, size: int, *, alternate: bool) -> float:
     bank = bench.config.sdram.rows * bench.config.sdram.columns
     run = bench.program(_WRITES.format(bank=bank, alternate=int(alternate), size=size, rounds=_ROUNDS))
     groups = _MARKED_PES // (1 + _ROUNDS * size // 4)
-    return _whole(run.tasic_cycles[0] / (groups * _ROUNDS * bench.config.array.emcs_per_module))
+    return whole(run.tasic_cycles[0] / (groups * _ROUNDS * bench.config.array.emcs_per_module))
 
 
-def _whole(value: float) -> float:
-    """Return a quotient that comes out even as an integer."""
-    return int(value) if value == int(value) else value
+def _read(bench: ThesisBench, size: int, *, alternate: bool) -> float:
+    """Execute reads of ``size`` bytes by all PEs one after the other; return the cycles of each without its send."""
+    run = bench.transfer(f"TAS_SetBanks {int(alternate)}\nTAS_MemRdBlock{size} 1")
+    array = bench.config.array
+    rounds = array.lanes // array.emcs * 4 // size
+    sent = 8 * size // bench.config.tasic.port_bytes_per_cycle
+    return whole((run.tasic_cycles[0] / rounds - sent) / array.emcs_per_module)
 
 
 def table_2(bench: ThesisBench) -> list[Row]:
-    """Accesses to SDRAMs in a steady state, measured over writes."""
-    rows = []
+    """Accesses to SDRAMs in a steady state, writes and reads, and the rules of the devices that these do not reach."""
+    writes, reads = [], []
+    overhead = bench.config.tasic.read_overhead_cycles
     for name, cycles, size in table(2).rows:
         alternate = "alternate" in name
-        measured = _access(bench, size, alternate=alternate)
-        rows.append(row(name, cycles, access_cycles(size, alternate=alternate), measured, SDRAM))
-    return rows
+        slot = access_cycles(size, alternate=alternate)
+        writes.append(row(f"{name}, write", cycles, slot, _access(bench, size, alternate=alternate), SDRAM))
+        predicted = derived("slot + overhead", slot=slot, overhead=overhead)
+        measured = _read(bench, size, alternate=alternate)
+        reads.append(row(f"{name}, read", cycles, slot, measured, _READS, "read-overhead", predicted=predicted))
+    return [*writes, *reads, *_rules(bench)]
+
+
+def _rules(bench: ThesisBench) -> list[Row]:
+    """The times of the devices, each tried on one."""
+    sdram = bench.config.sdram
+    times = {
+        "tRCD": sdram.trcd_cycles, "tRP": sdram.trp_cycles, "tRAS": sdram.tras_cycles, "tRC": sdram.trc_cycles,
+        "tRRD": sdram.trrd_cycles,
+    }  # fmt: skip
+    found = sdram_distances(sdram)
+    return [
+        row(name, None, None, found[name], _TIMES, unit="clocks", predicted=derived("parameter", parameter=clocks))
+        for name, clocks in times.items()
+    ]
 
 
 def table_6(bench: ThesisBench) -> list[Row]:
@@ -87,6 +112,12 @@ def table_6(bench: ThesisBench) -> list[Row]:
         spread = spent(run, Stage.DISTRIBUTION)
         rows.append(row(f"{sends} sends, EMC", emc, distribution_cycles(sends), spread, _COPY))
         rows.append(row(f"{sends} sends, TASIC", tasic, tasic_cycles(sends), run.tasic_cycles[0], _READS))
+    # What the columns of table 6 leave for a read, beside what table 2 prints for it.
+    one, two = (table(6).row(sends)["TASIC cycles"] for sends in (1, 2))
+    left = derived("(2 * one - two) / reads", one=int(one), two=int(two), reads=_reads(bench))
+    four = int(table(2).row("4 bytes, random")["cycles"])
+    measured = read_cycles(bench)
+    rows.append(row("a read of table 6", four, whole(left.value), measured, _READS, "table2-table6", derived=left))
     return rows
 
 
@@ -102,55 +133,81 @@ def bandwidths(bench: ThesisBench) -> list[Row]:
             8 * lanes / lee_load_cycles(8) * _BYTES_A_CYCLE,
             8 * lanes / loaded * _BYTES_A_CYCLE,
             _LEE,
+            predicted=derived("8 * lanes / (8 + start) * rate", lanes=lanes, start=1, rate=_BYTES_A_CYCLE),
         ),
         figure_row("ports of the node", 32 * _BYTES_A_CYCLE, node * _BYTES_A_CYCLE, PORTS),
-        figure_row("ports against path to a GP", 16, _whole(node / gp), PORTS),
+        figure_row("ports against path to a GP", 16, whole(node / gp), PORTS),
     ]
+
+
+def _reads(bench: ThesisBench) -> int:
+    """Return the reads of a transfer to every block."""
+    return 16 * bench.config.array.emcs_per_module
 
 
 def read_cycles(bench: ThesisBench) -> float:
     """Return the cycles of one read without its sends, from transfers with one send and with two."""
     one, two = (bench.one_batch(sends).tasic_cycles[0] for sends in (1, 2))
-    reads = 16 * bench.config.array.emcs_per_module
-    return _whole((2 * one - two) / reads)
+    return whole((2 * one - two) / _reads(bench))
 
 
 def random_reads(bench: ThesisBench) -> list[Row]:
     """Section 3.5."""
-    both = (access_cycles(4, alternate=False), read_cycles(bench))
-    return [figure_row("a random read of 4 bytes", *both, _READS, "read-overhead")]
+    slot = access_cycles(4, alternate=False)
+    predicted = derived("slot + overhead", slot=slot, overhead=bench.config.tasic.read_overhead_cycles)
+    measured = read_cycles(bench)
+    return [figure_row("a random read of 4 bytes", slot, measured, _READS, "read-overhead", predicted=predicted)]
 
 
-def write_back(bench: ThesisBench, size: int) -> int:
-    """Execute the return of the last ``size`` of 24 bytes of all PEs to one GP; return the cycles of its path."""
-    modules = range(bench.config.array.modules)
-    areas = "\n".join(f"TAS_SetGpAddress {1 << module}, {module * 49_152}" for module in modules)
-    return bench.transfer(f"{areas}\nTAS_GpWrite 15, {24 - size}, {size}").gni_cycles["store0"]
+def _caching(bench: ThesisBench, way: str) -> Run:
+    """Run the program that keeps points and normals in texture memory."""
+    area = CacheArea(0, AddressMap(bench.config.sdram).number(Cell(1, 0, 0)))
+    return bench.once(("cache", way), lambda: bench.run(area.store_program(memory_map(4, 4), way)), f"caching, {way}")
 
 
-def results(bench: ThesisBench) -> list[Row]:
-    """Section 4.1.4."""
-    measured = write_back(bench, 24)
-    rate = 24 * bench.config.lanes * bench.config.clock_mhz / measured
-    return [
-        figure_row("24 bytes of every PE to a GP", write_back_cycles(24), measured, _PATH),
-        figure_row("path to GP memory", 200, _whole(rate), _PATH),
-    ]
+_FILLED = {"explicit": 16 + 16, "base": 4 + 32, "alternate": 4 + 32}
+"""Bytes of a PE in the first round of each pass: addresses and data."""
 
 
-def _caching(bench: ThesisBench, way: str) -> int:
-    text = f'include "texture/caching.mc"\nCALL cache_{way}_emc\nstream tigc\nCALL cache_{way}_tasic\n'
-    return bench.program(text).tasic_cycles[0]
+_ENDS = {"explicit": (0, 2), "base": (4, 1), "alternate": (5, 2)}
+"""After the last write: cycles of the TIGC, which puts its generator back, and of the word to the EMCs and theirs."""
+
+
+def _caching_prediction(bench: ThesisBench, way: str, writes: int) -> Derivation:
+    """Return the cycles of that program, ``writes`` of them for the accesses: what its EMC instructions are declared
+    to take, then for each pass five wires from box to box, the first round into the TASICs, and the writes; the program
+    ends with the stream that ends later."""
+    run = _caching(bench, way)
+    program, (generator, last) = run.program, _ENDS[way]
+    emc = sum(
+        program.cycles[index] * run.executed[index]
+        for index, instruction in enumerate(program.instructions)
+        if not instruction.mnemonic.startswith("TAS_")
+    )
+    passes = 1 if way == "base" else 2
+    fill = _FILLED[way] // bench.config.tasic.port_bytes_per_cycle
+    return derived(
+        "emc + passes * (wires + fill) + writes + max(0, generator - last)",
+        emc=emc, passes=passes, wires=5, fill=fill, writes=writes, generator=generator, last=last,
+    )  # fmt: skip
 
 
 def appendix_b(bench: ThesisBench) -> list[Row]:
-    """The three ways to cache points and normals in texture memory."""
+    """The three ways to cache points and normals in texture memory: whole programs, and what the TASICs are busy."""
     writes = 192
-    explicit, base, alternate = (_caching(bench, way) for way in ("explicit", "base", "alternate"))
     fast = caching_cycles(writes, alternate=True)
-    return [
-        figure_row("every PE gives its own addresses", 2 * caching_cycles(writes), explicit, SDRAM),
-        figure_row("one base for three PEs", caching_cycles(writes), base, SDRAM),
-        figure_row("writes to alternate banks", fast, alternate, SDRAM),
-        figure_row("in summary", fast, alternate, SDRAM),
-    ]
+    rows = []
+    for name, way, cycles in (
+        ("every PE gives its own addresses", "explicit", 2 * caching_cycles(writes)),
+        ("one base for three PEs", "base", caching_cycles(writes)),
+        ("writes to alternate banks", "alternate", fast),
+        ("in summary", "alternate", fast),
+    ):
+        run = _caching(bench, way)
+        rows.append(
+            figure_row(
+                name, cycles, run.total_cycles, SDRAM, "program-around",
+                predicted=_caching_prediction(bench, way, cycles), busy=run.tasic_cycles[0],
+            )
+        )  # fmt: skip
+    return rows

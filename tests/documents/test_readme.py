@@ -104,6 +104,15 @@ def shown(mark: str, document: str = "README.md") -> list[str]:
     return fenced(document, mark)
 
 
+def test_the_guide_shows_what_verify_prints(capsys) -> None:
+    """Lines of table 5 as the command prints them, and the summary that the README has too."""
+    assert main(["verify", "5"]) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    lines = [line for line in shown("verify-table-5", "GUIDE.md") if line != "..."]
+    assert lines and [line for line in lines if line not in printed] == []
+    assert shown("verify-summary", "GUIDE.md") == shown("verify-summary")
+
+
 def test_the_printed_report_is_what_the_command_prints(tmp_path, monkeypatch, capsys) -> None:
     """All but the wall time, which differs from run to run, on the engine that the install command brings."""
     command = next(c for c in COMMANDS if c.startswith("pixelflow tessellate teapot"))

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from pixelflow.config import SdramConfig
+from pixelflow.node import sdram_distances
 from pixelflow.node.parts.sdram.checker import SdramChecker
 from pixelflow.node.parts.sdram.commands import CommandKind, SdramCommand
 from pixelflow.node.parts.sdram.rules import BURSTS, Sdram
@@ -124,3 +125,10 @@ def test_states_and_checker_agree_on_any_machine(seed: int) -> None:
         walk.append(command)
     verdict = checker.check(walk)
     assert verdict.legal, f"seed {seed}: {verdict}"
+
+
+def test_distances_are_those_that_a_device_takes() -> None:
+    """By hand from the defaults, and from others: tRC of 12 is later than tRAS of 7 and tRP of 4."""
+    assert sdram_distances(SdramConfig()) == {"tRCD": 3, "tRRD": 2, "tRAS": 6, "tRC": 10, "tRP": 3}
+    other = SdramConfig(trcd_cycles=4, trp_cycles=4, tras_cycles=7, trc_cycles=12, trrd_cycles=5)
+    assert sdram_distances(other) == {"tRCD": 4, "tRRD": 5, "tRAS": 7, "tRC": 12, "tRP": 4}

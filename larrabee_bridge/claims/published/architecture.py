@@ -72,7 +72,7 @@ CLAIMS = (
         "bilinear samples of an uncompressed RGBA8 texture in the L1 cache by our program; what a texture unit would "
         "have to do in a clock for each bound to hold, since no rate is printed",
         values={"least": 12, "most": 40},
-        notes=(Note("texture-filtering", "3.5", Reason.ERRATUM,
+        notes=(Note("texture-filtering", "3.5", Reason.CONTRADICTION,
             "The section sends readers to a section 5.5 for shares of processing time; there is none, 5.4 has "
             "them."),)),
     Claim("texture-cache", "3.5",

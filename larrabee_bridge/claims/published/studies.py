@@ -17,7 +17,7 @@ CLAIMS = (
         N, "90 %",
         "their tools and their assembly code",
         reason="needs their simulators and programs",
-        notes=(Note("cycles-simulated", "5.1", Reason.ERRATUM,
+        notes=(Note("cycles-simulated", "5.1", Reason.CONTRADICTION,
             "5.1 counts limits of memory bandwidth among what was simulated; 5.3 says that the studies measure "
             "computational speed, unrestricted by it."),)),
     Claim("larrabee-unit", "5.1",
@@ -44,7 +44,7 @@ CLAIMS = (
         N, "about 10 (Half-Life 2), 25 (F.E.A.R.) and 25 (Gears of War)",
         "not the games: our composed scenes at 1600x1200 with a shader of 50 operations more than it needs, cycles as "
         "for figure 9, as if speed grew with the cores",
-        notes=(Note("units-for-60", "Fig. 10", Reason.ERRATUM,
+        notes=(Note("units-for-60", "Fig. 10", Reason.CONTRADICTION,
             "Simulated on one core as if speed grew with the number of cores, beside a figure 9 that falls 7 to 10 "
             "% short of that."),)),
     Claim("locks", "5.2",

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help_only = "claims of a section, table or figure (3.3, table1, fig12), or a claim's name (repeatable)"
     claims.add_argument("--only", action="extend", nargs="+", default=[], metavar="CLAIM", help=help_only)
     add_choice(claims)
-    claims.set_defaults(strict=False, markdown=None, svg=None, figure=None)
+    claims.set_defaults(strict=False, timing_only=False, markdown=None, svg=None, figure=None)
     for action in (run_action, isa, claims):
         add_common_options(action)
 

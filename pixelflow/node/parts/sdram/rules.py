@@ -19,7 +19,7 @@ from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.snapshot import Snapshot
 from pixelflow.simd.units import Cycle
 
-__all__ = ["BURSTS", "RULES", "Rule", "RuleScope", "Sdram"]
+__all__ = ["BURSTS", "RULES", "Rule", "RuleScope", "Sdram", "sdram_distances"]
 
 ACT, RD, WR, PRE, REF = CommandKind
 
@@ -180,3 +180,19 @@ class Sdram:
         self._ready = [dict(zip(CommandKind, ready, strict=True)) for ready in snapshot["ready"]]
         self._taken = set(snapshot["taken"])
         self._bursts = deque(_Burst(*burst) for burst in snapshot["bursts"])
+
+
+def sdram_distances(config: SdramConfig) -> dict[str, int]:
+    """Return by the names of their rules the least clocks between commands that a device takes, each tried on one."""
+    device, late = Sdram(config), Cycle(1000)
+    device.issue(SdramCommand(Cycle(0), ACT, 0))
+    found = {
+        "tRCD": device.earliest(RD, 0, 1),
+        "tRRD": device.earliest(ACT, 1),
+        "tRAS": device.earliest(PRE, 0),
+    }
+    device.issue(SdramCommand(found["tRAS"], PRE, 0))
+    found["tRC"] = device.earliest(ACT, 0)
+    device.issue(SdramCommand(late, PRE, 0))
+    found["tRP"] = Cycle(device.earliest(ACT, 0, not_before=late) - late)
+    return {name: int(clocks) for name, clocks in found.items()}

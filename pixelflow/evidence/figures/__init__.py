@@ -1,0 +1,22 @@
+"""Figures: what stands beside one that is printed, how it came out, and what predicts it."""
+
+from pixelflow.evidence.figures.check import Check
+from pixelflow.evidence.figures.derivation import Derivation, Number, derived, same
+from pixelflow.evidence.figures.note import Digits, Note, Quotation, Reason
+from pixelflow.evidence.figures.row import Basis, Figure, Row, RowVerdict
+
+__all__ = [
+    "Basis",
+    "Check",
+    "Derivation",
+    "Digits",
+    "Figure",
+    "Note",
+    "Number",
+    "Quotation",
+    "Reason",
+    "Row",
+    "RowVerdict",
+    "derived",
+    "same",
+]

@@ -1,0 +1,111 @@
+"""Do the references that results are compared with say what is right, and do wrong bits show?"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tessellation import evaluate, load
+from tessellation.microprogram import kernels
+from tessellation.microprogram.libraries import LIBRARIES
+from tessellation.reproduction import ThesisBench
+from tessellation.reproduction.results import operations, tessellations
+from tessellation.reproduction.results.single import (
+    different,
+    elevated,
+    exact_weights,
+    flushed,
+    nearest,
+    single_samples,
+)
+from tessellation.surface.bernstein import bernstein_bits
+
+NETS = np.stack([patch.points for patch in load("enneper").patches])
+
+
+@pytest.mark.parametrize(
+    ("exact", "bits"),
+    [
+        (Fraction(1, 3), 0x3EAAAAAB),
+        (Fraction(2**24 + 1, 2**24), 0x3F800000),  # half way: the even one
+        (Fraction(2**24 + 3, 2**24), 0x3F800002),
+        (Fraction(2**48 + 2**24 + 1, 2**48), 0x3F800001),  # just past half way, which float64 holds
+        # Past half way by less than float64 can tell: rounding twice would give the even one below.
+        (Fraction(2**80 + 2**56 + 1, 2**80), 0x3F800001),
+    ],
+)
+def test_a_fraction_is_rounded_once(exact: Fraction, bits: int) -> None:
+    assert int(nearest(exact).view(np.uint32)) == bits
+
+
+def test_weights_are_those_of_the_microprogram() -> None:
+    """Two ways from exact fractions: nearest of three neighbours here, a shifted significand there."""
+    for degree, samples in ((3, 4), (3, 16), (11, 8), (2, 5)):
+        bits = np.array(bernstein_bits(degree, samples), np.uint32)
+        assert np.array_equal(exact_weights(degree, samples).view(np.uint32), bits)
+
+
+@pytest.mark.parametrize("count", [4, 7, 12])
+def test_binary32_is_close_to_the_float64_reference(count: int) -> None:
+    nets = np.stack([elevated(net.astype(np.float64), count) for net in NETS])
+    points, normals = single_samples(nets, 5)
+    reference = evaluate(nets, 5)
+    assert reference.point_errors(points).max() < 8
+    assert np.nanmax(reference.normal_errors(normals)) < 8
+    assert np.nanmin(reference.normal_errors(-normals)) > 1000, "normals the other way round"
+
+
+def test_a_net_of_raised_degree_describes_the_same_surface() -> None:
+    plain, raised = (
+        evaluate(NETS, 6, single=False),
+        evaluate(np.stack([elevated(net.astype(np.float64), 9) for net in NETS]), 6, single=False),
+    )
+    assert np.allclose(plain.points, raised.points, rtol=0, atol=1e-13)
+    assert np.allclose(plain.normals, raised.normals, rtol=0, atol=1e-11)
+
+
+def test_nans_are_alike_and_zeros_are_not() -> None:
+    other = np.array([0x7FC00001, 0x80000000, 0x3F800000], np.uint32).view(np.float32)
+    assert different(np.array([np.nan, 0.0, 1.0], np.float32), other) == 1
+    tiny = np.array([1e-40, -1e-40, 2e-38], np.float32)
+    assert flushed(tiny).view(np.uint32).tolist() == [0, 0x80000000, int(tiny[2].view(np.uint32))]
+
+
+def test_a_coefficient_off_by_a_little_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One Bernstein value, 2^-22 of its size away, at one sample of sixteen."""
+
+    def wrong(degree: int, samples: int, mantissa_bytes: int = 3) -> tuple[tuple[int, ...], ...]:
+        rows = [list(row) for row in bernstein_bits(degree, samples, mantissa_bytes)]
+        if (degree, samples) == (3, 16):
+            rows[5][1] += 2
+        return tuple(map(tuple, rows))
+
+    monkeypatch.setattr(kernels, "bernstein_bits", wrong)
+    monkeypatch.setattr(tessellations, "_LOADED", (4,))
+    (check,) = tessellations.bernstein_values(ThesisBench())
+    # Of each of the 8 patches of 16x16 samples, a column in u and a row in v.
+    assert not check.held and check.found == 8 * 2 * 16
+    (bits,) = tessellations.mixed_sizes(ThesisBench())
+    assert not bits.held
+
+
+def test_products_that_are_cut_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a multiplication threw its guard bits away: about half of the products are another number."""
+    run = operations._run
+
+    def cut(floats, name, operands, size=3):
+        found = run(floats, name, operands, size)
+        if name != "fmul":
+            return found
+        a, b = (np.ascontiguousarray(each.T).view("<f4").ravel() for each in operands)
+        with np.errstate(all="ignore"):
+            a, b = a.astype(np.float64), b.astype(np.float64)
+            high = (np.abs(a * b) < np.abs(operations._values(found))) & np.isfinite(a * b)
+        found[0, high] -= 1
+        return found
+
+    monkeypatch.setattr(operations, "_run", cut)
+    wrong = {check.item for check in operations.single_operations(ThesisBench()) if not check.held}
+    assert wrong == {f"fmul, library {name}" for name in LIBRARIES}

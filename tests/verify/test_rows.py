@@ -1,0 +1,180 @@
+"""What becomes of a figure that is not as published: is a prediction held to the digit, and is nothing excused?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pixelflow.evidence import (
+    Basis,
+    Check,
+    CheckedClaim,
+    Claim,
+    Derivation,
+    Digits,
+    Measured,
+    Note,
+    Paper,
+    Reason,
+    Row,
+    RowVerdict,
+    Verified,
+    derived,
+    evidence_report,
+)
+from pixelflow.simd.report import as_text
+
+BASIS = Basis("invented", "a rule")
+NOTES = {reason: Note(reason.name.lower(), "1", reason, "text") for reason in Reason}
+EQUAL, OFF = RowVerdict.EQUAL, RowVerdict.OFF
+
+
+def row(published, formula, measured, *reasons: Reason, step=0, digits=Digits.ROUNDED, **derivations) -> Row:
+    notes = tuple(NOTES[reason] for reason in reasons)
+    return Row("item", published, formula, measured, BASIS, step=step, digits=digits, notes=notes, **derivations)
+
+
+@pytest.mark.parametrize(
+    ("expression", "names", "value", "shown"),
+    [
+        ("muls * fmul + adds * fadd", {"muls": 9, "fmul": 253, "adds": 7, "fadd": 390}, 5007,
+         "muls 9 * fmul 253 + adds 7 * fadd 390"),
+        ("max(a, b) - (7 + 4) // 2", {"a": 3, "b": 10}, 5, "max(a 3, b 10) - (7 + 4) // 2"),
+        ("rounded(cycles, 1000) + 8000", {"cycles": 89_036}, 97_000, "rounded(cycles 89,036, 1000) + 8000"),
+        ("rounded(cycles, 1000)", {"cycles": 89_500}, 90_000, "rounded(cycles 89,500, 1000)"),
+        ("98304 / 2", {}, 49_152.0, "98304 / 2"),
+    ],
+)  # fmt: skip
+def test_an_expression_is_evaluated_and_shown_with_its_numbers(expression, names, value, shown) -> None:
+    found = derived(expression, **names)
+    assert found.value == value and found.shown == shown
+
+
+@pytest.mark.parametrize(
+    "expression", ["a ** 2", "__import__('os')", "a.real", "b", "'9'", "max(a, key=a)", "a if a else a"]
+)
+def test_nothing_else_is_an_expression(expression: str) -> None:
+    with pytest.raises(ValueError, match="is no part of a derivation"):
+        Derivation(expression, (("a", 1),)).value  # noqa: B018
+
+
+def test_a_number_that_the_expression_does_not_use_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing is called fitted"):
+        derived("a + 1", a=1, fitted=2)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "published", "step", "printed"),
+    [
+        (Digits.CUT, 4_870, 4_000, 1000, True), (Digits.CUT, 4_870, 5_000, 1000, False),
+        (Digits.ROUNDED, 4_870, 5_000, 1000, True), (Digits.ROUNDED, 5_903, 5_000, 1000, False),
+        (Digits.ROUNDED, 8.45, 8.5, 0.1, True), (Digits.ROUNDED, 8.45, 8.4, 0.1, False),
+        (Digits.CUT, 8.45, 8.4, 0.1, True),
+        (Digits.ROUNDED, 5, 5, 0, True), (Digits.CUT, 5.0001, 5, 0, False),
+    ],
+)  # fmt: skip
+def test_few_digits_follow_the_rule_of_their_table(rule, value, published, step, printed) -> None:
+    """0.1 is no binary fraction: 8.45 is half way, as a reader computes it."""
+    assert rule.prints(value, published, step) is printed
+
+
+def test_what_is_equal_needs_nothing() -> None:
+    assert row(5, 5, 5).verdict is row(5, None, 5).verdict is row(5, 5, None).verdict is EQUAL
+    assert row(5_000, 5_260, 5_260, step=1000, digits=Digits.CUT).verdict is EQUAL
+    assert row(5, None, None).verdict is RowVerdict.UNCHECKED and row(None, None, 7).verdict is RowVerdict.UNPUBLISHED
+    assert row(5, 5, 5).fitted is False and replace(row(5, 5, 5), basis=Basis("fitted", "")).fitted
+
+
+def test_the_least_deviation_is_off() -> None:
+    assert row(89_036, 89_036, 89_037).verdict is row(5144, 5007, None).verdict is row(0, 0, 1).verdict is OFF
+
+
+def test_a_prediction_must_hold_to_the_digit() -> None:
+    right, wrong = derived("a + 1", a=89_478), derived("a + 2", a=89_478)
+    assert row(89_036, 89_036, 89_479, predicted=right).verdict is RowVerdict.PREDICTED
+    assert row(89_036, 89_036, 89_479, predicted=wrong).verdict is OFF
+    assert row(89_479, 89_479, 89_479, predicted=wrong).verdict is OFF, "also where the figure is as published"
+    assert row(None, None, 89_479, predicted=wrong).verdict is OFF, "and where none is published"
+    for reason in Reason:
+        assert row(89_036, 89_036, 89_479, reason, predicted=wrong).verdict is OFF, reason
+
+
+def test_no_note_alone_excuses_a_measured_figure() -> None:
+    """A model's own way needs a prediction; a reading or a contradiction is of the print, not of the machine."""
+    for reason in (Reason.MODEL, Reason.READING, Reason.CONTRADICTION):
+        assert row(100, 100, 101, reason).verdict is OFF, reason
+        assert row(100, None, 101, reason).verdict is OFF, reason
+
+
+def test_few_digits_do_not_hide_what_is_measured() -> None:
+    """Both would be printed as 5K; that they differ needs a prediction all the same."""
+    one = {"step": 1000, "digits": Digits.CUT}
+    assert row(5_000, 5_260, 5_280, **one).verdict is OFF
+    assert row(5_000, 5_260, 5_280, predicted=derived("n * 10", n=528), **one).verdict is EQUAL
+
+
+def test_a_contradiction_is_what_the_other_place_gives() -> None:
+    other = derived("muls * 253 + adds * 390", muls=9, adds=7)
+    assert row(5144, 5007, 5007, Reason.CONTRADICTION, derived=other).verdict is RowVerdict.CONTRADICTION
+    assert row(5144, 5008, 5008, Reason.CONTRADICTION, derived=other).verdict is OFF, "the formula is another"
+    assert row(5144, 5007, 5025, Reason.CONTRADICTION, derived=other).verdict is OFF, "nothing predicts it"
+    assert row(5144, 5007, 5007, Reason.CONTRADICTION).verdict is OFF, "there is no other place"
+
+
+def test_a_reading_must_give_what_is_printed() -> None:
+    reading, predicted = derived("a + 8000", a=89_000), derived("b", b=102_656)
+    found = row(97_000, 97_000, 102_656, Reason.READING, derived=reading, predicted=predicted)
+    assert found.verdict is RowVerdict.READING
+    assert row(98_000, 97_000, 102_656, Reason.READING, derived=reading, predicted=predicted).verdict is OFF
+
+
+def test_what_is_unexplained_says_so_and_counts_as_that() -> None:
+    assert row(157, None, 153, Reason.UNEXPLAINED).verdict is RowVerdict.UNEXPLAINED
+    assert row(157, None, 153, Reason.UNEXPLAINED, predicted=derived("a", a=154)).verdict is OFF
+
+
+def verified(*rows: Row, checks: tuple[Check, ...] = ()) -> Verified:
+    claim = Claim("table 1", "2.1", "Loads")
+    paper = Paper("essay", "Somebody, 1997", (claim,), {}, lambda watch: None)
+    return Verified(paper, (CheckedClaim(claim, Measured(rows=rows, checks=checks)),))
+
+
+def test_the_summary_counts_each_kind() -> None:
+    other, predicted = (
+        derived(
+            "6",
+        ),
+        derived("a", a=7),
+    )
+    fitted = replace(row(5, 5, 5), basis=Basis("fitted", ""))
+    found = verified(
+        row(5, 5, 5), fitted, row(5_000, 5_260, 5_260, step=1000), row(5, 5, 7, predicted=predicted),
+        row(5, 6, 6, Reason.CONTRADICTION, derived=other), row(5, 5, 7, Reason.READING, predicted=predicted),
+        row(5, None, 6, Reason.UNEXPLAINED), row(5, 5, 6), row(None, None, 3),
+    )  # fmt: skip
+    text = " ".join(as_text(evidence_report(found, 80).parts[-2:], 80).split())
+    assert text == (
+        "9 rows: 3 equal (of these 1 fitted, 1 in few digits), 1 predicted, 1 contradiction of the print, "
+        "1 other reading, 1 unexplained, 1 off, 1 without a published figure 9 measured, 0 by formula alone; "
+        "no results computed"
+    )
+
+
+def test_what_is_off_and_what_is_wrong_fails_and_is_named() -> None:
+    assert evidence_report(verified(row(5, None, 6, Reason.UNEXPLAINED)), 80).failure is None
+    off = evidence_report(verified(row(5, 5, 6, predicted=derived("a", a=7))), 80).failure
+    assert off == (
+        "1 row off, neither as published nor as predicted:\n"
+        "    table 1: item: published 5, formula 5, measured 6, predicted 7 cycles"
+    )
+    held, wrong = Check("fmul", 0, 0, "wrong of 8", "numpy"), Check("fadd", 1, 0, "wrong of 8", "numpy")
+    assert evidence_report(verified(row(5, 5, 5), checks=(held,)), 80).failure is None
+    failure = evidence_report(verified(row(5, 5, 5), checks=(held, wrong)), 80).failure
+    assert failure == "1 result wrong:\n    table 1: fadd: 1 wrong of 8, allowed 0"
+    assert not Check("normal", float("nan"), 8, "", "").held
+
+
+def test_strict_excuses_nothing() -> None:
+    found = verified(row(5, 5, 5), row(5, None, 6, Reason.UNEXPLAINED), row(5, 5, 7, predicted=derived("a", a=7)))
+    assert len(found.failures()) == 0 and len(found.failures(strict=True)) == 2
