@@ -11,6 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from pixelflow.config.instructions import ExtraConfig, IgcConfig
 from pixelflow.simd.config.param import Value, check_values, leaves, param, section
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Report, Shown, overview, plain_table
@@ -19,6 +20,7 @@ from pixelflow.simd.units import Standing
 __all__ = [
     "ArrayConfig",
     "CompositionConfig",
+    "ExtraConfig",
     "GniConfig",
     "IgcConfig",
     "LeeConfig",
@@ -43,7 +45,6 @@ _VALUE = "the instruction set fixes it: EMC_SetLEE carries values of 8 bits"
 
 _ARRAY = "pixelflow/node/parts/array/pe_array.py"
 _LEE = "pixelflow/node/parts/array/lee.py"
-_IGC = "pixelflow/node/run/streams/stream.py"
 _NODE = "pixelflow/node/node.py"
 _SDRAM_USE = "pixelflow/node/parts/sdram/use.py"
 _GNI = "pixelflow/node/run/order/gni_box.py"
@@ -143,19 +144,6 @@ class LeeConfig:
         because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
     ys_bits: int = param(4, "registers ys", unit="bits", low=1, high=8,
         because=_VALUE, source="thesis 2.2.9", standing=THESIS, state=True, read_by=_LEE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IgcConfig:
-    """The two instruction sequencers, EIGC and TIGC."""
-
-    control_cycles: int = param(0, "cost of a loop, call, return, jump, free semaphore or halt", unit="cycles",
-        low=0, high=64, source="the IGC runs ahead, which leaves tables 3 and 4 their cycles", standing=INVENTED,
-        matters="control", read_by=_IGC)
-    call_depth: int = param(16, "calls inside calls", unit="frames", low=1, high=1024,
-        source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
-    loop_depth: int = param(16, "loops inside loops", unit="loops", low=1, high=1024,
-        source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,6 +250,7 @@ class NodeConfig(Shown):
     array: ArrayConfig = section(ArrayConfig)
     lee: LeeConfig = section(LeeConfig)
     igc: IgcConfig = section(IgcConfig)
+    extra: ExtraConfig = section(ExtraConfig)
     tasic: TasicConfig = section(TasicConfig)
     sdram: SdramConfig = section(SdramConfig)
     gni: GniConfig = section(GniConfig)
