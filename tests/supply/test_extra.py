@@ -23,7 +23,7 @@ USES = {
     "multiply_step": ("MSTEP",),
     "enable": ("EC", "EMC_SetEnab", "EPUSH\nEPOP"),
     "start": (),
-    "lee_start": ("EMC_TreeIntoMem_Li 0, 2, 0, 0, 5", "EMC_TreeLTZero_Li 0, 2, 1, 0, -7"),
+    "lee_start": ("EMC_TreeIntoMem_Li [0], 2, 0, 0, 5", "EMC_TreeLTZero_Li 0, 2, 1, 0, -7"),
     "copy_start": ("EMC_PixCopy [0], [1], 2, 4",),
 }
 """For each value, instructions that it is added to, and to which none of the others is."""

@@ -27,7 +27,7 @@ class Analysis:
         self._straight_codes: dict[int, StraightCode | None] = {}
 
     def straight_codes(self, *, timed: bool = False) -> StraightCodes:
-        """Return the straight code for one run; ``timed`` where only time passes."""
+        """Return the straight code for one run; ``timed`` where only time passes, and nothing of it waits for words."""
         sequencer, instructions = self.sequencer, self.program.instructions
         return StraightCodes(
             instructions,

@@ -124,8 +124,8 @@ class Stream(ControlFlow):
         """Skip all of some straight code, where no part of it could be seen from outside; return whether it was."""
         if self.cycle + code.cycles > limit or not code.fits(self.frames):
             return False
-        if self.supply is not None and (code.shared or self.max_cycles is not None):
-            return False  # what is seen in it, or the limit, may lie between two waits for words
+        if self.supply is not None and self.max_cycles is not None:
+            return False  # the limit may lie in a wait for words
         if self.may_skip is not None and not self.may_skip(code):
             return False
         body = code.body
