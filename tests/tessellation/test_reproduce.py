@@ -312,7 +312,7 @@ def test_a_bench_can_be_watched():
     assert len(nodes) == 5 and all(isinstance(node, Node) for node in nodes)
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 def test_timing_only_runs_take_the_cycles_of_full_runs(schedule, bench):
     session = Session(THESIS, "rows", library_named("plain"), Method(schedule=schedule))
     marked = {session.add(patch): 4 for patch in [*load("teapot").patches] * 16}

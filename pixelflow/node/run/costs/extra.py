@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pixelflow.config import ExtraConfig
-from pixelflow.isa import Family, Instruction, Mem, Register
+from pixelflow.isa import Family, Instruction, Mem, Program, Register
 
-__all__ = ["EXTRA_RULES", "ExtraRule", "cycles_of", "extra_cycles"]
+__all__ = ["EXTRA_RULES", "ExtraRule", "cycles_of", "extra_cycles", "uses_of"]
 
 _COMPARES = ("CMP", "CMPC")
 _OPERATIONS = (Family.ARITHMETIC, Family.LOGIC)
@@ -87,3 +87,17 @@ def cycles_of(instructions: tuple[Instruction, ...], declared: tuple[int, ...], 
         if id(instruction) not in known:
             known[id(instruction)] = max(0, cycles + extra_cycles(instruction, extra))
         yield known[id(instruction)]
+
+
+def uses_of(program: Program) -> dict[str, tuple[int, ...]]:
+    """Return for each rule the positions of the instructions that it holds for, kept with the program."""
+    found = program.analyses.get("extra")
+    if not isinstance(found, dict):
+        once = {id(each): each for each in program.instructions}
+        held = {key: [rule.name for rule in EXTRA_RULES if rule.holds(each)] for key, each in once.items()}
+        places: dict[str, list[int]] = {rule.name: [] for rule in EXTRA_RULES}
+        for index, each in enumerate(program.instructions):
+            for name in held[id(each)]:
+                places[name].append(index)
+        found = program.analyses["extra"] = {name: tuple(indices) for name, indices in places.items()}
+    return found
