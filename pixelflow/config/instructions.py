@@ -31,13 +31,13 @@ class IgcConfig:
         source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
     supply: int = param(0, "path of instruction words to each IGC; 0: words are there at once", unit="MB/s",
         low=0, high=1_000_000, source="the thesis counts no time for it, and prints no path to the IGCs",
-        standing=INVENTED, matters="delivery", read_by=_SUPPLY, moved=(200,))
+        standing=INVENTED, matters="delivery", read_by=_SUPPLY, added=True, moved=(200,))
     fifo_words: int = param(64, "instruction words that an IGC holds before they are executed", unit="words",
         low=8, high=1_048_576, source="no published value; one of the longest instruction is 7", standing=INVENTED,
-        matters="supply", read_by=_SUPPLY, moved=(8,))
+        matters="supply", read_by=_SUPPLY, added=True, moved=(8,))
     memory_words: int = param(4096, "instruction words of routines and loops that stay in an IGC", unit="words",
         low=0, high=1_048_576, source="no published value; a float library has less", standing=INVENTED,
-        matters="pieces", read_by=_SUPPLY, moved=(0,))
+        matters="pieces", read_by=_SUPPLY, added=True, moved=(0,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,38 +49,38 @@ class ExtraConfig:
 
     memory_operand: int = param(0, "arithmetic and logic on a memory byte", unit="cycles", low=0, high=16,
         source="1 where the byte is loaded first, into a latch of the ALU", standing=INVENTED,
-        matters="extra memory_operand", read_by=_EXTRA, moved=(1,))
+        matters="extra memory_operand", read_by=_EXTRA, added=True, moved=(1,))
     memory_shift: int = param(0, "a shift of a memory byte", unit="cycles", low=0, high=16,
         source="1 where the byte is loaded first: LD r, then the shift of r", standing=INVENTED,
-        matters="extra memory_shift", read_by=_EXTRA, moved=(1,))
+        matters="extra memory_shift", read_by=_EXTRA, added=True, moved=(1,))
     gated_write: int = param(0, "an instruction with the suffix .E", unit="cycles", low=0, high=16,
         source="3 where only stores can be gated: STA of the old value, the operation, ST of the new one, LD",
-        standing=INVENTED, matters="extra gated_write", read_by=_EXTRA, moved=(3,))
+        standing=INVENTED, matters="extra gated_write", read_by=_EXTRA, added=True, moved=(3,))
     other_result: int = param(0, "arithmetic, logic or a shift with its result in S or M", unit="cycles",
         low=0, high=16, source="4 where R alone takes results: R is stored, loaded, used, moved, loaded again",
-        standing=INVENTED, matters="extra other_result", read_by=_EXTRA, moved=(4,))
+        standing=INVENTED, matters="extra other_result", read_by=_EXTRA, added=True, moved=(4,))
     store_immediate: int = param(0, "STI", unit="cycles", low=0, high=16,
         source="1 where a register is free for the constant: LD, ST", standing=INVENTED,
-        matters="extra store_immediate", read_by=_EXTRA, moved=(1,))
+        matters="extra store_immediate", read_by=_EXTRA, added=True, moved=(1,))
     store_enable: int = param(0, "STE", unit="cycles", low=0, high=16,
         source="3 where a register is free: LD 0, STA, LD 1, ST", standing=INVENTED,
-        matters="extra store_enable", read_by=_EXTRA, moved=(3,))
+        matters="extra store_enable", read_by=_EXTRA, added=True, moved=(3,))
     pair_shift: int = param(0, "SHLP and SHRP", unit="cycles", low=0, high=16,
         source="1 where the registers are shifted one after the other", standing=INVENTED,
-        matters="extra pair_shift", read_by=_EXTRA, moved=(1,))
+        matters="extra pair_shift", read_by=_EXTRA, added=True, moved=(1,))
     multiply_step: int = param(0, "MSTEP", unit="cycles", low=0, high=16,
         source="1 where the sum is formed first and the pair shifted then", standing=INVENTED,
-        matters="extra multiply_step", read_by=_EXTRA, moved=(1,))
+        matters="extra multiply_step", read_by=_EXTRA, added=True, moved=(1,))
     enable: int = param(0, "an instruction that sets, saves or restores enables", unit="cycles", low=-1, high=16,
         source="-1 where it is part of the instruction before it", standing=INVENTED,
-        matters="extra enable", read_by=_EXTRA, moved=(-1,))
+        matters="extra enable", read_by=_EXTRA, added=True, moved=(-1,))
     start: int = param(0, "START, the start-up of a routine", unit="cycles", low=-1, high=16,
         source="-1 where a routine begins at once; fits 16- and 32-bit addition in 7 and 13 cycles", standing=FITTED,
-        matters="extra start", read_by=_EXTRA, moved=(-1, 1))
+        matters="extra start", read_by=_EXTRA, added=True, moved=(-1, 1))
     lee_start: int = param(0, "a load or compare of the LEE", unit="cycles", low=-1, high=16,
         source="-1 where it has no start-up; one fits table 4 and 2.2.4", standing=FITTED,
-        matters="extra lee_start", read_by=_EXTRA, moved=(-1,))
+        matters="extra lee_start", read_by=_EXTRA, added=True, moved=(-1,))
     copy_start: int = param(0, "PixCopy and PixSwap", unit="cycles", low=-2, high=16,
         source="-1 without its last cycle, -2 without its start-up as well; two fit table 6", standing=FITTED,
-        matters="extra copy_start", read_by=_EXTRA, moved=(-1, -2))
+        matters="extra copy_start", read_by=_EXTRA, added=True, moved=(-1, -2))
 # fmt: on

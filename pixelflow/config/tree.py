@@ -305,8 +305,9 @@ class NodeConfig(Shown):
 
     @property
     def sha256(self) -> str:
-        """Fingerprint of the effective values; equal for equal machines, whatever file they came from."""
-        text = json.dumps(self.values, sort_keys=True, separators=(",", ":"))
+        """Fingerprint of the effective values; equal for equal machines, whatever file or version they came from."""
+        values = {key: value for key, known, value, default in leaves(self) if not known.added or value != default}
+        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def seconds(self, cycles: int) -> float:

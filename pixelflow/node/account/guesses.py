@@ -21,9 +21,9 @@ from pixelflow.simd.report import Json, Part, counted, number
 from pixelflow.simd.units import Standing
 
 __all__ = [
-    "Delivery",
     "Guesses",
     "Weight",
+    "WordSupply",
     "guesses",
     "guesses_without_time",
     "set_in_vain",
@@ -37,7 +37,7 @@ _CONTROL = "control"
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class WordSupply:
     """Words of instructions that runs needed, of both streams."""
 
     executed: int
@@ -113,7 +113,7 @@ class Guesses:
     """Executed mnemonics whose existence or cost is a guess, by standing."""
     weights: tuple[Weight, ...] = ()
     """What guesses about instructions are worth, the largest first."""
-    delivery: Delivery | None = None
+    delivery: WordSupply | None = None
     """What the instructions' words would need; None where no time was simulated."""
 
     def as_object(self) -> dict[str, Json]:
@@ -178,10 +178,10 @@ def _weights(part: _TookPart, config: NodeConfig) -> list[Weight]:
     return sorted((each for each in found if each.cycles), key=lambda each: -abs(each.cycles))
 
 
-def _delivery(runs: list[Run], config: NodeConfig) -> Delivery:
+def _delivery(runs: list[Run], config: NodeConfig) -> WordSupply:
     streams = [each for run in runs for each in run.streams]
     sent = [each.delivered for each in streams if each.delivered is not None]
-    return Delivery(
+    return WordSupply(
         executed=sum(each.words.executed(each.executed) for each in streams),
         needed=sum(each.words.needed(each.executed) for each in streams),
         delivered=sum(sent) if sent else None,

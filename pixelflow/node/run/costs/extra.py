@@ -7,13 +7,13 @@ of it: what is counted is the program as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pixelflow.config import ExtraConfig
 from pixelflow.isa import Family, Instruction, Mem, Program, Register
 
-__all__ = ["EXTRA_RULES", "ExtraRule", "cycles_of", "extra_cycles", "uses_of"]
+__all__ = ["EXTRA_RULES", "ExtraRule", "cycles_of", "uses_of"]
 
 _COMPARES = ("CMP", "CMPC")
 _OPERATIONS = (Family.ARITHMETIC, Family.LOGIC)
@@ -72,21 +72,13 @@ EXTRA_RULES = (
 """The rules, in the order of the section."""
 
 
-def extra_cycles(instruction: Instruction, extra: ExtraConfig) -> int:
-    """Return the cycles of an instruction beyond its declared ones; negative where a start-up is free."""
-    return sum(getattr(extra, rule.name) for rule in EXTRA_RULES if rule.holds(instruction))
-
-
-def cycles_of(instructions: tuple[Instruction, ...], declared: tuple[int, ...], extra: ExtraConfig) -> Iterator[int]:
-    """Yield what each instruction takes; those of the sequencer and of the TASICs have no extra cycles."""
-    if extra == ExtraConfig():
-        yield from declared
-        return
-    known: dict[int, int] = {}
-    for instruction, cycles in zip(instructions, declared, strict=True):
-        if id(instruction) not in known:
-            known[id(instruction)] = max(0, cycles + extra_cycles(instruction, extra))
-        yield known[id(instruction)]
+def cycles_of(instructions: Sequence[Instruction], declared: Sequence[int], extra: ExtraConfig) -> Sequence[int]:
+    """Return what each instruction takes: its declared cycles, and those of every rule that holds, never below 0."""
+    used = [(rule.holds, cycles) for rule in EXTRA_RULES if (cycles := getattr(extra, rule.name))]
+    if not used:
+        return declared
+    more = {id(each): sum(cycles for holds, cycles in used if holds(each)) for each in instructions}
+    return [max(0, cycles + more[id(each)]) for each, cycles in zip(instructions, declared, strict=True)]
 
 
 def uses_of(program: Program) -> dict[str, tuple[int, ...]]:

@@ -265,7 +265,7 @@ class Stream(ControlFlow):
             "routine_cycles": {name: list(use) for name, use in self.routine_cycles.items()},
             "control_since": list(self._control_since),
             "semaphores": self.semaphores.counts,
-            "supply": None if self.supply is None else self.supply.snapshot(),
+            **({} if self.supply is None else {"supply": self.supply.snapshot()}),
         }
 
     def restore(self, snapshot: Snapshot) -> None:
