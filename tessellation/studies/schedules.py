@@ -72,7 +72,7 @@ def _causes(bench: _Bench, plain: str) -> list[str | Table]:
     """Return the way from the thesis's pass to the shortest one, step by step, each a difference of executed passes."""
     steps = (
         (f"schedule of the thesis, library {plain}", (_THESIS, LIBRARIES[0], "direct", "full")),
-        ("columns shared, and reads beside", (_SHARED, LIBRARIES[0], "direct", "half")),
+        ("columns shared, and reads beside", (_SHARED, LIBRARIES[0], "direct", "spread")),
         ("addresses computed, where patches lie in rows", (_SHARED, LIBRARIES[0], "direct", "full")),
         ("library tuned-finite", (_SHARED, "tuned-finite", "direct", "full")),
     )
@@ -90,10 +90,10 @@ def _causes(bench: _Bench, plain: str) -> list[str | Table]:
         Column("share", lambda share: "" if share is None else f"{share:.1f} %", "share_percent"),
         Column("waits in it", number, "wait_cycles"),
     )  # fmt: skip
-    half, full = (bench.cycles(_THESIS, LIBRARIES[0], "direct", given) for given in ("half", "full"))
+    half, full = (bench.cycles(_THESIS, LIBRARIES[0], "direct", given) for given in ("spread", "full"))
     same = "as many" if half == full else f"{number(half)} cycles and not {number(full)}"
     text = (
-        "by cause; without computed addresses is executed as a random half of a database, for which the schedule of "
+        "by cause; without computed addresses is executed as a random half of each module, for which the schedule of "
         f"the thesis takes {same}"
     )
     return [text, "", Table(columns, rows, key="causes")]

@@ -78,7 +78,7 @@ def sensitivity_report(config: NodeConfig, tell: Callable[[str], None]) -> Repor
 def _report(config: NodeConfig, names: Sequence[str], headings: Sequence[str], changes: Sequence[Change]) -> Report:
     columns = (
         Column("guess", key="key", fixed=True), Column("moved to", key="value", fixed=True),
-        *(Column(f"{name}, %", _percent, name) for name in names),
+        *(Column(name, _percent, name) for name in names),
         Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
     )  # fmt: skip
     rows: list[Sequence[Json]] = [

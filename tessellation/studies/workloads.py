@@ -68,8 +68,11 @@ class PassInput:
     """The patches that are tessellated, by number."""
 
 
-def _half(count: int) -> tuple[int, ...]:
-    return tuple(sorted(np.random.default_rng(1995).permutation(2 * count)[:count].tolist()))
+def _half(count: int, groups: int = 1) -> tuple[int, ...]:
+    """Return a random half of ``2 * count`` numbers, with as many of each remainder by ``groups``."""
+    random = np.random.default_rng(1995)
+    each = count // groups
+    return tuple(sorted(n * groups + at for at in range(groups) for n in random.permutation(2 * each)[:each].tolist()))
 
 
 _BLOCKS = THESIS.array.blocks
@@ -80,12 +83,14 @@ INPUTS = {
     each.name: each
     for each in (
         PassInput("full", f"{_BLOCKS} patches, one pass", (4,) * _BLOCKS, tuple(range(_BLOCKS))),
+        PassInput("spread", "a random half of each module", (4,) * 2 * _BLOCKS, _half(_BLOCKS, THESIS.array.modules)),
         PassInput("half", f"a random half of {2 * _BLOCKS:,} patches", (4,) * 2 * _BLOCKS, _half(_BLOCKS)),
         PassInput("mixed", f"{len(_MIXED)} patches at 4, 8 and 16 samples", _MIXED, tuple(range(len(_MIXED)))),
         PassInput("three", f"{3 * _BLOCKS:,} patches, three passes", (4,) * 3 * _BLOCKS, tuple(range(3 * _BLOCKS))),
     )
 }
-"""Inputs of passes over bicubic nets; their values change no cycle."""
+"""Inputs of passes over bicubic nets; their values change no cycle. Patches go to the modules in turn and stay there,
+so that a random half of all, which no module has an equal share of, takes a second pass."""
 
 
 def pass_of(
