@@ -15,9 +15,9 @@ from pixelflow.config import NodeConfig, Value, leaves
 from pixelflow.simd.report import Column, Json, Report, Table
 from pixelflow.simd.units import Standing
 from tessellation.microprogram.passes import Method
-from tessellation.studies.workloads import Workload, pass_of, picture_of
+from tessellation.studies.workloads import Workload, pass_of
 
-__all__ = ["Change", "sensitivity_report"]
+__all__ = ["MovedGuess", "sensitivity_report"]
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
 _NEEDS_SUPPLY = ("supply", "pieces")
@@ -25,7 +25,7 @@ _SUPPLY = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MovedGuess:
     """A guess with another value, and the change of each workload in percent; None where it was not executed so."""
 
     key: str
@@ -40,7 +40,7 @@ class Change:
         return max(abs(each) for each in self.percent if each is not None)
 
 
-def _workloads() -> Iterator[tuple[str, Workload, Workload | None]]:
+def _workloads(picture: Workload) -> Iterator[tuple[str, Workload, Workload | None]]:
     """Yield a heading, the workload, and the same with addresses for a patch alone where it loads any."""
 
     def both(heading: str, schedule: str, library: str) -> tuple[str, Workload, Workload | None]:
@@ -50,12 +50,12 @@ def _workloads() -> Iterator[tuple[str, Workload, Workload | None]]:
     yield both("thesis", "thesis", "thesis")
     yield both("tuned", "thesis", "tuned")
     yield both("shared", "shared-columns", "tuned-finite")
-    yield "picture", picture_of("teapot", size=(128, 64)), None
+    yield "picture", picture, None
 
 
-def sensitivity_report(config: NodeConfig, tell: Callable[[str], None]) -> Report:
-    """Return the table, executed; guesses that change nothing are named in the end."""
-    works = list(_workloads())
+def sensitivity_report(config: NodeConfig, picture: Workload, tell: Callable[[str], None]) -> Report:
+    """Return the table of three passes and a picture, executed; guesses that change nothing are named in the end."""
+    works = list(_workloads(picture))
     base = [work.on(config).cycles for _, work, _ in works]
     changes = []
     for key, value, text, standing, machine, start in _moves(config):
@@ -63,19 +63,21 @@ def sensitivity_report(config: NodeConfig, tell: Callable[[str], None]) -> Repor
         start_from = base if start == config else [work.on(start).cycles for _, work, _ in works]
         taken = [work.on(machine).cycles for _, work, _ in works]
         percent = tuple(100 * (after / before - 1) for after, before in zip(taken, start_from, strict=True))
-        changes.append(Change(key, value, text, standing, percent))
+        changes.append(MovedGuess(key, value, text, standing, percent))
     alone = [None if other is None else other.on(config).cycles for _, _, other in works]
     percent_alone = tuple(
         None if after is None else 100 * (after / before - 1) for after, before in zip(alone, base, strict=True)
     )
     text = "base addresses to a patch's own PEs alone, by four compares"
-    changes.append(Change("table 3", "16 cycles", text, Standing.INVENTED.value, percent_alone))
+    changes.append(MovedGuess("table 3", "16 cycles", text, Standing.INVENTED.value, percent_alone))
     changes.sort(key=lambda each: -each.largest)
     headings = [f"{heading} ({cycles:,})" for (heading, _, _), cycles in zip(works, base, strict=True)]
-    return _report(config, [heading for heading, _, _ in works], headings, changes)
+    return _report(config, picture.name, [heading for heading, _, _ in works], headings, changes)
 
 
-def _report(config: NodeConfig, names: Sequence[str], headings: Sequence[str], changes: Sequence[Change]) -> Report:
+def _report(
+    config: NodeConfig, picture: str, names: Sequence[str], headings: Sequence[str], changes: Sequence[MovedGuess]
+) -> Report:
     columns = (
         Column("guess", key="key", fixed=True), Column("moved to", key="value", fixed=True),
         *(Column(name, _percent, name) for name in names),
@@ -92,7 +94,7 @@ def _report(config: NodeConfig, names: Sequence[str], headings: Sequence[str], c
         (f"config {config.sha256[:6]}", "timing only, executed"),
         results=[
             f"change of cycles in percent: {', '.join(headings)} cycles; thesis and tuned: the pass of the thesis with "
-            "its plain library and with tuned; shared: the pass with shared columns; picture: the teapot in one region",
+            "its plain library and with tuned; shared: the pass with shared columns; picture: {picture}",
             "",
             Table(columns, rows, key="changes"),
             "",

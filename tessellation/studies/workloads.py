@@ -9,18 +9,13 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
-from pixelflow.simd.drawing import edges_of, planes_of
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named
 from tessellation.microprogram.passes import Method
 from tessellation.plan.stages import Stage
-from tessellation.rendering.instructions import TriangleData, region_program
-from tessellation.rendering.regions import regions
-from tessellation.rendering.renderer import plain_triangles
-from tessellation.scenes import SceneSource, load_scene
 from tessellation.surface.patch import Patch
 
-__all__ = ["INPUTS", "Measurement", "PassInput", "Workload", "pass_of", "picture_of"]
+__all__ = ["INPUTS", "Measurement", "PassInput", "Workload", "pass_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +97,3 @@ def pass_of(
     numbers = [session.add(net, size) for size in given.samples]
     plans = session.plan({numbers[each]: given.samples[each] for each in given.marked})
     return Workload(name or given.text, tuple(session.program(plan) for plan in plans))
-
-
-def picture_of(scene: str, *, size: tuple[int, int] | None = None, name: str = "") -> Workload:
-    """Return the regions of a picture as a node draws it, without the tessellation of its patches."""
-    frame = load_scene(scene, SceneSource(size=size)).frame
-    triangles = plain_triangles(frame)
-    data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
-    drawn = regions(triangles, frame.width, frame.height)
-    programs = tuple(region_program(data, region, frame.background) for region in drawn)
-    return Workload(name or f"picture of {scene}", programs)

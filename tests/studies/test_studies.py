@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pixelflow.cli.evidence.study import picture
 from pixelflow.config import THESIS, leaves, load_config
 from pixelflow.isa import Family
 from pixelflow.node import guesses
@@ -32,7 +33,7 @@ def as_json(report: Report) -> dict[str, Any]:
 
 @cache
 def sensitivity() -> dict[str, Any]:
-    return as_json(sensitivity_report(THESIS, nothing))
+    return as_json(sensitivity_report(THESIS, picture("one region", (128, 64)), nothing))
 
 
 @cache
@@ -129,7 +130,7 @@ def test_scattered_patches_cost_the_addresses_alone(schedule: str) -> None:
 
 
 def test_a_faster_path_never_takes_longer_and_a_fast_one_costs_the_first_words() -> None:
-    found = as_json(supply_report(THESIS, (100, 200, 400, 800, 3200), nothing))["supply"]
+    found = as_json(supply_report(THESIS, (100, 800, 3200), picture("a picture"), nothing))["supply"]
     for workload in dict.fromkeys(each["workload"] for each in found):
         at_once, *rates = [each["cycles"] for each in found if each["workload"] == workload]
         assert rates == sorted(rates, reverse=True)

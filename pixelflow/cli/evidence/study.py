@@ -13,11 +13,13 @@ from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_co
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
-from pixelflow.simd.report import Report
+from pixelflow.simd.report import Report, number
+from tessellation.rendering.renderer import region_programs
+from tessellation.scenes import SceneSource, load_scene
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import RATES, supply_report
-from tessellation.studies.workloads import INPUTS
+from tessellation.studies.workloads import INPUTS, Workload
 
 EXAMPLES = (
     "pixelflow study supply --rates 400",
@@ -54,10 +56,17 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Execute the study."""
     config = load_config(args.config, args.overrides, args.preset)
     if config.lanes != 8192:
-        raise UsageError("study", f"passes and pictures of a study need 8,192 PEs, this machine has {config.lanes:,}")
+        raise UsageError(
+            "study", f"passes and pictures of a study need 8,192 PEs, this machine has {number(config.lanes)}"
+        )
     with Progress(screen, counts=False) as progress:
         if args.study == "sensitivity":
-            return sensitivity_report(config, progress.tell)
+            return sensitivity_report(config, picture("the teapot in one region", (128, 64)), progress.tell)
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
-        return supply_report(config, args.rates, progress.tell)
+        return supply_report(config, args.rates, picture("picture of the teapot"), progress.tell)
+
+
+def picture(name: str, size: tuple[int, int] | None = None) -> Workload:
+    """Return the programs with which a node draws the teapot; its tessellation is no part of them."""
+    return Workload(name, region_programs(load_scene("teapot", SceneSource(size=size)).frame))
