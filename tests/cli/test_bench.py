@@ -36,7 +36,7 @@ def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) 
     ],
 )
 def test_rounds_are_told_on_standard_error(pixelflow, monkeypatch, what: str, first: str, last: str) -> None:
-    monkeypatch.setattr(rasterizing, "_TRIANGLES", 100)
+    monkeypatch.setattr(rasterizing, "TRIANGLES", 100)
     monkeypatch.setattr(speed, "_TRIANGLES", 1)
     monkeypatch.setattr(speed, "_SIZE", (32, 24))
     told = pixelflow("bench", what, "--rounds", "2").err.splitlines()

@@ -25,7 +25,7 @@ from tessellation.surface.export import encode, suffix_of
 
 EXAMPLES = (
     "pixelflow serve teapot --samples 8",
-    "pixelflow serve teapot --samples 4 --schedule shared-columns --clients 2 --json",
+    "pixelflow serve teapot --samples 4 --schedule shared-columns --json",
     "pixelflow serve teapot --samples 4 -o teapot.ply --per-client",
 )
 
