@@ -47,7 +47,7 @@ def _workloads(picture: Workload) -> Iterator[tuple[str, Workload, Workload | No
         alone = pass_of(Method(schedule=schedule, exclusive=True), library) if schedule == "thesis" else None
         return heading, pass_of(Method(schedule=schedule), library), alone
 
-    yield both("thesis", "thesis", "thesis")
+    yield both("thesis", "thesis", "plain")
     yield both("tuned", "thesis", "tuned")
     yield both("shared", "shared-columns", "tuned-finite")
     yield "picture", picture, None

@@ -18,7 +18,7 @@ RATES = (200, 400, 800)
 
 
 def _workloads(picture: Workload) -> Iterator[Workload]:
-    yield pass_of(Method(), "thesis", name="pass of the thesis")
+    yield pass_of(Method(), "plain", name="pass of the thesis")
     yield pass_of(Method(schedule="shared-columns"), "tuned-finite", name="pass with shared columns")
     yield picture
 

@@ -62,26 +62,26 @@ def _arithmetic(points: int) -> Callable[[], int]:
 
 def _coarse() -> int:
     """Cycles that a pass takes longer while the results of the one before leave."""
-    runs = _pass("thesis", "thesis", "gp-coarse", "three").runs
-    return runs[1].total_cycles - _pass("thesis", "thesis").cycles
+    runs = _pass("thesis", "plain", "gp-coarse", "three").runs
+    return runs[1].total_cycles - _pass("thesis", "plain").cycles
 
 
 def _address_bytes() -> int:
     """Bytes of the instructions that load a patch's base address."""
-    one = pass_of(Method(), "thesis").programs[0]
+    one = pass_of(Method(), "plain").programs[0]
     loads = [each.words for each in one.instructions if each.declaration.mnemonic == "EMC_TreeIntoMem_Li"]
     assert len(set(loads)) == 1
     return 4 * (INSTRUCTIONS["EMC_SetEnab"].words + 2 * INSTRUCTIONS["EMC_TreeGEZero_Li"].words + 2 * loads[0])
 
 
 MEASURED: dict[str, Callable[[], float]] = {
-    "102,656": _cycles("thesis", "thesis"),
-    "48,166": _cycles("shared-columns", "thesis"),
+    "102,656": _cycles("thesis", "plain"),
+    "48,166": _cycles("shared-columns", "plain"),
     "33,618": _cycles("shared-columns", "tuned-finite"),
-    "2.13": lambda: _pass("thesis", "thesis").cycles / _pass("shared-columns", "thesis").cycles,
-    "127,331": _cycles("thesis", "thesis", "gp-fine"),
-    "72,841": _cycles("shared-columns", "thesis", "gp-fine"),
-    "126,223": _cycles("thesis", "thesis", "direct", "full", supply=200),
+    "2.13": lambda: _pass("thesis", "plain").cycles / _pass("shared-columns", "plain").cycles,
+    "127,331": _cycles("thesis", "plain", "gp-fine"),
+    "72,841": _cycles("shared-columns", "plain", "gp-fine"),
+    "126,223": _cycles("thesis", "plain", "direct", "full", supply=200),
     "82,904": _cycles("shared-columns", "tuned-finite", "gp"),
     "59,184": _cycles("shared-columns", "tuned-finite", "gp-fine"),
     "248,712": _cycles("shared-columns", "tuned-finite", "gp", "three"),

@@ -38,7 +38,7 @@ def sensitivity() -> dict[str, Any]:
 
 @cache
 def plain() -> Measurement:
-    return pass_of(Method(), "thesis").on(THESIS)
+    return pass_of(Method(), "plain").on(THESIS)
 
 
 def change(key: str, value: str) -> dict[str, Any]:
@@ -96,13 +96,13 @@ def test_what_a_report_says_of_its_own_run_is_counted_from_it() -> None:
     (steps,) = [each for each in found if each.key == "extra.multiply_step"]
     assert steps.cycles == executed(lambda each: each.family is Family.MULTIPLY)
     assert [abs(each.cycles) for each in found] == sorted((abs(each.cycles) for each in found), reverse=True)
-    slower = pass_of(Method(), "thesis").on(load_config(None, ["extra.multiply_step=1"]))
+    slower = pass_of(Method(), "plain").on(load_config(None, ["extra.multiply_step=1"]))
     assert slower.runs[0].busy - plain().runs[0].busy == steps.cycles
 
 
 def test_schedules_are_compared_like_for_like() -> None:
     found = as_json(schedules_report(THESIS, ["full"], nothing))
-    assert len(found["schedules"]) == 9
+    assert len(found["schedules"]) == 12
     first = found["schedules"][0]
     assert (first["thesis"], first["shared_columns"], first["results"]) == (102_656, 48_166, "direct")
     assert all(each["gain"] == pytest.approx(each["thesis"] / each["shared_columns"]) for each in found["schedules"])
