@@ -115,6 +115,7 @@ HELD = {
 """The file of tests that asserts a figure on what it executes."""
 
 SAID = {
+    "1,024": "threads that a benchmark of the vector unit runs",
     "20,000": "the speed that a command of the guide asks for",
 }
 """Figures that are no results: choices of an example, and where they stand."""
