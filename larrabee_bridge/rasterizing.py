@@ -15,7 +15,7 @@ from pixelflow.simd.report import Column, Fact, Json, Part, Table, fixed, number
 
 __all__ = ["RASTERIZING"]
 
-_TRIANGLES = 100_000
+TRIANGLES = 100_000
 _AREA = 7.0
 """Pixels of a triangle: what the front of a mesh of 100,000 triangles has on a screen of this size."""
 _SCREEN = (1600, 1200)
@@ -30,11 +30,11 @@ _TIMES = ("binning", "rasterizing", "total", "total_of_the_process")
 def _triangles() -> ScreenTriangles:
     """Return equilateral triangles of one size, turned and placed at random."""
     rng = np.random.default_rng(_SEED)
-    angles = rng.uniform(0, 2 * np.pi, (_TRIANGLES, 1)) + np.arange(3) * 2 * np.pi / 3
+    angles = rng.uniform(0, 2 * np.pi, (TRIANGLES, 1)) + np.arange(3) * 2 * np.pi / 3
     radius = np.sqrt(4 * _AREA / (3 * np.sqrt(3)))
-    centres = rng.uniform(0, 1, (_TRIANGLES, 1, 2)) * _SCREEN
+    centres = rng.uniform(0, 1, (TRIANGLES, 1, 2)) * _SCREEN
     corners = centres + radius * np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    return snap(corners, np.full((_TRIANGLES, 3), 0.5), np.zeros((_TRIANGLES, 3, 3), np.uint8))
+    return snap(corners, np.full((TRIANGLES, 3), 0.5), np.zeros((TRIANGLES, 3, 3), np.uint8))
 
 
 class _Rasterizing:

@@ -7,6 +7,7 @@
 2048
 """
 
+from pixelflow.config.instructions import ExtraConfig, IgcConfig
 from pixelflow.config.presets import (
     PRESETS,
     THESIS,
@@ -20,7 +21,6 @@ from pixelflow.config.tree import (
     ArrayConfig,
     CompositionConfig,
     GniConfig,
-    IgcConfig,
     LeeConfig,
     NodeConfig,
     SdramConfig,
@@ -36,6 +36,7 @@ __all__ = [
     "ArrayConfig",
     "CompositionConfig",
     "Effective",
+    "ExtraConfig",
     "GniConfig",
     "IgcConfig",
     "LeeConfig",

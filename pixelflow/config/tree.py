@@ -11,6 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from pixelflow.config.instructions import ExtraConfig, IgcConfig
 from pixelflow.simd.config.param import Value, check_values, leaves, param, section
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Report, Shown, overview, plain_table
@@ -19,6 +20,7 @@ from pixelflow.simd.units import Standing
 __all__ = [
     "ArrayConfig",
     "CompositionConfig",
+    "ExtraConfig",
     "GniConfig",
     "IgcConfig",
     "LeeConfig",
@@ -43,7 +45,6 @@ _VALUE = "the instruction set fixes it: EMC_SetLEE carries values of 8 bits"
 
 _ARRAY = "pixelflow/node/parts/array/pe_array.py"
 _LEE = "pixelflow/node/parts/array/lee.py"
-_IGC = "pixelflow/node/run/streams/stream.py"
 _NODE = "pixelflow/node/node.py"
 _SDRAM_USE = "pixelflow/node/parts/sdram/use.py"
 _GNI = "pixelflow/node/run/order/gni_box.py"
@@ -55,7 +56,7 @@ _COMPOSITION = "tessellation/rendering/composition_time.py"
 
 
 # The tables below stay aligned: one value, then what is known about it; the words of ``matters`` are those of
-# `pixelflow/node/account/run_report.py`.
+# `pixelflow/node/account/guesses.py`.
 # fmt: off
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayConfig:
@@ -146,25 +147,12 @@ class LeeConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IgcConfig:
-    """The two instruction sequencers, EIGC and TIGC."""
-
-    control_cycles: int = param(0, "cost of a loop, call, return, jump, free semaphore or halt", unit="cycles",
-        low=0, high=64, source="the IGC runs ahead, which leaves tables 3 and 4 their cycles", standing=INVENTED,
-        matters="control", read_by=_IGC)
-    call_depth: int = param(16, "calls inside calls", unit="frames", low=1, high=1024,
-        source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
-    loop_depth: int = param(16, "loops inside loops", unit="loops", low=1, high=1024,
-        source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TasicConfig:
     """Texture ASICs: the path between local ports and texture memory."""
 
     read_overhead_cycles: int = param(1, "cycles of a read beyond its SDRAM slot", unit="cycles", low=0, high=1024,
         source="table 6 counts 12 cycles a read where table 2 and section 3.5 have 11; the difference is unexplained",
-        standing=FITTED, matters="reads", read_by=_TASIC)
+        standing=FITTED, matters="reads", read_by=_TASIC, moved=(0, 2))
     port_bytes_per_cycle: int = param(1, "wire between one EMC and the TASICs, each way", unit="bytes", low=1, high=8,
         source="3.2 GB/s of a node over 32 EMCs at 100 MHz", standing=DERIVED, matters="transfers", read_by=_TASIC)
 
@@ -183,31 +171,33 @@ class SdramConfig:
         source="thesis 2.2.6; 2.2.7 halves the total by mistake", standing=THESIS,
         matters="transfers", state=True, read_by=_TEXTURE)
     trcd_cycles: int = param(3, "ACT to READ or WRITE", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED, matters="transfers", read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="transfers", read_by=_SDRAM, moved=(2, 4))
     trp_cycles: int = param(3, "PRE to ACT", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED, matters="transfers", read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="transfers", read_by=_SDRAM, moved=(2, 4))
     cl_cycles: int = param(3, "READ to first byte", unit="cycles", low=1, high=255,
-        source="fits table 2", standing=FITTED, matters="reads", read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="reads", read_by=_SDRAM, moved=(2, 4))
     twr_cycles: int = param(2, "last written byte to PRE", unit="cycles", low=0, high=255,
-        source="fits table 2", standing=FITTED, matters="writes", read_by=_SDRAM)
+        source="fits table 2", standing=FITTED, matters="writes", read_by=_SDRAM, moved=(1, 3))
     tras_cycles: int = param(6, "ACT to PRE, same bank", unit="cycles", low=1, high=255,
         source="typical part of the time; table 2 does not reach it", standing=INVENTED,
-        matters="transfers", read_by=_SDRAM)
+        matters="transfers", read_by=_SDRAM, moved=(5, 7))
     trc_cycles: int = param(10, "ACT to ACT, same bank", unit="cycles", low=1, high=255,
         source="typical part of the time; table 2 does not reach it", standing=INVENTED,
-        matters="transfers", read_by=_SDRAM)
+        matters="transfers", read_by=_SDRAM, moved=(9, 12))
     trrd_cycles: int = param(2, "ACT to ACT, other bank", unit="cycles", low=1, high=255,
         source="typical part of the time; table 2 does not reach it", standing=INVENTED,
-        matters="transfers", read_by=_SDRAM)
+        matters="transfers", read_by=_SDRAM, moved=(1, 4))
     trfc_cycles: int = param(10, "REF to ACT", unit="cycles", low=1, high=255,
-        source="typical part of the time", standing=INVENTED, matters="refresh", read_by=_SDRAM)
+        source="typical part of the time", standing=INVENTED, matters="refresh", read_by=_SDRAM, moved=(12,))
     refresh: bool = param(False, "refresh one row in 15.6 us", unit="",
         source="absent from table 2; about 0.7 % where it is on", standing=DERIVED,
         matters="transfers", read_by=_SDRAM_USE)
     refresh_interval_cycles: int = param(1560, "from one refreshed row to the next", unit="cycles",
-        low=64, high=1_000_000, source="15.6 us at 100 MHz", standing=INVENTED, matters="refresh", read_by=_SDRAM_USE)
+        low=64, high=1_000_000, source="15.6 us at 100 MHz", standing=INVENTED, matters="refresh",
+        read_by=_SDRAM_USE, moved=(780,))
     check_commands: bool = param(False, "every access is scheduled, every command checked", unit="",
-        source="an option of the model; times do not change", standing=INVENTED, matters="option", read_by=_SDRAM_USE)
+        source="an option of the model; times do not change", standing=INVENTED, matters="option",
+        read_by=_SDRAM_USE, moved=(True,))
     equal_slots: bool = param(True, "accesses take equal slots (false: a greedy controller)", unit="",
         source="table 2", standing=DERIVED, matters="transfers", read_by=_SDRAM_USE)
 
@@ -223,13 +213,17 @@ class GniConfig:
     gp_memory_mb_per_second: int = param(200, "path to GP memory", unit="MB/s", low=1, high=1_000_000,
         source="thesis 3.8", standing=THESIS, matters="paths", read_by=_GNI)
     gp_buffers: int = param(4, "parcels on their way to one GP", unit="parcels", low=1, high=256,
-        source="two keep the path to GP memory busy; not printed", standing=INVENTED, matters="results", read_by=_GNI)
+        source="two keep the path to GP memory busy; not printed", standing=INVENTED, matters="results",
+        read_by=_GNI, moved=(2, 8))
     load_parts: int = param(3, "parts of a load on their way", unit="parts", low=1, high=256,
-        source="two keep the path from GP memory busy; not printed", standing=INVENTED, matters="loads", read_by=_GNI)
+        source="two keep the path from GP memory busy; not printed", standing=INVENTED, matters="loads",
+        read_by=_GNI, moved=(2, 6))
     part_blocks: int = param(16, "blocks of 32 bytes in a part of a load", unit="blocks", low=1, high=65535,
-        source="a bicubic patch is 15 blocks; not printed", standing=INVENTED, matters="loads", read_by=_GNI)
+        source="a bicubic patch is 15 blocks; not printed", standing=INVENTED, matters="loads",
+        read_by=_GNI, moved=(8, 32))
     port_buffers: int = param(2, "rounds for GPs that the TASICs of a module hold", unit="rounds", low=1, high=256,
-        source="one comes in while one waits; not printed", standing=INVENTED, matters="results", read_by=_GNI_PORT)
+        source="one comes in while one waits; not printed", standing=INVENTED, matters="results",
+        read_by=_GNI_PORT, moved=(1, 4))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,13 +232,13 @@ class CompositionConfig:
 
     emc_bytes_per_cycle: int = param(2, "wires from an EMC to the same EMC of the next node", unit="bytes",
         low=1, high=64, source="not printed; twice what an EMC has to its TASIC, 6.4 GB/s of a node at 100 MHz",
-        standing=INVENTED, matters="pictures", read_by=_COMPOSITION)
+        standing=INVENTED, matters="pictures", read_by=_COMPOSITION, moved=(1, 4))
     node_cycles: int = param(2, "a byte's arrival at a node to its departure", unit="cycles", low=0, high=1024,
         source="not printed; one to compare and one to hand on", standing=INVENTED,
-        matters="pictures", read_by=_COMPOSITION)
+        matters="pictures", read_by=_COMPOSITION, moved=(1, 4))
     regions_held: int = param(1, "regions in image composition memory, the one being sent among them", unit="regions",
         low=1, high=10, source="room for 10 of 6 bytes; no way to hold more than one is printed",
-        standing=INVENTED, matters="pictures", read_by=_COMPOSITION)
+        standing=INVENTED, matters="pictures", read_by=_COMPOSITION, moved=(2,))
     overlap: bool = param(True, "a node draws the next region while one is sent", unit="",
         source="thesis 3.6, footnote: memory of its own for it", standing=DERIVED,
         matters="pictures", read_by=_COMPOSITION)
@@ -262,6 +256,7 @@ class NodeConfig(Shown):
     array: ArrayConfig = section(ArrayConfig)
     lee: LeeConfig = section(LeeConfig)
     igc: IgcConfig = section(IgcConfig)
+    extra: ExtraConfig = section(ExtraConfig)
     tasic: TasicConfig = section(TasicConfig)
     sdram: SdramConfig = section(SdramConfig)
     gni: GniConfig = section(GniConfig)
@@ -310,8 +305,9 @@ class NodeConfig(Shown):
 
     @property
     def sha256(self) -> str:
-        """Fingerprint of the effective values; equal for equal machines, whatever file they came from."""
-        text = json.dumps(self.values, sort_keys=True, separators=(",", ":"))
+        """Fingerprint of the effective values; equal for equal machines, whatever file or version they came from."""
+        values = {key: value for key, known, value, default in leaves(self) if not known.added or value != default}
+        text = json.dumps(values, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
     def seconds(self, cycles: int) -> float:

@@ -13,7 +13,7 @@ from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 
 if TYPE_CHECKING:
-    from pixelflow.node.account.run_report import guesses, set_in_vain
+    from pixelflow.node.account.guesses import guesses, set_in_vain
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.parts.sdram.rules import sdram_distances
@@ -58,9 +58,9 @@ _LATER = {
     "SavedRun": "replay.saved_run",
     "UntimedRun": "account.untimed_run",
     "Upcoming": "run.streams.upcoming",
-    "guesses": "account.run_report",
+    "guesses": "account.guesses",
     "sdram_distances": "parts.sdram.rules",
-    "set_in_vain": "account.run_report",
+    "set_in_vain": "account.guesses",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""
 

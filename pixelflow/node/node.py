@@ -154,7 +154,7 @@ class Node(NodeState):
             score = scores[key].score
             play(score, effects)
         else:
-            analysis, score = analysis_of(program, self.config.igc), Score()
+            analysis, score = analysis_of(program, self.config), Score()
             lanes = OnLanes(analysis, self.array, self.texture, Bus(), Noting(effects, score))
             runner = AsSoonAsPossible(program, self.config, lanes, entry=entry, max_cycles=max_cycles)
             runner.run()
@@ -241,7 +241,7 @@ class Node(NodeState):
         effects: SideEffects | None = None,
     ) -> Performance:
         """Return what carries out the steps of a run on this node: with data, or without (``function`` false)."""
-        analysis = analysis_of(program, self.config.igc)
+        analysis = analysis_of(program, self.config)
         if function:
             return OnLanes(analysis, self.array, self.texture, bus, effects)
         if entry is not None or len(program.entries) == 1:

@@ -157,8 +157,8 @@ def tessellate(
     """Compute points and unit normals of patches at k x k parameters by microcode on a simulated node.
 
     ``samples`` is k for all patches or one k per patch, 2 to 16; u = i/(k-1) and v = j/(k-1). ``library`` is one
-    of ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the overlapped schedule where the control points
-    are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
+    of ``LIBRARIES``; None chooses ``tuned``, or ``tuned-finite`` for the schedule of shared columns where the control
+    points are small enough that nothing can overflow. ``engine`` is the name of a lane engine, or ``auto`` for
     the fastest that works here. ``method`` says how control points reach the PEs, and in which order the work is done.
     ``progress`` is called with what each pass is about to do. ``watch`` is called with the node before it runs, so that
     others can subscribe to its bus. ``after`` is called as soon as each pass has run, while its points and normals are
@@ -173,7 +173,7 @@ def tessellate(
     if len(counts) != len(patches):
         raise InputError(Fault(f"{len(counts)} sample counts for {len(patches)} patches"))
     method = Method() if method is None else method
-    floats = library_for(library, patches, finite=method.overlapped)
+    floats = library_for(library, patches, finite=method.shares_columns)
     check_nets(patches)
     session = new_session(config, engine, floats, method)
     session.after = after

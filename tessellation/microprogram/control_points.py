@@ -16,7 +16,7 @@ from tessellation.plan.memory_map import MemoryMap
 from tessellation.plan.precision import SINGLE, StoredFormat
 from tessellation.plan.stages import Stage
 
-__all__ = ["ControlPointSource", "LeeControlPoints", "enable_quadrant"]
+__all__ = ["ControlPointSource", "LeeControlPoints", "enable_quadrant", "enable_square"]
 
 
 class ControlPointSource(Protocol):
@@ -65,6 +65,13 @@ class LeeControlPoints:
             for index, bits in enumerate(self._values[placement.patch][first : first + count]):
                 builder.emit("EMC_TreeIntoMem_Li", Mem(self._start + index * size), size, 0, 0, bits)
         builder.emit("EMC_SetEnab")
+
+
+def enable_square(builder: Builder, placement: Placement) -> None:
+    """Emit the enable of the PEs of a patch's own square alone: 9 cycles."""
+    enable_quadrant(builder, placement)
+    builder.emit("EMC_TreeLTZero_Li", 0, 1, 1, 0, -(placement.x + placement.side))
+    builder.emit("EMC_TreeLTZero_Li", 0, 1, 0, 1, -(placement.y + placement.side))
 
 
 def enable_quadrant(builder: Builder, placement: Placement) -> None:

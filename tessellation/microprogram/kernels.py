@@ -15,7 +15,7 @@ from microcode import Builder, Imm, Mem, Register
 from pixelflow.config import ArrayConfig
 from pixelflow.node import figure9
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant
+from tessellation.microprogram.control_points import ControlPointSource, enable_quadrant, enable_square
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
@@ -57,18 +57,21 @@ def emit_lee(builder: Builder, array: ArrayConfig) -> None:
                     builder.emit("EMC_SetLEE", module, emc, register, index, value)
 
 
-def emit_addresses(builder: Builder, memory: MemoryMap, work: Pass, base: Mapping[int, int], place: Mem) -> None:
+def emit_addresses(
+    builder: Builder, memory: MemoryMap, work: Pass, base: Mapping[int, int], place: Mem, *, exclusive: bool = False
+) -> None:
     """Emit the load of base addresses and size marks: 1 + 2 + 2 + 4 + 3 = 12 cycles a patch (table 3).
 
     ``base`` gives for each patch where its data begin in each SDRAM; its 24 bits go to ``place``. The other five
     bytes' worth of cycles of a 4-byte address and a size mark carry what Bernstein loads need to know (invented): two
     mark bytes hold the size code plus the sample's column, and plus its row. PEs beyond a patch's own square keep such
     bytes until their own patch is loaded; those of no patch keep them for good, and their results are never read.
+    Where ``exclusive``, a patch's own square alone is enabled, by two more compares: 16 cycles a patch.
     """
     builder.mark(Stage.ADDRESSES.value)
     mark = Mem(memory["administrative"].start)
     for placement in work.placements:
-        enable_quadrant(builder, placement)
+        (enable_square if exclusive else enable_quadrant)(builder, placement)
         builder.emit("EMC_TreeIntoMem_Li", place, 3, 0, 0, base[placement.patch])
         code = (placement.code - placement.x) + 256 * (placement.code - placement.y)
         builder.emit("EMC_TreeIntoMem_Li", mark, 2, 1, 256, code)

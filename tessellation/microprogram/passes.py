@@ -24,8 +24,8 @@ from tessellation.microprogram.kernels import (
     select_by_marks,
 )
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.overlapped import Banks, emit_overlapped, extra_memory
 from tessellation.microprogram.ports import ADDRESS_PLACE, ARRIVED, emit_cleared_ports
+from tessellation.microprogram.shared_columns import Banks, emit_shared_columns, extra_memory
 from tessellation.microprogram.texture_source import SENDS, TextureControlPoints
 from tessellation.microprogram.write_back import WriteBack, WrittenFloat, WrittenFloats
 from tessellation.plan.columns import column_values, point_reads, reads_of
@@ -48,6 +48,7 @@ __all__ = [
     "Plan",
     "WrittenPass",
     "pass_program",
+    "schedule_named",
     "write_back",
 ]
 
@@ -65,14 +66,22 @@ CACHING_WAYS = ("explicit", "base", "alternate")
 """Ways of keeping results in texture memory (appendix B): an address for each word, a base for three PEs, or that with
 alternate banks."""
 
-SCHEDULES = ("thesis", "overlapped")
-"""Orders of work: that of table 11, and the one of this project (`overlapped.py`)."""
+SCHEDULES = ("thesis", "shared-columns")
+"""Orders of work: that of table 11, and the one of this project (`shared_columns.py`)."""
+
+_FORMER_SCHEDULES = {"overlapped": "shared-columns"}
+"""Names of before, understood for one release."""
 
 
-_MOST_OF_THESIS, _MOST_OVERLAPPED = 6, 4
+_MOST_OF_THESIS, _MOST_SHARED = 6, 4
 """The largest parts in which results leave beside a read, in bytes. From two modules at a time, each to a GP of its
 own, or from one to the only GP, a byte takes 1,024 cycles; between two bicubic reads the EMCs work for some 5,700 in
-the schedule of the thesis and for 3,000 in the overlapped one."""
+the schedule of the thesis and for 3,000 in that of shared columns."""
+
+
+def schedule_named(name: str) -> str:
+    """Return the name of a schedule for that name or a former one; any other name stays as it is."""
+    return _FORMER_SCHEDULES.get(name, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +103,14 @@ class Method:
     results: str = "direct"
     """How points and normals get back."""
     gps: int | None = None
-    """GPs that take results; None is 1 in the schedule of the thesis, and all of a node in the overlapped one."""
+    """GPs that take results; None is 1 in the schedule of the thesis, and all of a node in that of shared columns."""
+    exclusive: bool = False
+    """Whether base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
     cache: str | None = None
     """How results are kept in texture memory after a pass; None where they are not."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "schedule", schedule_named(self.schedule))
         for what, name, known in (
             ("way of the control points", self.control_points, CONTROL_POINTS),
             ("schedule", self.schedule, SCHEDULES),
@@ -112,7 +124,7 @@ class Method:
         if self.sends not in SENDS:
             raise InputError(Fault(f"{self.sends} sends per block", hint=f"allowed: {', '.join(map(str, SENDS))}"))
         if self.control_points == "lee" and self.schedule != "thesis":
-            raise InputError(Fault("the overlapped schedule needs control points from texture memory"))
+            raise InputError(Fault("the schedule of shared columns needs control points from texture memory"))
         if self.fine and not self.from_texture:
             raise InputError(Fault("fine-grain results leave beside reads of texture memory, and the LEE reads none"))
         if self.cache is not None and self.coarse:
@@ -147,9 +159,9 @@ class Method:
         return self.results in ("gp-coarse", "gp-both")
 
     @property
-    def overlapped(self) -> bool:
+    def shares_columns(self) -> bool:
         """True for the schedule of this project."""
-        return self.schedule == "overlapped"
+        return self.schedule == "shared-columns"
 
     @property
     def long(self) -> bool:
@@ -169,11 +181,11 @@ class Method:
     def layout(self, counts: tuple[int, int]) -> MemoryMap:
         """Return the layout of PE memory; raises InputError where long mantissas do not fit."""
         size = self.mantissa_bytes + 1
-        return fitting_map(*counts, extra=extra_memory(size) if self.overlapped else (), value_bytes=size)
+        return fitting_map(*counts, extra=extra_memory(size) if self.shares_columns else (), value_bytes=size)
 
     def both_banks(self, config: NodeConfig) -> bool:
         """Whether the database lies in both banks; its EMCs must then be even in number, to take turns."""
-        return self.overlapped and config.array.emcs_per_module % 2 == 0
+        return self.shares_columns and config.array.emcs_per_module % 2 == 0
 
     def returned(self, written: WrittenPass, config: NodeConfig) -> Returned:
         """Return who sends the results of a pass, and where they go."""
@@ -182,7 +194,7 @@ class Method:
     def gps_of(self, config: NodeConfig) -> int:
         """Return the GPs that take results; raise InputError where the node has not as many."""
         if self.gps is None:
-            return config.gni.gp_count if self.overlapped else 1
+            return config.gni.gp_count if self.shares_columns else 1
         if not 1 <= self.gps <= config.gni.gp_count:
             raise InputError(Fault(f"results to {self.gps} GPs", hint=f"allowed: 1 to {config.gni.gp_count}"))
         return self.gps
@@ -196,13 +208,13 @@ class Method:
 
     @property
     def raster(self) -> bool:
-        """Whether patches are placed in rows, which the computed addresses of the overlapped schedule need."""
-        return self.overlapped
+        """Whether patches are placed in rows, which the computed addresses of the schedule of shared columns need."""
+        return self.shares_columns
 
     def values(self, patch: Patch) -> np.ndarray:
         """Return the words of a patch in the order in which texture memory holds them: uint32[n]."""
         reordered = self.layout(patch.counts).reordered
-        if self.overlapped:
+        if self.shares_columns:
             return column_values(patch, self.stored, reordered=reordered)
         return self.stored.packed(stored_patterns(patch, self.stored, reordered=reordered))
 
@@ -261,7 +273,7 @@ class PassWork:
 def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
     """Return what is written back beside the reads of a pass: its own points, those left over before, or both."""
     plan, memory = work.plan, work.plan.memory
-    reads = reads_of(work.batches) if method.overlapped else work.batches
+    reads = reads_of(work.batches) if method.shares_columns else work.batches
     before = None
     if plan.before is not None:
         left = tuple(WrittenFloat(plan.before.memory[name].start) for name in RESULTS[plan.before.gone :])
@@ -270,7 +282,7 @@ def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
     if before is not None and own is not None and not _in_time(before, own, reads):
         own = None
     narrow_to = memory["temporaries"].start + 2 * memory.value_bytes if method.long else None
-    most = _MOST_OVERLAPPED if method.overlapped else _MOST_OF_THESIS
+    most = _MOST_SHARED if method.shares_columns else _MOST_OF_THESIS
     return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to)
 
 
@@ -281,7 +293,7 @@ def _in_time(before: WrittenFloats, own: WrittenFloats, reads: int) -> bool:
 
 def _points(plan: Plan, config: NodeConfig, method: Method) -> WrittenFloats:
     memory = plan.memory
-    if method.overlapped:
+    if method.shares_columns:
         ends = point_reads(memory, method.stored)
     else:
         ends = point_batches(
@@ -307,10 +319,10 @@ def pass_program(work: PassWork, library: FloatLibrary, config: NodeConfig, meth
         emit_lee(builder, config.array)
     beside = write_back(work, config, method)
     beside.emit_ahead(builder)
-    if method.overlapped:
+    if method.shares_columns:
         room = AddressMap(config.sdram).number(Cell(1, 0, 0))
         banks = Banks(room, alternate=method.both_banks(config))
-        emit_overlapped(builder, memory, plan.work, library, work.bases, work.batches, banks, method.stored, beside)
+        emit_shared_columns(builder, memory, plan.work, library, work.bases, work.batches, banks, method.stored, beside)
     else:
         _emit_thesis(builder, work, library, method, beside)
     if method.long:
@@ -326,7 +338,7 @@ def _emit_thesis(builder: Builder, work: PassWork, library: FloatLibrary, method
     source: ControlPointSource
     if method.from_texture:
         emit_cleared_ports(builder, passed)
-        emit_addresses(builder, memory, passed, work.bases, ADDRESS_PLACE)
+        emit_addresses(builder, memory, passed, work.bases, ADDRESS_PLACE, exclusive=method.exclusive)
         source = TextureControlPoints(memory, work.batches, method.sends, beside)
     else:
         beside.emit_alone(builder)

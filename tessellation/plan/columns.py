@@ -1,4 +1,4 @@
-"""The order of the control values in the overlapped schedule: each of four PEs gets those of its own columns.
+"""The order of the control values in the schedule of shared columns: each of four PEs gets those of its own columns.
 
 For each evaluation and each group of four columns, PE y = 0 .. 3 of a block takes column y of the group, row by row.
 One transfer brings 16 bytes to each of the four, with as many whole values as fit: 4 of binary32, 3, 2 and 2 of 5, 6

@@ -16,7 +16,7 @@ from pixelflow.simd.errors import Fault, InputError
 from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
-__all__ = ["RegionRun", "Rendering", "plain_triangles", "render", "require_plain", "require_region"]
+__all__ = ["RegionRun", "Rendering", "plain_triangles", "region_programs", "render", "require_plain", "require_region"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +90,14 @@ def render(
         _collect(node, pixels, region, picture)
         done.append(RegionRun(region.left, region.top, len(region.triangles), run))
     return Rendering(picture, tuple(done))
+
+
+def region_programs(frame: Frame) -> tuple[Program, ...]:
+    """Return the programs with which a node draws a frame of opaque triangles, region by region."""
+    triangles = plain_triangles(frame)
+    data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
+    drawn = regions(triangles, frame.width, frame.height)
+    return tuple(region_program(data, region, frame.background) for region in drawn)
 
 
 def require_region(config: NodeConfig) -> None:

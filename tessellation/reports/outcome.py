@@ -160,7 +160,7 @@ def _beside(runs: Sequence[Run]) -> str:
 def _method_text(result: Tessellation) -> str:
     method = result.method
     way = f"schedule {method.schedule}" if method.from_texture else "control points by LEE"
-    sends = f", {method.sends} sends" * (method.from_texture and not method.overlapped)
+    sends = f", {method.sends} sends" * (method.from_texture and not method.shares_columns)
     mantissa = f", mantissas of {method.mantissa_bytes} bytes{' (hybrid)' * method.hybrid}" * method.long
     returned = f", results {method.results} to {counted(result.gps, 'GP')}" if method.to_gps else ""
     return f"{way}{sends}{mantissa}{returned}"

@@ -44,7 +44,7 @@ _SCHEDULE = Basis(Standing.INVENTED, "everything that a pass executes, by schedu
 _ORDER = Basis(Standing.THESIS, "the order of work of section 4.1.3")
 _ALL_SIZES = (4, 8, 16)
 
-SCHEDULES = {"thesis": "plain", "overlapped": "tuned-finite"}
+SCHEDULES = {"thesis": "plain", "shared-columns": "tuned-finite"}
 """The schedules whose stages are shown, each with its library."""
 
 

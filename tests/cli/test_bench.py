@@ -36,7 +36,7 @@ def test_options_of_other_measurements_are_refused(pixelflow, words: list[str]) 
     ],
 )
 def test_rounds_are_told_on_standard_error(pixelflow, monkeypatch, what: str, first: str, last: str) -> None:
-    monkeypatch.setattr(rasterizing, "_TRIANGLES", 100)
+    monkeypatch.setattr(rasterizing, "TRIANGLES", 100)
     monkeypatch.setattr(speed, "_TRIANGLES", 1)
     monkeypatch.setattr(speed, "_SIZE", (32, 24))
     told = pixelflow("bench", what, "--rounds", "2").err.splitlines()
@@ -52,7 +52,7 @@ def test_fresh_processes_are_timed_beside_the_shortest(pixelflow) -> None:
 
 def test_speeds_of_the_vector_unit_are_those_of_what_it_carried_out(pixelflow, monkeypatch) -> None:
     """Counts by hand: a pass through the kernel takes a number of instructions, each of 1,024 threads the same."""
-    monkeypatch.setattr(rasterizing, "_TRIANGLES", 100)
+    monkeypatch.setattr(rasterizing, "TRIANGLES", 100)
     monkeypatch.setattr(speed, "_TRIANGLES", 3)
     monkeypatch.setattr(speed, "_SIZE", (32, 24))
     found = json.loads(pixelflow("bench", "larrabee", "--rounds", "1", "--json").out)["larrabee"]

@@ -96,9 +96,14 @@ def test_read_by_is_true() -> None:
 
     program = assemble(PROGRAM)
     seen: set[str] = set()
-    sections = {name: getattr(TINY, name) for name in ("array", "lee", "igc", "tasic", "sdram", "gni", "composition")}
+    sections = {
+        name: getattr(TINY, name) for name in ("array", "lee", "igc", "extra", "tasic", "sdram", "gni", "composition")
+    }
     config = NodeConfig(**{name: watched(section, f"{name}.", seen) for name, section in sections.items()})
+    sections["igc"] = replace(TINY.igc, supply=200)
+    supplied = NodeConfig(**{name: watched(section, f"{name}.", seen) for name, section in sections.items()})
     seen.clear()  # the checks of the tree itself have read everything
+    Node(supplied).run(program)
     run = Node(config).run(program)
     composition_time([[RegionWork(run.cycles, 0)]], config)
     claimed = {key for key, about, _, _ in LEAVES if about.read_by is not None}

@@ -178,7 +178,7 @@ ABILITIES: dict[str, Callable] = {
 
 def abilities() -> list[str]:
     counts = {}
-    for schedule, library in (("thesis", "plain"), ("thesis", "tuned"), ("overlapped", "tuned-finite")):
+    for schedule, library in (("thesis", "plain"), ("thesis", "tuned"), ("shared-columns", "tuned-finite")):
         run = bench().tessellation(4, schedule=schedule, library=library)
         found: Counter[str] = Counter()
         for executed, one in zip(run.executed, run.program.instructions, strict=True):

@@ -30,19 +30,19 @@ def _same(schedule: str, library: str, engines: tuple[str, ...], count: int) -> 
         assert other.cycles_by_stage == rows.cycles_by_stage
 
 
-@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("overlapped", "tuned-finite")])
+@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("shared-columns", "tuned-finite")])
 def test_samples_and_cycles_are_those_of_the_compiled_engine(schedule: str, library: str) -> None:
     _same(schedule, library, ("compiled", "macro"), 4)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("overlapped", "tuned-finite")])
+@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("shared-columns", "tuned-finite")])
 def test_samples_and_cycles_are_those_of_all_engines(schedule: str, library: str) -> None:
     _same(schedule, library, ("rows", "compiled", "macro", "macro-checked"), 16)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("overlapped", "tuned-finite")])
+@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("shared-columns", "tuned-finite")])
 def test_a_full_pass_of_512_patches(schedule: str, library: str) -> None:
     nets = np.random.default_rng(1995).random((512, 4, 4, 3), np.float32)
     states, cycles = [], []

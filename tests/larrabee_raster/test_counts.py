@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from larrabee_bridge import rasterizing
 from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.raster.timing import ablation, together
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
-from larrabee_bridge import rasterizing
 from pixelflow.cli.main import main
 from tests.larrabee_raster.scenes import HEIGHT, WIDTH, equilateral, family, triangles_of
 

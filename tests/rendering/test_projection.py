@@ -199,7 +199,7 @@ def sphere_like(rows: int, columns: int, seed: int) -> Patch:
 
 METHODS = [
     pytest.param(Method(), id="thesis"),
-    pytest.param(Method(schedule="overlapped", cache="explicit"), id="overlapped, and kept in texture memory"),
+    pytest.param(Method(schedule="shared-columns", cache="explicit"), id="shared columns, and kept in texture memory"),
     pytest.param(Method(results="gp-coarse"), id="results during the next pass"),
     pytest.param(Method(control_points="lee"), id="lee", marks=pytest.mark.slow),
     pytest.param(Method(mantissa_bytes=5), id="long", marks=pytest.mark.slow),

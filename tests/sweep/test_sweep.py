@@ -53,7 +53,7 @@ def test_a_row_is_what_the_command_itself_says(folder: Path, capsys: pytest.Capt
 
 
 def test_tessellations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--set", "samples=2", "--set", "schedule=thesis,overlapped", "--set", "engine=rows"]
+    arguments = ["--set", "samples=2", "--set", "schedule=thesis,shared-columns", "--set", "engine=rows"]
     arguments += ["--out", "t.jsonl"]
     assert main(["sweep", "tessellate", "enneper", *arguments]) == 0
     found = [json.loads(line) for line in Path("t.jsonl").read_text().splitlines()]
@@ -262,3 +262,12 @@ def test_ctrl_c_keeps_finished_points(folder: Path, jobs: str) -> None:
     assert (process.returncode, out) == (130, "")
     assert "the finished points are in p.csv" in err and "Traceback" not in err
     assert [row["param.N"] for row in rows((folder / "p.csv").read_text())] == ["1", "2"]
+
+
+def test_the_former_name_of_a_schedule_is_the_same_point(folder: Path) -> None:
+    tables = []
+    for name in ("overlapped", "shared-columns"):
+        arguments = ["--set", "samples=2", "--set", f"schedule={name}", "--out", f"{name}.csv"]
+        assert main(["sweep", "tessellate", "enneper", *arguments]) == 0
+        tables.append(Path(f"{name}.csv").read_text())
+    assert tables[0] == tables[1] and "shared-columns" in tables[0]

@@ -41,7 +41,7 @@ def forget(found: PatchManager) -> None:
 
 @pytest.mark.parametrize(
     ("way", "schedule"),
-    [("explicit", "thesis"), ("base", "overlapped"), ("alternate", "thesis"), ("alternate", "overlapped")],
+    [("explicit", "thesis"), ("base", "shared-columns"), ("alternate", "thesis"), ("alternate", "shared-columns")],
 )
 def test_several_passes_come_back(way: str, schedule: str) -> None:
     found = manager(16, Method(schedule=schedule, cache=way))

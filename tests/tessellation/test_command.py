@@ -66,7 +66,7 @@ def test_ways_of_the_control_points_give_one_mesh(capsys, tmp_path):
     for name, options in (
         ("texture", ["--sends", "2"]),
         ("lee", ["--control-points", "lee"]),
-        ("overlapped", ["--schedule", "overlapped", "--library", "tuned"]),
+        ("shared-columns", ["--schedule", "shared-columns", "--library", "tuned"]),
     ):
         target = tmp_path / f"{name}.npz"
         code, out, _ = run(capsys, "enneper", *ON_TINY, *options, "--json", "-o", target)
@@ -76,7 +76,7 @@ def test_ways_of_the_control_points_give_one_mesh(capsys, tmp_path):
         cycles[name] = found["result"]["by_stage"]
     assert meshes[0] == meshes[1] == meshes[2]
     assert cycles["texture"]["distribution"] == 15 * 326 and "distribution" not in cycles["lee"]
-    assert "exchange of columns" in cycles["overlapped"]
+    assert "exchange of columns" in cycles["shared-columns"]
 
 
 def test_longer_mantissas(capsys):
@@ -111,14 +111,14 @@ def test_a_file_with_mixed_samples(capsys, tmp_path):
         (["teapot", "--samples", "4.5"], 2, "expected 2 to 16"),
         (["teapot", "--library", "tuned-finit"], 2, "did you mean tuned-finite"),
         (["teapot", "--engine", "row"], 2, "did you mean rows"),
-        (["teapot", "--schedule", "overlaped"], 2, "did you mean overlapped"),
+        (["teapot", "--schedule", "shared-colums"], 2, "did you mean shared-columns"),
         (["teapot", "--sends", "3"], 2, "--sends"),
         (["teapot", "--replication", "4", "--preset", "tiny"], 3, "patches stored in 4 modules"),
-        (["teapot", "--control-points", "lee", "--schedule", "overlapped"], 2, "from texture memory"),
+        (["teapot", "--control-points", "lee", "--schedule", "shared-columns"], 2, "from texture memory"),
         (["teapot", "--control-points", "lee", "--replication", "2"], 2, "no module holds patches"),
         (["teapot", "--control-points", "lee", "--load", "gp"], 2, "which the LEE does not use"),
         (["teapot", "--control-points", "lee", "--results", "gp-fine"], 2, "leave out --results"),
-        (["teapot", "--schedule", "overlapped", "--sends", "4"], 2, "leave out --sends"),
+        (["teapot", "--schedule", "shared-columns", "--sends", "4"], 2, "leave out --sends"),
         (["teapot", "--gps", "2"], 2, "go to no GP"),
         (["teapot", "--gps", "2", "--results", "gp", "-D", "gni.gp_count=1"], 3, "results to 2 GPs"),
         (["teapot", "--results", "gp-corase"], 2, "did you mean gp-coarse"),

@@ -31,7 +31,7 @@ def digests(one: Session) -> list[str]:
     return [memory.digest() for memory in one.node.texture_memory]
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 @pytest.mark.parametrize("replication", [1, 2])
 def test_a_loaded_database_is_the_one_that_is_written_at_once(schedule, replication, teapot):
     odd = [Patch(np.random.default_rng(n).normal(size=(n, 4, 3))) for n in (3, 5, 8)]
@@ -54,7 +54,7 @@ def test_a_loaded_database_is_the_one_that_is_written_at_once(schedule, replicat
     "method",
     [
         Method(),
-        Method(schedule="overlapped"),
+        Method(schedule="shared-columns"),
         Method(control_points="lee"),
         Method(mantissa_bytes=5, hybrid=True),
         Method(sends=1),

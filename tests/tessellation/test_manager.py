@@ -13,7 +13,7 @@ from tessellation.plan.stages import Stage
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 def test_marked_patches_are_tessellated_and_the_others_left(schedule, teapot):
     manager = PatchManager({3: 40}, config=SMALL, method=Method(schedule=schedule))
     handles = [manager.add(patch) for patch in teapot]

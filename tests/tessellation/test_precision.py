@@ -40,9 +40,9 @@ def test_results_are_better_than_in_binary32(size, hybrid, teapot):
 @pytest.mark.parametrize(
     "long", [Method(mantissa_bytes=4), Method(mantissa_bytes=5, hybrid=True)], ids=["4 bytes", "5 bytes, hybrid"]
 )
-def test_the_lee_and_the_overlapped_schedule_give_the_same_bits(long):
+def test_the_lee_and_the_schedule_of_shared_columns_give_the_same_bits(long):
     patches = [Patch(np.random.default_rng(n).normal(size=(3, 6, 3))) for n in range(3)]
-    ways = [long, replace(long, control_points="lee"), replace(long, schedule="overlapped")]
+    ways = [long, replace(long, control_points="lee"), replace(long, schedule="shared-columns")]
     thesis, lee, ours = (tessellate(patches, 4, library="tuned", config=TINY, method=way) for way in ways)
     assert same_bits(thesis, lee) and same_bits(thesis, ours)
     assert ours.cycles < thesis.cycles

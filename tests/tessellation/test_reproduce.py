@@ -203,11 +203,11 @@ def test_passes_by_schedule_and_library(everything):
         "thesis schedule, library plain": 102_656,
         "thesis schedule, library generic": 144_904,
         "thesis schedule, library generic-finite": 128_380,
-        "overlapped schedule, library tuned": 36_771,
-        "overlapped schedule, library tuned-finite": 33_618,
-        "overlapped schedule, library plain": 48_166,
-        "overlapped schedule, library generic": 68_550,
-        "overlapped schedule, library generic-finite": 60_801,
+        "shared-columns schedule, library tuned": 36_771,
+        "shared-columns schedule, library tuned-finite": 33_618,
+        "shared-columns schedule, library plain": 48_166,
+        "shared-columns schedule, library generic": 68_550,
+        "shared-columns schedule, library generic-finite": 60_801,
     }
 
 
@@ -298,7 +298,7 @@ def test_a_bench_can_be_watched():
     assert len(nodes) == 5 and all(isinstance(node, Node) for node in nodes)
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 def test_timing_only_runs_take_the_cycles_of_full_runs(schedule, bench):
     session = Session(THESIS, "rows", library_named("plain"), Method(schedule=schedule))
     marked = {session.add(patch): 4 for patch in [*load("teapot").patches] * 16}

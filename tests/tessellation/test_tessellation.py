@@ -249,7 +249,7 @@ def test_scratch_memory_stays_inside_the_layout(teapot):
 # --- libraries and engines -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 @pytest.mark.parametrize("library", ["plain", "tuned-finite", "generic", "generic-finite"])
 def test_all_libraries_give_the_same_bits(library, schedule, teapot):
     """Where the cross product vanishes, entries for finite operands have no normal to agree on."""

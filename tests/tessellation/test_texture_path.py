@@ -74,7 +74,7 @@ def test_every_surface_has_the_bits_of_the_lee_path_and_is_within_the_limits(mod
     patches = patches_of(model)
     lee, texture, ours = (
         tessellate(patches, samples, library="tuned", method=method)
-        for method in (LEE, Method(), Method(schedule="overlapped"))
+        for method in (LEE, Method(), Method(schedule="shared-columns"))
     )
     assert same_bits(texture, lee) and same_bits(ours, lee)
     assert texture.within_limits and not texture.lost_normals
@@ -123,7 +123,7 @@ def test_every_engine_gives_the_same_bits(teapot):
 
 
 def test_the_program_passes_the_static_checks(teapot):
-    for method in (Method(), Method(schedule="overlapped")):
+    for method in (Method(), Method(schedule="shared-columns")):
         session = Session(SMALL, "rows", library_named("tuned"), method)
         for patch in teapot[:4]:
             session.add(patch)
@@ -131,7 +131,7 @@ def test_the_program_passes_the_static_checks(teapot):
         assert check(session.program(plan)) == []
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 def test_the_checker_of_the_sdrams_finds_nothing_wrong(schedule, teapot):
     checked = replace(SMALL, sdram=replace(SMALL.sdram, check_commands=True))
     ours, plain = (tessellate(teapot[:4], 4, config=c, method=Method(schedule=schedule)) for c in (checked, SMALL))
@@ -234,7 +234,7 @@ def test_what_cannot_be_done_is_refused(teapot):
         (lambda: Method(sends=3), "allowed: 16, 8, 4, 2, 1"),
         (lambda: Method(schedule="thesys"), "did you mean thesis"),
         (lambda: Method(control_points="lea"), "did you mean lee"),
-        (lambda: Method("lee", "overlapped"), "needs control points from texture memory"),
+        (lambda: Method("lee", "shared-columns"), "needs control points from texture memory"),
         (lambda: tessellate(teapot, 4, config=SMALL, method=Method(replication=4)), "allowed: 1, 2"),
         (
             lambda: [tiny.store(control_values(teapot[0]), (0,)) for _ in range(33)],

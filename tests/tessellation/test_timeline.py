@@ -35,7 +35,7 @@ def test_a_wait_of_each_stream():
     assert back - arrival == arrival - 1 > 0, "both signals take as long on their wires"
 
 
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 def test_spans_follow_each_other_and_sum_to_the_account(schedule):
     run = ThesisBench().tessellation(4, schedule=schedule)
     spans = timeline(run)

@@ -22,7 +22,7 @@ LITTLE = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2, panels_per_e
 """32 blocks in two modules."""
 
 WAYS = ["gp-fine", "gp-coarse", "gp-both"]
-OVERLAPPED = Method(schedule="overlapped")
+OVERLAPPED = Method(schedule="shared-columns")
 LONG = Method(mantissa_bytes=4)
 
 
@@ -42,9 +42,9 @@ def executed(method: Method, library: str) -> tuple[Run, Run, Run]:
 @pytest.mark.parametrize(
     ("schedule", "library", "results", "cycles"),
     [
-        ("overlapped", "tuned-finite", "gp-fine", [59_184] * 3),
-        ("overlapped", "tuned-finite", "gp-coarse", [33_618, 50_540, 99_826]),
-        ("overlapped", "tuned-finite", "gp-both", [34_536, 50_540, 75_188]),
+        ("shared-columns", "tuned-finite", "gp-fine", [59_184] * 3),
+        ("shared-columns", "tuned-finite", "gp-coarse", [33_618, 50_540, 99_826]),
+        ("shared-columns", "tuned-finite", "gp-both", [34_536, 50_540, 75_188]),
         ("thesis", "plain", "gp-both", [102_683, 102_708, 127_356]),
     ],
 )
@@ -56,7 +56,7 @@ def test_three_passes_of_512_patches_to_two_gps(schedule, library, results, cycl
 def test_what_the_cycles_of_the_fine_way_are():
     """The points, 24,576 cycles of two paths, leave beside seven reads and the last arithmetic; then the normals."""
     before = executed(OVERLAPPED, "tuned-finite")[0]
-    after = executed(Method(schedule="overlapped", results="gp-fine", gps=2), "tuned-finite")[0]
+    after = executed(Method(schedule="shared-columns", results="gp-fine", gps=2), "tuned-finite")[0]
     assert after.gni_cycles == {"store0": 49_152, "store1": 49_152} and not before.gni_cycles
     more = {name: cycles - before.by_stage.get(name, 0) for name, cycles in after.by_stage.items()}
     assert {name: cycles for name, cycles in more.items() if cycles} == {
@@ -80,7 +80,7 @@ directly = cache(mixed)
 
 
 @pytest.mark.parametrize(("results", "gps"), [("gp-fine", 2), ("gp-coarse", 1), ("gp-both", 1), ("gp-both", 2)])
-@pytest.mark.parametrize("schedule", ["thesis", "overlapped"])
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
 def test_every_way_has_the_bits_of_the_direct_one(schedule, results, gps):
     direct, method = directly(Method(schedule=schedule)), Method(schedule=schedule, results=results, gps=gps)
     returned = mixed(method)
@@ -94,7 +94,7 @@ def test_every_way_has_the_bits_of_the_direct_one(schedule, results, gps):
         Method("lee", results="gp-coarse"),
         replace(LONG, results="gp-fine"),
         replace(LONG, results="gp-both", hybrid=True),
-        replace(LONG, results="gp-both", schedule="overlapped"),
+        replace(LONG, results="gp-both", schedule="shared-columns"),
         replace(LONG, results="gp-coarse", control_points="lee"),
     ],
     ids=lambda method: f"{method.control_points}-{method.schedule}-{method.mantissa_bytes}-{method.results}",
@@ -112,7 +112,7 @@ def test_the_lee_and_longer_mantissas_too(method, teapot):
 def test_points_wait_for_the_end_where_marks_cannot_change_in_time(teapot):
     """Eight modules to one GP leave more parts of the pass before than there are reads to send them beside."""
     config = NodeConfig(array=ArrayConfig(modules=8, emcs_per_module=2, panels_per_emc=2))
-    method = Method(schedule="overlapped", results="gp-both", gps=1)
+    method = Method(schedule="shared-columns", results="gp-both", gps=1)
     patches, samples = [*teapot[:32], *teapot[:32], teapot[5]], 4
     session = Session(config, "rows", library_named("tuned"), method)
     plans = session.plan({session.add(patch, samples): samples for patch in patches})
@@ -126,7 +126,7 @@ def test_points_wait_for_the_end_where_marks_cannot_change_in_time(teapot):
 
 @pytest.mark.parametrize("results", WAYS)
 def test_timing_only_and_the_static_checks_agree(results, teapot):
-    session = Session(LITTLE, "rows", library_named("tuned"), Method(schedule="overlapped", results=results))
+    session = Session(LITTLE, "rows", library_named("tuned"), Method(schedule="shared-columns", results=results))
     marked = {session.add(patch, 4): 4 for patch in [*teapot] * 2}
     programs = [session.program(plan) for plan in session.plan(marked)]
     assert [check(program) for program in programs] == [[], []]

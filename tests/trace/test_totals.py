@@ -39,7 +39,7 @@ def test_every_format_tells_the_cycles_of_the_account(program: object) -> None:
 @pytest.mark.parametrize(
     ("schedule", "config"),
     [
-        pytest.param("overlapped", TINY, id="overlapped"),
+        pytest.param("shared-columns", TINY, id="shared-columns"),
         pytest.param("thesis", THESIS, id="thesis", marks=pytest.mark.slow),
     ],
 )

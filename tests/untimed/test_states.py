@@ -142,7 +142,7 @@ def test_one_stream_alone() -> None:
 
 
 @pytest.mark.parametrize("engine", ["rows", "macro"])
-@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("overlapped", "tuned-finite")])
+@pytest.mark.parametrize("schedule, library", [("thesis", "plain"), ("shared-columns", "tuned-finite")])
 def test_a_tessellation_pass(schedule: str, library: str, engine: str) -> None:
     """On the macro engine twice: the second run of a program on the node makes the steps of the first."""
     session = Session(TINY, native(engine), library_named(library), Method(schedule=schedule))

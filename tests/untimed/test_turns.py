@@ -107,7 +107,7 @@ def test_of_a_long_run_little_is_kept() -> None:
     long = microcode.assemble("stream tigc\nloop 120\nloop 1000\nTAS_AddCounter 1\nend\nend\n")
     score = Score()
     lanes = OnLanes(
-        analysis_of(long, node.config.igc),
+        analysis_of(long, node.config),
         node.array,
         node.texture,
         node.bus,

@@ -39,7 +39,7 @@ __all__ = ["NAME", "PASSES", "PATCHES", "TESSELLATION", "nets"]
 
 NAME = "bicubic/1"
 PATCHES = 512
-_LIBRARIES = {"thesis": "plain", "overlapped": "tuned-finite"}
+_LIBRARIES = {"thesis": "plain", "shared-columns": "tuned-finite"}
 """The library of each schedule in the published comparison."""
 _WAYS = {"with data": {}, "timing only": {"function": False}, "function only": {"timing": False}}
 """What `Node.run` is told."""

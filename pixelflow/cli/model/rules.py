@@ -69,6 +69,13 @@ RULES = (
         "thesis 2.2.7 serves all EMCs of a module together; the rest is not printed",
     ),
     ModelRule("instruction words of 32 bits with an opcode of 8 bits", Standing.INVENTED, "no encoding is published"),
+    ModelRule(
+        "where igc.supply is a rate: words come in the order of execution, over a path of its own to each IGC, as "
+        "early as its FIFO has room; a routine, or a loop outside of routines, is sent as a whole when it comes first "
+        "and stays in the memory of the IGC until those used later want room; a run begins with nothing there",
+        Standing.INVENTED,
+        "thesis 2.2.2, 2.2.5: GPs send instructions to microcoded IGCs; neither memory, path nor rate is printed",
+    ),
     ModelRule("at the start all PEs are enabled and all memory and registers are 0", Standing.INVENTED, "not printed"),
     ModelRule(
         "addresses and data leave a PE by its output port, data arrive in its input port; a base address is the first "
@@ -130,6 +137,7 @@ RULES = (
 )
 
 NOT_MODELLED = (
+    "delivery of instruction words, unless igc.supply is a rate: they are there at once, as in the thesis",
     "the GPs as processors: they are memories behind the GNI",
     "commands to the nodes over the geometry network: it carries results only",
     "SDRAM mode registers and power-up; what a part holds before it is written",

@@ -20,16 +20,8 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun
-from pixelflow.node.account.run_report import (
-    guesses,
-    guesses_without_time,
-    run_object,
-    run_parts,
-    set_in_vain,
-    times_set_in_vain,
-    untimed_object,
-    untimed_parts,
-)
+from pixelflow.node.account.guesses import guesses, guesses_without_time, set_in_vain, times_set_in_vain
+from pixelflow.node.account.run_report import run_object, run_parts, untimed_object, untimed_parts
 from pixelflow.node.pe_report import (
     FLAGS,
     REGISTERS,

@@ -25,7 +25,7 @@ from tessellation.surface.export import encode, suffix_of
 
 EXAMPLES = (
     "pixelflow serve teapot --samples 8",
-    "pixelflow serve teapot --samples 4 --schedule overlapped --clients 2 --json",
+    "pixelflow serve teapot --samples 4 --schedule shared-columns --json",
     "pixelflow serve teapot --samples 4 -o teapot.ply --per-client",
 )
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     method = method_of(args)
     paths = _outputs(args)
     file = load_patches(args.patches, screen)
-    library = library_for(args.library, file.patches, finite=method.overlapped).name
+    library = library_for(args.library, file.patches, finite=method.shares_columns).name
     server = PatchServer(
         Counter(patch.degrees for patch in file.patches),
         clients=args.clients,

@@ -27,7 +27,7 @@ PATCHES_HELP = f"patch file (.bpt), or a built-in model: {', '.join(BUILT_IN)}"
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",
     "pixelflow tessellate enneper --samples 7 --weld -o enneper.ply",
-    "pixelflow tessellate teapot --schedule overlapped --samples 4 --json",
+    "pixelflow tessellate teapot --schedule shared-columns --samples 4 --json",
 )
 
 
@@ -38,7 +38,7 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     add("--samples", type=_samples, default=[16], metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
     add("--library", choices=(*LIBRARIES, *FORMER_NAMES), default=None,
-        help="float routines (default: tuned; overlapped: tuned-finite where nothing can overflow); "
+        help="float routines (default: tuned; shared-columns: tuned-finite where nothing can overflow); "
              "thesis is the former name of plain")  # fmt: skip
 
 

@@ -6,7 +6,14 @@ import argparse
 
 from pixelflow.cli.shell.arguments import UsageError
 from tessellation import Method
-from tessellation.microprogram.passes import CACHING_WAYS, CONTROL_POINTS, GP_WAYS, RESULT_WAYS, SCHEDULES
+from tessellation.microprogram.passes import (
+    CACHING_WAYS,
+    CONTROL_POINTS,
+    GP_WAYS,
+    RESULT_WAYS,
+    SCHEDULES,
+    schedule_named,
+)
 from tessellation.microprogram.texture_source import SENDS
 from tessellation.plan.precision import MANTISSAS
 from tessellation.plan.texture_layout import REPLICATIONS
@@ -19,8 +26,8 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
         help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
-    add("--schedule", choices=SCHEDULES, default=SCHEDULES[0],
-        help="order of work: the thesis's (default), or overlapped, which takes far fewer cycles")  # fmt: skip
+    add("--schedule", type=schedule_named, choices=SCHEDULES, default=SCHEDULES[0],
+        help="order of work: the thesis's (default), or with columns shared by PEs, in fewer cycles")  # fmt: skip
     add("--sends", type=int, choices=SENDS, default=None, metavar="S",
         help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
     add("--mantissa-bytes", type=int, choices=MANTISSAS, default=3, metavar="N",
@@ -58,19 +65,19 @@ def method_of(args: argparse.Namespace) -> Method:
 
 def _refuse_idle(args: argparse.Namespace) -> None:
     lee, fine = args.control_points == "lee", args.results in ("gp-fine", "gp-both")
-    overlapped, gp = args.schedule == "overlapped", args.load == "gp"
+    shared, gp = args.schedule == "shared-columns", args.load == "gp"
     idle = (
         (lee and args.sends is not None, "--sends", "sends are reads of texture memory, and the LEE reads none"),
         (lee and args.replication is not None, "--replication", "through the LEE no module holds patches"),
         (lee and gp, "--load", "the database goes from the GPs to texture memory, which the LEE does not use"),
-        (lee and overlapped, "--schedule", "the overlapped schedule needs control points from texture memory"),
+        (lee and shared, "--schedule", "the schedule of shared columns needs control points from texture memory"),
         (lee and fine, f"--results {args.results}", "points leave beside reads of texture memory; the LEE reads none"),
     )
     for is_idle, option, reason in idle:
         if is_idle:
             raise UsageError(option, reason, f"leave out {option.split()[0]} or --control-points lee")
-    if overlapped and args.sends is not None:
-        raise UsageError("--sends", "the overlapped schedule reads 8 bytes for two PEs each", "leave out --sends")
+    if shared and args.sends is not None:
+        raise UsageError("--sends", "shared columns are read by 8 bytes for two PEs each", "leave out --sends")
     if args.gps is not None and args.results == "direct":
         raise UsageError("--gps", "results that are read at once go to no GP", "choose another --results")
     if args.cache is not None and args.results in ("gp-coarse", "gp-both"):

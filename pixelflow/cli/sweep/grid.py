@@ -74,6 +74,7 @@ def axis_of(text: str, options: Sequence[argparse.Action], *, parameters: bool) 
         return Axis(name, values, lambda value: ["-D", f"{name}={written_as(value)}"])
     if name in by_name:
         action = by_name[name]
+        values = tuple(_current(action, value) for value in values)
         return Axis(name, values, lambda value: _option_words(shown, action, value))
     if parameters and name.startswith(_PARAMETER):
         return Axis(name, values, lambda value: ["-P", f"{name.removeprefix(_PARAMETER)}={written_as(value)}"], True)
@@ -99,6 +100,12 @@ def _option_words(shown: str, action: argparse.Action, value: Value) -> list[str
     if not isinstance(value, bool):
         raise UsageError(shown, f"{option} is a switch", "its values are true and false")
     return [option] if value else []
+
+
+def _current(action: argparse.Action, value: Value) -> Value:
+    """Return a value as the option has it, where that has former names for some; a wrong one stays as it is."""
+    named = action.type
+    return str(named(value)) if action.choices and isinstance(value, str) and callable(named) else value
 
 
 def _values(shown: str, text: str) -> Iterator[Value]:

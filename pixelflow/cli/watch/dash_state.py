@@ -15,7 +15,7 @@ from pixelflow.node import Node
 from pixelflow.node.pe_report import grid
 from pixelflow.node.run.order.clocked import Clocked
 from pixelflow.node.run.order.tasic_box import TasicBox
-from pixelflow.node.run.streams.semaphore_use import use_of
+from pixelflow.node.run.streams.semaphores import use_of
 from pixelflow.observe import NodeRunView
 from pixelflow.observe.dashboard import Facts, Look, SemaphoreUse, Watch
 from pixelflow.observe.dashboard.state import MapState

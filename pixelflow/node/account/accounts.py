@@ -69,6 +69,7 @@ def _account(
             waits=_with(stream.waits, last.reason, last.cycles),
             stage_waits=_with(stream.stage_waits, stage, last.cycles),
             beside=beside,
+            delivered=None if stream.supply is None else stream.supply.delivered,
         )
     return replace(beside, ledger=ledger, tasic_cycles=runner.tasic_cycles, gni_cycles=runner.gni_cycles)
 

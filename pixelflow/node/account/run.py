@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
+from pixelflow.node.run.costs.words import ProgramWords, words_of
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["RoutineUse", "Run"]
@@ -55,6 +56,8 @@ class Run(Shown):
     tasic_cycles: tuple[int, ...] = ()
     """For each module, cycles from the first access to the last byte of its texture transfers."""
 
+    delivered: int | None = None
+    """Words of instructions that were sent to the IGC; None where they are there at once (`igc.supply`)."""
     repeated: bool = field(default=False, compare=False)
     """Whether the times are those of an earlier run of the program, which did the same (`score.py`)."""
 
@@ -85,6 +88,11 @@ class Run(Shown):
     def streams(self) -> tuple[Run, ...]:
         """This account and the one beside it."""
         return (self,) if self.beside is None else (self, self.beside)
+
+    @property
+    def words(self) -> ProgramWords:
+        """The words of the program's instructions."""
+        return words_of(self.program)
 
     @property
     def total_cycles(self) -> int:

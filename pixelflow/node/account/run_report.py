@@ -1,33 +1,23 @@
-"""The report of a run: cycles, stages, profile by family, routine and source line, and the guesses that took part."""
+"""The report of a run: cycles, stages, profile by family, routine and source line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import compress
+from collections.abc import Iterator
 
-from pixelflow.config import Effective, NodeConfig, Param, leaves
-from pixelflow.isa import Declaration, Transfers, Unit
-from pixelflow.isa.control import HALT, MARK
+from pixelflow.config import NodeConfig
+from pixelflow.node.account.guesses import guesses, guesses_without_time
 from pixelflow.node.account.run import RoutineUse, Run
 from pixelflow.node.account.untimed_run import UntimedRun
 from pixelflow.simd.report import Column, Json, Part, Table, counted, machine_time, number, share, shares
-from pixelflow.simd.units import Standing
 
 __all__ = [
-    "Guesses",
-    "guesses",
-    "guesses_without_time",
     "run_object",
     "run_parts",
-    "set_in_vain",
-    "times_set_in_vain",
     "untimed_object",
     "untimed_parts",
 ]
 
 _MOST_LINES = 20
-_GUESSED = (Standing.FITTED, Standing.INVENTED)
 
 
 # --- a run with its time ---------------------------------------------------------------------------------------------
@@ -192,131 +182,3 @@ def untimed_object(account: UntimedRun) -> dict[str, Json]:
         "moved_bytes": account.moved,
         "guesses": guesses_without_time([account]).as_object(),
     }
-
-
-# --- guesses: values of the configuration, and instructions, that are fitted or invented and took part ----------------
-
-
-@dataclass(frozen=True, slots=True)
-class Guesses:
-    """What runs used that the thesis does not print."""
-
-    values: dict[str, tuple[object, Standing]]
-    """Configuration values by key."""
-    instructions: dict[Standing, list[str]]
-    """Executed mnemonics whose existence or cost is a guess, by standing."""
-
-    def as_object(self) -> dict[str, Json]:
-        """Return both for JSON."""
-        return {
-            "values": [f"{key} = {value} ({standing})" for key, (value, standing) in self.values.items()],
-            "instructions": {standing.value: mnemonics for standing, mnemonics in self.instructions.items()},
-        }
-
-    @property
-    def parts(self) -> list[Part]:
-        """A paragraph of names and counts, and where to read on; nothing where there are none."""
-        sections: dict[str, list[str]] = {}
-        for key in self.values:
-            section, _, name = key.rpartition(".")
-            sections.setdefault(section, []).append(name)
-        found = [
-            f"{section}.{names[0]}" if len(names) == 1 else f"{section}: {', '.join(names)}"
-            for section, names in sections.items()
-        ]
-        counts = [f"{len(mnemonics)} {standing}" for standing, mnemonics in self.instructions.items()]
-        if counts:
-            total = sum(len(mnemonics) for mnemonics in self.instructions.values())
-            found.append(f"{counted(total, 'instruction')} ({', '.join(counts)})")
-        return ["", "guesses used: " + "; ".join(found) + "; see: pixelflow about --model"] if found else []
-
-
-def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
-    """Return the guesses that took part in ``runs`` on the machine of ``config``."""
-    runs = list(runs)
-    part = _TookPart(runs, config)
-    values = {
-        key: (value, about.standing)
-        for key, about, value, default in leaves(config)
-        if about.read_by is not None and about.standing in _GUESSED and part.of(about, value, default)
-    }
-    return Guesses(values, _guessed(part.executed))
-
-
-def guesses_without_time(runs: Iterable[UntimedRun]) -> Guesses:
-    """Return the guesses that took part where no time was simulated: instructions alone."""
-    return Guesses({}, _guessed(_executed(runs)))
-
-
-def _guessed(executed: Iterable[Declaration]) -> dict[Standing, list[str]]:
-    found = {standing: [each.mnemonic for each in executed if each.standing is standing] for standing in _GUESSED}
-    return {standing: mnemonics for standing, mnemonics in found.items() if mnemonics}
-
-
-def set_in_vain(runs: Iterable[Run], effective: Effective) -> list[str]:
-    """Return which values somebody set although nothing that was executed depends on them."""
-    part = _TookPart(list(runs), effective.config)
-    return [
-        f"note: {key} (set by {origin}) made no difference: nothing that was executed depends on it"
-        for key, about, value, default, origin in _set(effective)
-        if about.matters != "limit" and not part.of(about, value, default)
-    ]
-
-
-def times_set_in_vain(effective: Effective) -> list[str]:
-    """Return which values somebody set that are about time, where none was simulated."""
-    return [
-        f"note: {key} (set by {origin}) made no difference: no time was simulated"
-        for key, about, _, _, origin in _set(effective)
-        if not about.state
-    ]
-
-
-def _set(effective: Effective) -> Iterator[tuple[str, Param, object, object, str]]:
-    """Yield key, param, value, default and origin of what is read and is not as the preset has it."""
-    for key, about, value, default in leaves(effective.config):
-        origin = effective.set_by[key]
-        if about.read_by is not None and not origin.startswith("preset "):
-            yield key, about, value, default, origin
-
-
-def _executed(runs: Iterable[Run | UntimedRun]) -> dict[Declaration, None]:
-    """Return the declarations of all instructions that were executed, in the order of the programs."""
-    found: dict[int, Declaration] = {}  # by the object: there is one of each
-    for run in runs:
-        for each in run.streams:
-            done = compress(each.program.instructions, each.executed)
-            found |= {id(instruction.declaration): instruction.declaration for instruction in done}
-    return dict.fromkeys(found.values())
-
-
-class _TookPart:
-    """Which values of a configuration could have made a difference to what was executed."""
-
-    def __init__(self, runs: list[Run], config: NodeConfig) -> None:
-        self.executed = _executed(runs)
-        paths = {path for run in runs for path in run.gni_cycles}
-        loads = {path for path in paths if path.startswith("from_gni")}
-        moved = {each.transfers for each in self.executed} & {Transfers.READ, Transfers.WRITE}
-        self._matters = {
-            "": True,
-            "transfers": bool(moved),
-            "reads": Transfers.READ in moved,
-            "writes": Transfers.WRITE in moved,
-            "refresh": bool(moved) and config.sdram.refresh,
-            "paths": bool(paths),
-            "loads": bool(loads),
-            "results": bool(paths - loads),
-            "limit": False,  # a run that ended stayed below it
-            "pictures": False,  # nodes are joined by those that draw
-        }
-
-    def of(self, about: Param, value: object, default: object) -> bool:
-        """Return whether it is so for one value."""
-        if about.matters == "control":
-            # That the HALT at the end is free is no guess worth telling.
-            control = {each for each in self.executed if each.unit is Unit.SEQUENCER and each is not MARK}
-            return bool(control - {HALT}) or (bool(control) and bool(value))
-        if about.matters == "option":  # a switch of the model: no guess while it is as delivered
-            return self._matters["transfers"] and value != default
-        return self._matters[about.matters]

@@ -8,7 +8,7 @@ from pixelflow.node.parts.texture.state import TextureState
 from pixelflow.node.run.order.emc_ports_box import PortState
 from pixelflow.node.run.order.igc_box import IgcState
 from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
-from pixelflow.node.run.streams.semaphore_use import STREAMS
+from pixelflow.node.run.streams.semaphores import STREAMS
 from pixelflow.node.saved.stable_names import CLASS_OF
 from pixelflow.simd.snapshot import Snapshot
 

@@ -50,6 +50,10 @@ class Param:
     """To which runs it matters, in a word of the machine's own (``reads``, ``limit``); empty: to every run."""
     state: bool = False
     """Whether the state that a run leaves depends on it, or whether a run ends; what is not is about time alone."""
+    added: bool = False
+    """Whether machines of before had no such value: at its default it is then no part of a machine's fingerprint."""
+    moved: tuple[Value, ...] = ()
+    """Other values that a study tries, to say what a guess is worth; none for a limit."""
 
     def range_text(self) -> str:
         """Return the permitted values in words."""
@@ -74,9 +78,11 @@ def param(
     because: str = "",
     matters: str = "",
     state: bool = False,
+    added: bool = False,
+    moved: tuple[Value, ...] = (),
 ) -> Kind:
     """Return a dataclass field for one value; the rest is what :class:`Param` says of it."""
-    about = Param(text, unit, source, standing, low, high, allowed, read_by, because, matters, state)
+    about = Param(text, unit, source, standing, low, high, allowed, read_by, because, matters, state, added, moved)
     return field(default=default, metadata={"param": about})
 
 

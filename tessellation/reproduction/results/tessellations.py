@@ -47,7 +47,12 @@ _LOADED = range(4, 9)
 """The nets of table 4."""
 _NUMPY = "numpy, binary32, same order"
 _FLOAT64 = "float64 reference"
-_SCHEDULES = (("thesis", "tuned"), ("thesis", "tuned-finite"), ("thesis", "generic"), ("overlapped", "tuned-finite"))
+_SCHEDULES = (
+    ("thesis", "tuned"),
+    ("thesis", "tuned-finite"),
+    ("thesis", "generic"),
+    ("shared-columns", "tuned-finite"),
+)
 _MIXED = (16, 8, 4, 4)
 """Sample counts that patches of a pass have in turn."""
 

@@ -21,8 +21,7 @@ from pixelflow.node.run.perform.performance import Performance
 from pixelflow.node.run.streams.analysis import analysis_of
 from pixelflow.node.run.streams.deadlock import deadlock
 from pixelflow.node.run.streams.issue import Issue, IssueKind
-from pixelflow.node.run.streams.semaphore_use import STREAMS
-from pixelflow.node.run.streams.semaphores import Semaphores
+from pixelflow.node.run.streams.semaphores import STREAMS, Semaphores
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, MachineFault
 
@@ -57,7 +56,7 @@ class AsSoonAsPossible:
         max_cycles: int | None = None,
     ) -> None:
         """``entry`` and the limit as in `Node.run`; raises MachineFault where no sequencer can run the program."""
-        analysis = analysis_of(program, config.igc)
+        analysis = analysis_of(program, config)
         both = entry is None and len(program.entries) > 1
         self.program = program
         self.performance = performance

@@ -13,6 +13,7 @@ from functools import cached_property
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.run.costs.supply import Supply
 from pixelflow.node.run.order.emc_ports_box import PortTimes
 from pixelflow.node.run.order.igc_box import EigcBox, IgcBox, IgcSpec, TigcBox
 from pixelflow.node.run.order.netlist import NodeBoxes, WireCounts
@@ -20,8 +21,7 @@ from pixelflow.node.run.perform.performance import Performance
 from pixelflow.node.run.streams.analysis import analysis_of
 from pixelflow.node.run.streams.deadlock import OpenWait, deadlock
 from pixelflow.node.run.streams.issue import IssueKind
-from pixelflow.node.run.streams.semaphore_use import STREAMS
-from pixelflow.node.run.streams.semaphores import Semaphores
+from pixelflow.node.run.streams.semaphores import STREAMS, Semaphores
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.observe import Bus, Carried
 from pixelflow.simd.boxes import Clock, Netlist
@@ -56,7 +56,7 @@ class Clocked:
         self.program = program
         self.bus = Bus() if bus is None else bus
         self.performance = performance
-        analysis = analysis_of(program, config.igc)
+        analysis = analysis_of(program, config)
         self.alone = entry is not None or len(program.entries) == 1
         remote = {} if self.alone else analysis.remote_semaphores
         self.streams = {
@@ -64,6 +64,7 @@ class Clocked:
                 *(analysis.sequencer, name, Semaphores(SEMAPHORES), max_cycles),
                 remote_semaphores=remote.get(name, frozenset()),
                 bus=self.bus,
+                supply=Supply(analysis.sequencer.words, config) if config.igc.supply else None,
             )
             for name in ((entry or STREAMS[0],) if self.alone else STREAMS)
         }
@@ -153,7 +154,7 @@ class Clocked:
         for issue in stream.issues():
             if issue.kind is IssueKind.BLOCKED:
                 raise deadlock(self.program, [stream], stream.cycle)
-            if issue.kind is not IssueKind.SIGNALLED:
+            if issue.kind not in (IssueKind.SIGNALLED, IssueKind.STALLED):
                 self.performance.issue(stream, issue)
             self.flush()
             yield stream

@@ -126,12 +126,14 @@ class IgcBox(Box[IgcSpec, IgcState]):
         if kind is IssueKind.SIGNALLED:
             if stream.signalled in self.spec.remote_semaphores:
                 self._going.append(stream.signalled)
-        elif kind is not IssueKind.BLOCKED:
+        elif kind is not IssueKind.BLOCKED and kind is not IssueKind.STALLED:
             self._act(issue, due)
         return not state.outstanding
 
     def _due(self, issue: Issue) -> int | None:
         """Return the cycle in which the step must be taken, or None where no one can see when."""
+        if issue.kind is IssueKind.STALLED:
+            return None
         if issue.index is None and issue.kind is not IssueKind.UNLATCH:
             return self.stream.cycle
         return self._begins(issue)

@@ -37,7 +37,7 @@ class OnMarks:
     def join(self, stream: Stream) -> None:
         """Let the EMC stream skip straight code, unless somebody subscribed to single instructions."""
         if not stream.bus.wants(Executed):
-            stream.straight_codes = self._analysis.straight_codes(timed=True)
+            stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
             stream.on_skip = self._tracker.skip
 
     def issue(self, stream: Stream, issue: Issue) -> None:

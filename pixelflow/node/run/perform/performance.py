@@ -56,7 +56,7 @@ class OnNothing:
     def join(self, stream: Stream) -> None:
         """Let the stream skip all straight code, unless somebody subscribed to single instructions."""
         if not stream.bus.wants(Executed):
-            stream.straight_codes = self._analysis.straight_codes(timed=True)
+            stream.straight_codes = self._analysis.straight_codes(timed=stream.supply is None)
 
     def issue(self, stream: Stream, issue: Issue) -> None:
         """Nothing is carried out."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from pixelflow.config import IgcConfig
+from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node.run.streams.calls import WholeCalls
 from pixelflow.node.run.streams.ports import PortUse
-from pixelflow.node.run.streams.semaphore_use import remote_semaphores
+from pixelflow.node.run.streams.semaphores import remote_semaphores
 from pixelflow.node.run.streams.sequencer import Sequencer
 from pixelflow.node.run.streams.straight_code import StraightCode, StraightCodes
 
@@ -18,16 +18,16 @@ __all__ = ["Analysis", "analysis_of"]
 class Analysis:
     """The tables of one program for sequencers of one kind. Some fill when a run first comes to an instruction."""
 
-    def __init__(self, program: Program, config: IgcConfig) -> None:
+    def __init__(self, program: Program, config: NodeConfig) -> None:
         """Raises MachineFault for a program that no sequencer can walk."""
         self.program = program
-        self.sequencer = Sequencer(program, config)
+        self.sequencer = Sequencer(program, config.igc, config.extra)
         self.port_use = PortUse(program.instructions)
         self._calls = WholeCalls(self.sequencer)
         self._straight_codes: dict[int, StraightCode | None] = {}
 
     def straight_codes(self, *, timed: bool = False) -> StraightCodes:
-        """Return the straight code for one run; ``timed`` where only time passes."""
+        """Return the straight code for one run; ``timed`` where only time passes, and nothing of it waits for words."""
         sequencer, instructions = self.sequencer, self.program.instructions
         return StraightCodes(
             instructions,
@@ -45,9 +45,10 @@ class Analysis:
         return remote_semaphores(self.program)
 
 
-def analysis_of(program: Program, config: IgcConfig) -> Analysis:
-    """Return the analysis of a program."""
-    found = program.analyses.get(config)
+def analysis_of(program: Program, config: NodeConfig) -> Analysis:
+    """Return the analysis of a program on a node: it depends on the node's sequencers and costs alone."""
+    key = (config.igc, config.extra)
+    found = program.analyses.get(key)
     if found is None:
-        found = program.analyses[config] = Analysis(program, config)
+        found = program.analyses[key] = Analysis(program, config)
     return found

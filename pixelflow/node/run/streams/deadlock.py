@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pixelflow.isa import Program
-from pixelflow.node.run.streams.semaphore_use import use_of
+from pixelflow.node.run.streams.semaphores import use_of
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.simd.errors import DeadlockError
 

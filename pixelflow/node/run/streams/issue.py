@@ -7,7 +7,7 @@ from enum import Enum
 
 from pixelflow.node.run.streams.straight_code import StraightCode
 
-__all__ = ["BLOCKED", "SIGNALLED", "UNLATCH", "Issue", "IssueKind"]
+__all__ = ["BLOCKED", "SIGNALLED", "STALLED", "UNLATCH", "Issue", "IssueKind"]
 
 
 class IssueKind(Enum):
@@ -16,6 +16,7 @@ class IssueKind(Enum):
     EXECUTE = "an instruction other than control, or straight code that begins with one"
     UNLATCH = "a started routine returns: the caller's latch comes back"
     SIGNALLED = "the stream has signalled a semaphore (`Stream.signalled`)"
+    STALLED = "the words of the next instruction came late: it can begin now"
     BLOCKED = "the stream waits for a semaphore (`Stream.waiting`); its next step tries again"
 
 
@@ -33,3 +34,4 @@ class Issue:
 UNLATCH = Issue(IssueKind.UNLATCH)
 SIGNALLED = Issue(IssueKind.SIGNALLED)
 BLOCKED = Issue(IssueKind.BLOCKED)
+STALLED = Issue(IssueKind.STALLED)

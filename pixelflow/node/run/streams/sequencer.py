@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pixelflow.config import IgcConfig
+from pixelflow.config import ExtraConfig, IgcConfig
 from pixelflow.isa import Family, Program, Unit
-from pixelflow.isa.control import ENDL, LOOP, SIGNAL, WAIT
-from pixelflow.simd.errors import MachineFault
+from pixelflow.isa.control import SIGNAL, WAIT
+from pixelflow.node.run.costs.extra import cycles_of
+from pixelflow.node.run.costs.words import ProgramWords, loops_of, words_of
 
 __all__ = ["Sequencer"]
 
@@ -16,17 +17,16 @@ _USES = (SIGNAL, WAIT)
 class Sequencer:
     """What a stream needs to know of a program: decoded once, shared by all runs of it."""
 
-    def __init__(self, program: Program, config: IgcConfig) -> None:
+    def __init__(self, program: Program, config: IgcConfig, extra: ExtraConfig) -> None:
         self.program = program
         self.config = config
         instructions = program.instructions
         self.control = [i if i.declaration.unit is Unit.SEQUENCER else None for i in instructions]
-        self.cycles = [
-            config.control_cycles if c else cycles for c, cycles in zip(self.control, program.cycles, strict=True)
-        ]
+        taken = cycles_of(instructions, program.cycles, extra)
+        self.cycles = [config.control_cycles if c else cycles for c, cycles in zip(self.control, taken, strict=True)]
         # Instructions that change the depth of a stack are rare; the stream looks only at these.
         self.watched = [i.declaration.pushes or i.declaration.family is Family.STARTUP for i in instructions]
-        self.loop_end = self._match_loops()
+        self.loop_end = loops_of(program)
         self._names: dict[int, str] = {}
         self.semaphore_uses = [
             (index, i.declaration, i.operands[0])
@@ -35,6 +35,11 @@ class Sequencer:
         ]
         """Position, SIGNAL or WAIT, and the semaphore."""
 
+    @property
+    def words(self) -> ProgramWords:
+        """The words of the program's instructions."""
+        return words_of(self.program)
+
     def routine_name(self, target: int) -> str:
         """Return the name of the routine that holds a word address."""
         name = self._names.get(target)
@@ -42,18 +47,3 @@ class Sequencer:
             routine = self.program.routine_at(target)
             name = self._names[target] = routine.name if routine else f"word {target}"
         return name
-
-    def _match_loops(self) -> dict[int, int]:
-        """Return the position of the ENDL of every LOOP; raises MachineFault where one is missing."""
-        open_loops: list[int] = []
-        ends: dict[int, int] = {}
-        for index, instruction in enumerate(self.program.instructions):
-            if instruction.declaration is LOOP:
-                open_loops.append(index)
-            elif instruction.declaration is ENDL:
-                if not open_loops:
-                    raise MachineFault(f"{self.program.where(index)}: ENDL without LOOP")
-                ends[open_loops.pop()] = index
-        if open_loops:
-            raise MachineFault(f"{self.program.where(open_loops[-1])}: LOOP without ENDL")
-        return ends

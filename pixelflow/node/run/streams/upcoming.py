@@ -65,7 +65,8 @@ def _look_ahead(stream: Stream) -> tuple[Stream, Issue | None, tuple[int, ...], 
     bus, path, depths = Bus(), [], [len(stream.frames) - 1]
     bus.subscribe(lambda event: path.append(event.index), Executed)
     bus.subscribe(lambda event: depths.append(event.depth - 1), RoutineLeft)
-    copy = Stream(stream.sequencer, stream.name, Semaphores(SEMAPHORES), bus=bus)
+    supply = None if stream.supply is None else stream.supply.another()
+    copy = Stream(stream.sequencer, stream.name, Semaphores(SEMAPHORES), bus=bus, supply=supply)
     copy.restore(stream.snapshot())
     try:
         wanted = (IssueKind.EXECUTE, IssueKind.BLOCKED)

@@ -47,7 +47,7 @@ from tessellation.plan.schedule import SurfaceWork
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import slot_bytes
 
-__all__ = ["Banks", "emit_overlapped", "extra_memory"]
+__all__ = ["Banks", "emit_shared_columns", "extra_memory"]
 
 _SLOTS = (0, 2, 1, 3)
 """Where the exchange leaves the sum of each of four columns."""
@@ -256,7 +256,7 @@ def _emit_outer(builder: Builder, evaluation: Evaluation, work: SurfaceWork, gro
         library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)
 
 
-def emit_overlapped(
+def emit_shared_columns(
     builder: Builder,
     memory: MemoryMap,
     work: Pass,

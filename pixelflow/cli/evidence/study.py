@@ -1,0 +1,72 @@
+"""Execute a study: what the thesis's pass and others take where something that nobody printed is another.
+
+sensitivity moves every guess of the machine, one at a time: each value that is fitted or invented, each ability of the
+ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
+supply lets the instructions' words come at a rate. All of it is executed at that moment, timing only.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
+from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.config import load_config
+from pixelflow.simd.report import Report, number
+from tessellation.rendering.renderer import region_programs
+from tessellation.scenes import SceneSource, load_scene
+from tessellation.studies.schedules import schedules_report
+from tessellation.studies.sensitivity import sensitivity_report
+from tessellation.studies.supply import RATES, supply_report
+from tessellation.studies.workloads import INPUTS, Workload
+
+EXAMPLES = (
+    "pixelflow study supply --rates 400",
+    "pixelflow study schedules --inputs full --json",
+)
+
+_HELP = {
+    "sensitivity": "move every guess, and say what it changes, the largest first (about 20 s)",
+    "schedules": "schedule x library x results x input, and the gain by its causes (up to a minute)",
+    "supply": "passes and a picture where instruction words come at a rate",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the studies."""
+    studies = parser.add_subparsers(dest="study", required=True, metavar="|".join(_HELP))
+    for name, text in _HELP.items():
+        each = studies.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        if name == "supply":
+            each.add_argument("--rates", type=_rates, default=RATES, metavar="MB/S,...",
+                help=f"rates of the path to each IGC (default: {','.join(map(str, RATES))})")  # fmt: skip
+        if name == "schedules":
+            each.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT",
+                help=f"which of {', '.join(INPUTS)} (default: all)")  # fmt: skip
+        add_config_options(each)
+        add_common_options(each)
+
+
+def _rates(text: str) -> tuple[int, ...]:
+    return tuple(count(each) for each in text.split(","))
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Execute the study."""
+    config = load_config(args.config, args.overrides, args.preset)
+    if config.lanes != 8192:
+        raise UsageError(
+            "study", f"passes and pictures of a study need 8,192 PEs, this machine has {number(config.lanes)}"
+        )
+    with Progress(screen, counts=False) as progress:
+        if args.study == "sensitivity":
+            return sensitivity_report(config, picture("the teapot in one region", (128, 64)), progress.tell)
+        if args.study == "schedules":
+            return schedules_report(config, args.inputs, progress.tell)
+        return supply_report(config, args.rates, picture("picture of the teapot"), progress.tell)
+
+
+def picture(name: str, size: tuple[int, int] | None = None) -> Workload:
+    """Return the programs with which a node draws the teapot; its tessellation is no part of them."""
+    return Workload(name, region_programs(load_scene("teapot", SceneSource(size=size)).frame))

@@ -1,0 +1,60 @@
+"""Supply of instructions: what passes and a picture take where the words come at a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from pixelflow.config import NodeConfig
+from pixelflow.node import guesses
+from pixelflow.simd.report import Column, Json, Report, Table, number
+from tessellation.microprogram.passes import Method
+from tessellation.studies.workloads import Workload, pass_of
+
+__all__ = ["RATES", "supply_report"]
+
+RATES = (200, 400, 800)
+"""Of one GP's memory path, of two, and of the geometry network, in MB/s (thesis 3.8)."""
+
+
+def _workloads(picture: Workload) -> Iterator[Workload]:
+    yield pass_of(Method(), "plain", name="pass of the thesis")
+    yield pass_of(Method(schedule="shared-columns"), "tuned-finite", name="pass with shared columns")
+    yield picture
+
+
+def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, tell: Callable[[str], None]) -> Report:
+    """Return what two passes and a picture take without counting the supply, and at each rate; executed."""
+    columns = (
+        Column("workload", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
+        Column("cycles", number, "cycles"), Column("change", "{:+.1f} %".format, "change_percent"),
+        Column("waits", number, "wait_cycles"), Column("words", number, "words"),
+        Column("needed, MB/s", "{:,.0f}".format, "needed_mb_per_second", optional=True),
+    )  # fmt: skip
+    rows: list[Sequence[Json]] = []
+    for workload in _workloads(picture):
+        tell(workload.name)
+        plain = workload.on(_with(config, 0))
+        needed = guesses(plain.runs, config).delivery
+        if needed is None:
+            continue
+        rows.append((workload.name, "at once", plain.cycles, 0.0, 0, needed.needed, needed.mb_per_second))
+        for rate in rates:
+            found = workload.on(_with(config, rate))
+            sent = sum(each.delivered or 0 for run in found.runs for each in run.streams)
+            change, waits = 100 * (found.cycles / plain.cycles - 1), found.waits.get("instructions", 0)
+            rows.append((workload.name, str(rate), found.cycles, change, waits, sent, needed.mb_per_second))
+    text = (
+        f"an IGC with a FIFO of {number(config.igc.fifo_words)} words and {number(config.igc.memory_words)} words of "
+        "memory for routines; words are those of this project's encodings, and each IGC has a path of its own"
+    )
+    return Report(
+        "instruction supply",
+        (f"config {config.sha256[:6]}", "timing only, executed"),
+        results=[text, "", Table(columns, rows, key="supply")],
+        schema="pixelflow.study.supply/1",
+    )
+
+
+def _with(config: NodeConfig, rate: int) -> NodeConfig:
+    return replace(config, igc=replace(config.igc, supply=rate))

@@ -1,0 +1,63 @@
+"""Is every figure that documents print what a command prints, a test asserts or the code measures at this moment?"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.documents.figures import COVERED, HELD, MEASURED, SAID, Printed, figures_in, held_in, missing
+from tests.documents.printed import differences, output_of, printed_blocks
+
+BLOCKS = list(printed_blocks())
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.document}: {block.command[10:50]}")
+def test_a_printed_block_is_what_its_command_prints(block) -> None:
+    assert len(block.lines) > 3
+    assert differences(block.lines, output_of(block.command)) == []
+
+
+def test_there_are_printed_blocks() -> None:
+    assert {"pixelflow study sensitivity", "pixelflow study supply"} <= {block.command for block in BLOCKS}
+
+
+@pytest.mark.parametrize("document", COVERED)
+def test_every_figure_has_a_source(document: str) -> None:
+    assert len(figures_in(document)) > 10
+    assert missing(document) == []
+
+
+@pytest.mark.parametrize("figure", MEASURED)
+def test_a_measured_figure_is_as_printed(figure: str) -> None:
+    printed = Printed(figure, MEASURED[figure]())
+    assert printed.same, printed
+
+
+@pytest.mark.parametrize("figure", HELD)
+def test_a_figure_is_in_the_test_that_holds_it(figure: str) -> None:
+    assert list(held_in(figure))
+
+
+def test_the_table_of_sources_has_no_figure_that_nobody_prints() -> None:
+    printed = {figure for document in COVERED for figure in figures_in(document)}
+    assert {*MEASURED, *HELD, *SAID} <= printed
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "wrong"),
+    [
+        (["a", "b"], ["a", "b"], []),
+        (["a", "..."], ["a", "b", "c"], []),
+        (["a", "...", "c"], ["a", "b", "c"], []),
+        (["a", "...", "d"], ["a", "b", "c"], ["d"]),
+        (["a", "c"], ["a", "b"], ["c"]),
+        (["a"], ["a", "b"], ["(the end is missing, from: 'b')"]),
+        (["wall time 1", "a"], ["wall time 2", "a"], []),
+    ],
+)
+def test_what_differs_from_a_printed_block_is_told(shown: list[str], printed: list[str], wrong: list[str]) -> None:
+    assert differences(shown, printed)[: len(wrong) or None] == wrong
+
+
+def test_a_figure_is_compared_in_its_own_digits() -> None:
+    assert Printed("2.13", 2.1313).same and not Printed("2.13", 2.136).same
+    assert Printed("1,002", 1002).same and not Printed("1,002", 1003).same

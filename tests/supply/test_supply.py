@@ -1,0 +1,173 @@
+"""Do instruction words that come at a rate make a stream wait as worked out by hand, the same in every kind of run?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from microcode import assemble
+from pixelflow.config import NodeConfig, load_config
+from pixelflow.isa import Program
+from pixelflow.node import Checkpoint, Node, Run
+from pixelflow.node.run.costs.words import words_of
+from pixelflow.observe import Executed, Waited
+from pixelflow.simd.errors import CycleLimitError
+from tests.streams import exchanges
+
+REASON = "instructions"
+ONE_LOAD = "LD R, #1\n"
+LOOP = "loop 10\nADD R, #1\nADD R, #2\nADD R, #3\nend\n"
+TWO_ROUTINES = """
+CALL first, [0]
+CALL second, [0]
+CALL first, [0]
+CALL second, [0]
+routine first(d)
+ADD R, d
+ADD R, d
+ADD R, d
+end
+routine second(d)
+SUB R, d
+SUB R, d
+SUB R, d
+end
+"""
+EXAMPLES = Path(__file__).parents[2] / "microcode" / "examples"
+
+
+def machine(supply: int, **more: int) -> NodeConfig:
+    values = [f"igc.{name}={value}" for name, value in more.items()]
+    return load_config(None, [f"igc.supply={supply}", *values], "tiny")
+
+
+def timed(source: str, config: NodeConfig) -> Run:
+    return Node(config, "rows").run(assemble(source), function=False)
+
+
+def test_straight_code_at_two_cycles_a_word() -> None:
+    """200 MB/s are a word in two cycles; HALT is the eleventh word, and takes no cycle of its own."""
+    run = timed(ONE_LOAD * 10, machine(200))
+    assert (run.cycles, run.busy, run.waits, run.delivered) == (22, 10, {REASON: 12}, 11)
+
+
+def test_a_rate_that_is_no_whole_number_of_cycles_a_word() -> None:
+    """300 MB/s: word k is there after ceil(4 k / 3) cycles."""
+    assert timed(ONE_LOAD * 10, machine(300)).cycles == -(-4 * 11 // 3)
+
+
+def test_a_rate_of_a_word_a_cycle_costs_the_first_word_alone() -> None:
+    """The words of START-less code are one a cycle; the first comes after one, and HALT with the end of the last."""
+    assert timed(ONE_LOAD * 10, machine(400)).cycles == 11
+
+
+def test_a_loop_is_delivered_once() -> None:
+    """LOOP, three additions and ENDL come at 2, 4, 6, 8 and 10; then nine rounds of three cycles, HALT long there."""
+    run = timed(LOOP, machine(200))
+    assert (run.cycles, run.delivered, run.waits) == (37, 6, {REASON: 7})
+
+
+def test_a_loop_without_memory_comes_again_in_every_round() -> None:
+    """LOOP, ten times three additions and ENDL, HALT: 42 words of two cycles."""
+    run = timed(LOOP, machine(200, memory_words=0))
+    assert (run.cycles, run.delivered) == (84, 42)
+
+
+def test_routines_stay_where_there_is_room_and_go_where_there_is_not() -> None:
+    """A call has 5 words, a routine START, 3 and RET; outside of routines are 4 calls and HALT."""
+    program = assemble(TWO_ROUTINES)
+    words = words_of(program)
+    assert [piece.words for piece in words.pieces] == [5, 5]
+    outside = 4 * 5 + 1
+    delivered = [
+        Node(machine(200, memory_words=size), "rows").run(program, function=False).delivered for size in (10, 9, 5, 4)
+    ]
+    # Two of them, then one at a time; where none fits, each call brings the words that it executes.
+    assert delivered == [outside + 10, outside + 20, outside + 20, outside + 20]
+
+
+def test_a_larger_fifo_hides_a_burst() -> None:
+    """Nothing can come while the FIFO is full: 64 cycles of a loop are enough for 32 words, where there is room."""
+    source = "loop 64\nADD R, #1\nend\n" + ONE_LOAD * 32
+    cycles = [timed(source, machine(200, fifo_words=size)).cycles for size in (8, 16, 32, 64)]
+    assert cycles == sorted(set(cycles), reverse=True)[: len(set(cycles))] + cycles[len(set(cycles)) :]
+    assert cycles[0] > cycles[1] > cycles[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("supply", (0, 100, 200)), ("fifo_words", (8, 32)), ("memory_words", (0, 64))]
+)
+def test_every_value_changes_cycles(name: str, values: tuple[int, ...]) -> None:
+    source = "loop 64\nADD R, #1\nend\n" + ONE_LOAD * 32
+    found = {timed(source, machine(**{"supply": 200} | {name: value})).cycles for value in values}
+    assert len(found) == len(values)
+
+
+def test_without_a_rate_nothing_is_delivered_and_nothing_waits() -> None:
+    run = timed(LOOP, machine(0))
+    assert (run.cycles, run.waits, run.delivered) == (30, {}, None)
+
+
+def test_mark_is_no_word() -> None:
+    assert timed('MARK "a"\n' + ONE_LOAD, machine(200)).delivered == 2
+
+
+SIZES = ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"]
+PROGRAMS = [TWO_ROUTINES, LOOP, *(exchanges.program(seed) for seed in range(12))]
+
+
+def _account(run: Run) -> list[tuple[object, ...]]:
+    return [
+        (each.cycles, each.waits, each.stage_waits, each.routine_cycles, each.stages, each.executed, each.delivered)
+        for each in run.streams
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(PROGRAMS)))
+@pytest.mark.parametrize("values", [("100", "8", "4096"), ("300", "16", "20"), ("50", "64", "0")])
+def test_every_kind_of_run_gives_the_same_account(number: int, values: tuple[str, str, str]) -> None:
+    """Skipping straight code or not, with data or without, in any order of ticks, saved and resumed, watched."""
+    keys = zip(("supply", "fifo_words", "memory_words"), values, strict=True)
+    config = load_config(None, [*SIZES, *(f"igc.{key}={value}" for key, value in keys)], "tiny")
+    program: Program = assemble(PROGRAMS[number])
+    full = Node(config, "rows")
+    run = full.run(program)
+    account = _account(run)
+    assert all(each.waits[REASON] for each in run.streams)
+
+    def again(**how: object) -> tuple[Node, list[tuple[object, ...]]]:
+        node = Node(config, "rows")
+        return node, _account(node.run(program, **how))  # type: ignore[call-overload]
+
+    assert _account(Node(config, "rows").run(program, function=False)) == account
+    assert again(shuffle_seed=number)[1] == account
+    watched = Node(config, "rows")
+    waits: list[int] = []
+    watched.bus.subscribe(lambda event: None, Executed)
+    watched.bus.subscribe(lambda event: waits.append(event.end - event.cycle), Waited)
+    assert _account(watched.run(program)) == account
+    assert sum(waits) == sum(sum(each.waits.values()) for each in run.streams)
+    for at in {0, run.total_cycles // 3, run.total_cycles // 2, run.total_cycles - 1}:
+        saved: list[Checkpoint] = []
+        node, there = again(save_at=at, save=saved.append)
+        assert there == account and node.digest() == full.digest()
+        other = Node(config, "rows")
+        assert _account(other.resume(program, saved[0])) == account and other.digest() == full.digest()
+    untimed = Node(config, "rows")
+    untimed.run(program, timing=False)
+    assert untimed.digest() == full.digest()
+
+
+def test_a_repeated_run_has_the_waits_of_the_first() -> None:
+    pytest.importorskip("llvmlite")
+    config = load_config(None, ["igc.supply=200"], "tiny")
+    node, program = Node(config, "macro"), assemble(EXAMPLES / "vector_add.mc")
+    first, second = node.run(program), node.run(program)
+    assert second.repeated and second.waits == first.waits and first.waits[REASON]
+
+
+def test_the_limit_is_seen_inside_a_wait() -> None:
+    node = Node(machine(100), "rows")
+    with pytest.raises(CycleLimitError, match=f"waits for {REASON} since cycle 5"):
+        node.run(assemble(ONE_LOAD * 3), max_cycles=6)
