@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gen6_bridge.code.assembler import TARGET, EuProgram
+from gen6_bridge.commands import COMMANDS
 from gen6_bridge.thread_events import EuEvents
 from gen6_bridge.time import EU_MHZ, EuConfig
 from gen6_bridge.time.run import EuRun, carry_out
@@ -33,4 +34,5 @@ MACHINE = MachineRecord(
     configuration=EuConfig,
     clock_mhz=lambda config: EU_MHZ,
     run=run_program,
+    commands=COMMANDS,
 )
