@@ -101,6 +101,7 @@ class ExecutionUnit:
         self.lanes.set_bit(DISPATCHED, exist.reshape(-1))
         self.lanes.set_bit(ON, exist.reshape(-1))
         self.lanes.set_word(PC, np.where(exist, 0, _NOWHERE).astype(np.uint32).reshape(-1))
+        self._spans = [each.spans for each in self.instructions]
         self._branches = [each.declaration.unit is EuUnit.BRANCH for each in self.instructions]
         self._sends = [each.declaration.unit is EuUnit.SEND for each in self.instructions]
 
@@ -213,7 +214,7 @@ class ExecutionUnit:
                 return
             if self._branches[number]:
                 self.lanes.write(IP, self.lanes.word(number))
-            instruction.carry_out(self._algebra, self.arithmetic)
+            instruction.carry_out(self._algebra, self.arithmetic, self._spans[number])
             if self._branches[number] and not instruction.declaration.operands[1:]:
                 self._go_on(number)
         except MachineFault as fault:

@@ -196,11 +196,11 @@ class EuInstruction(Instruction):
 
     def apply(self, lanes: NumberAlgebra[Word, Bit]) -> None:  # type: ignore[override]  # words are numbers
         """Carry out the meaning on ``lanes``, with the arithmetic that is taken for the machine's."""
-        self.carry_out(lanes, Arithmetic())
+        self.carry_out(lanes, Arithmetic(), self.spans)
 
-    def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: Arithmetic) -> None:
-        """Carry out the meaning on ``lanes``. Raises MachineFault for what the machine does not define."""
-        for span in self.spans:
+    def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: Arithmetic, spans: Sequence[Span]) -> None:
+        """Carry out the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
+        for span in spans:
             self.declaration.meaning(Execution(lanes, self.controls, span, arithmetic), *self.operands[1:])
 
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:

@@ -25,7 +25,7 @@ class EuType(Enum):
     @property
     def size(self) -> int:
         """Bytes of an element; a packed vector counts as what each of its channels takes."""
-        return _SIZES[self]
+        return _SIZES[self._value_]
 
     @property
     def signed(self) -> bool:
@@ -58,10 +58,8 @@ class EuType(Enum):
         return self.value & 15
 
 
-_SIZES = {
-    EuType.UD: 4, EuType.D: 4, EuType.UW: 2, EuType.W: 2, EuType.UB: 1, EuType.B: 1, EuType.DF: 8, EuType.F: 4,
-    EuType.UV: 2, EuType.VF: 4, EuType.V: 2,
-}  # fmt: skip
+_SIZES = {0: 4, 1: 4, 2: 2, 3: 2, 4: 1, 5: 1, 6: 8, 7: 4, 20: 2, 21: 4, 22: 2}
+"""By code: an enumeration's members are slow keys, and sizes are asked for with every operand."""
 
 IMMEDIATE_TYPES = (
     EuType.UD,
