@@ -4,4 +4,7 @@ from pixelflow.simd.commands import MachineCommands
 
 __all__ = ["COMMANDS"]
 
-COMMANDS = MachineCommands(records="gen6_bridge.records:report")
+COMMANDS = MachineCommands(
+    examples=("pixelflow verify gen6 --quick",),
+    records="gen6_bridge.records:report",
+)

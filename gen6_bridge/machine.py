@@ -34,5 +34,6 @@ MACHINE = MachineRecord(
     configuration=EuConfig,
     clock_mhz=lambda config: EU_MHZ,
     run=run_program,
+    paper="gen6_bridge.claims.paper:PAPER",
     commands=COMMANDS,
 )
