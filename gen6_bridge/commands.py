@@ -1,10 +1,23 @@
 """What commands can ask of the Gen6 EU besides runs: data for commands, light to import."""
 
-from pixelflow.simd.commands import MachineCommands
+from pixelflow.simd.commands import ConfigurationOption, MachineCommands, MachineDrawing, MachineOption, whole_number
 
 __all__ = ["COMMANDS"]
 
 COMMANDS = MachineCommands(
-    examples=("pixelflow verify gen6 --quick",),
+    MachineDrawing(
+        "Gen6",
+        options=(
+            MachineOption("--eus", "parts", "execution units of Gen6, 1 to 12 (default: 1)", whole_number,
+                metavar="N", most=12, commands=("render", "compare")),
+        ),
+        configuration=ConfigurationOption("--eu", "a value of the Gen6 EU's model, as run has them (repeatable)"),
+        block="subspans of 2x2 pixels",
+        ways="by messages",
+    ),
+    examples=(
+        "pixelflow render enneper --machine gen6 --size 48x32 -o enneper.png",
+        "pixelflow verify gen6 --quick",
+    ),
     records="gen6_bridge.records:report",
-)
+)  # fmt: skip

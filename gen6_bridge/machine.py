@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gen6_bridge.code.assembler import TARGET, EuProgram
 from gen6_bridge.commands import COMMANDS
 from gen6_bridge.thread_events import EuEvents
 from gen6_bridge.time import EU_MHZ, EuConfig
 from gen6_bridge.time.run import EuRun, carry_out
+from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
 
@@ -25,6 +28,19 @@ def run_program(program: EuProgram, *, config: EuConfig | None = None, bus: Bus 
     return EuEvents(bus, run).schedule(config)
 
 
+def _draw(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: EuConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> DrawnFrame:
+    # Only who draws waits for these imports.
+    from gen6_bridge.drawing import draw_on_gen6
+
+    return draw_on_gen6(frame, parts=parts, config=config, progress=progress)
+
+
 MACHINE = MachineRecord(
     name="gen6",
     title="Gen6",
@@ -34,6 +50,7 @@ MACHINE = MachineRecord(
     configuration=EuConfig,
     clock_mhz=lambda config: EU_MHZ,
     run=run_program,
+    draw=_draw,
     paper="gen6_bridge.claims.paper:PAPER",
     commands=COMMANDS,
 )

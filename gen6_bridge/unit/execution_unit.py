@@ -78,7 +78,7 @@ class ExecutionUnit:
         instructions: Sequence[EuInstruction],
         threads: int = 1,
         *,
-        dispatch: Sequence[int] | int = 0xFFFF,
+        dispatch: NDArray[np.int64] | Sequence[int] | int = 0xFFFF,
         functions: SharedFunctions | None = None,
         arithmetic: Arithmetic | None = None,
     ) -> None:

@@ -17,7 +17,6 @@ from pixelflow.simd.machine import MachineRecord, machine_named, machine_names, 
 from tessellation.scenes import SceneSource, load_scene
 
 NAMES = ("gen6", "larrabee", "pixelflow")
-DRAWING = ("larrabee", "pixelflow")
 HALTED = {"gen6": "    nop\n", "larrabee": "    mov r1, 7\n", "pixelflow": "    LD R, #7\n"}
 
 
@@ -45,7 +44,7 @@ def test_a_program_runs(name: str) -> None:
     assert run.cycles > 0 and run.report().all_parts
 
 
-@pytest.mark.parametrize("name", DRAWING)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_frame_is_drawn(name: str) -> None:
     frame = load_scene("enneper", SceneSource(size=(48, 32), patch_samples=3)).frame
     drawn = machine_named(name).draw(frame, parts=2)

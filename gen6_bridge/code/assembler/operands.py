@@ -247,8 +247,7 @@ def _immediate(tokens: EuTokens) -> ImmediateOperand:
     written = float(number.text) if "." in number.text else int(number.text, 0)
     value = -written if minus else written
     if kind is EuType.F:
-        bits = int(value) & 0xFFFFFFFF if number.text[:2] in ("0x", "0X") else _float_bits(float(value))
-        return ImmediateOperand(kind, bits)
+        return ImmediateOperand(kind, _float_bits(float(value)))
     if isinstance(value, float):
         raise tokens.fault(f"{number.text} is no whole number", "a float is written with the type F", token)
     size = 32 if kind.packed else 8 * kind.size
