@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gen6_bridge.code.isa.meanings.execution import Arithmetic
+from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.drawing.functions import PixelFunctions
 from gen6_bridge.drawing.rasterizer import PixelThreads, pixel_threads
 from gen6_bridge.drawing.shaders import COLUMNS, PLANES, ROWS, pixel_shader
@@ -101,7 +101,7 @@ def _shade(draw: Draw, threads: PixelThreads, picture: Picture, config: EuConfig
     for begin in range(0, len(threads), _AT_ONCE):
         part = threads.part(begin, begin + _AT_ONCE)
         functions = PixelFunctions(part, draw.state.texture, picture.colours)
-        arithmetic = Arithmetic(fused=config.fused, flushes=config.flushes)
+        arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
         unit = ExecutionUnit(
             program.code, len(part), dispatch=part.dispatched, functions=functions, arithmetic=arithmetic
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gen6_bridge.code.isa.encoding.operands import GRF_BYTES, REGISTER_BYTES
-from gen6_bridge.code.isa.meanings.execution import Arithmetic
+from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.records.files import Entry, Judged, judged, registers_of
 from gen6_bridge.records.programs import code_of
 from gen6_bridge.unit import ExecutionUnit, MessageRecorder, Replies, Request
@@ -103,7 +103,7 @@ def judge_colours(
             return
         bound, reference = float(str(entry["tolerance_abs"])), np.array(entry["reference_float64"], np.float64)
         for fused in (False, True):
-            unit = ExecutionUnit(code_of(program), arithmetic=Arithmetic(fused=fused))
+            unit = ExecutionUnit(code_of(program), arithmetic=FloatRules(fused=fused))
             for register, content in registers_of(entry, "init").items():
                 unit.general[:, register] = np.frombuffer(content, np.uint8)
             unit.run(limit=_ISSUED)

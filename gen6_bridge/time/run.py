@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gen6_bridge.code.assembler import EuProgram
 from gen6_bridge.code.isa import EuFamily
 from gen6_bridge.code.isa.encoding.text import TARGETS
-from gen6_bridge.code.isa.meanings.execution import Arithmetic
+from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.time.config import EuConfig, unsupported
 from gen6_bridge.time.schedule import Account, ThreadAccount, Watcher, schedule
 from gen6_bridge.time.traces import ThreadTraces
@@ -163,7 +163,7 @@ def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions |
     Without ``functions`` block messages go to 64 KiB of memory, which are zero at the start.
     """
     functions = functions or BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8))
-    arithmetic = Arithmetic(fused=config.fused, flushes=config.flushes)
+    arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
     dispatch = (1 << config.channels) - 1
     unit = ExecutionUnit(program.code, config.count, dispatch=dispatch, functions=functions, arithmetic=arithmetic)
     traces, channels = ThreadTraces(unit), ChannelCounts(unit)

@@ -24,7 +24,7 @@ from gen6_bridge.code.isa.encoding.operands import (
     File,
     SourceRegion,
 )
-from gen6_bridge.code.isa.meanings.execution import Arithmetic, Execution
+from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
 from gen6_bridge.code.isa.meanings.state import (
     A0,
     ACC_FLOAT,
@@ -40,11 +40,14 @@ from gen6_bridge.code.isa.meanings.state import (
     PC,
 )
 from gen6_bridge.unit.messages import Request, SharedFunctions
+from gen6_bridge.unit.native import NativeStretches
 from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.native.choice import WIDE
 
 __all__ = ["LONGEST", "ExecutionUnit", "Subscriber", "thread_shape"]
 
@@ -80,15 +83,19 @@ class ExecutionUnit:
         *,
         dispatch: NDArray[np.int64] | Sequence[int] | int = 0xFFFF,
         functions: SharedFunctions | None = None,
-        arithmetic: Arithmetic | None = None,
+        arithmetic: FloatRules | None = None,
+        engine: str = AUTO,
     ) -> None:
-        """``dispatch`` has a bit for each channel that exists; ``functions`` answer messages."""
+        """``dispatch`` has a bit for each channel that exists; ``functions`` answer messages.
+
+        ``engine`` is ``rows`` (numpy), ``compiled`` (native code) or the fastest that works; the bits are the same.
+        """
         self.instructions, self.threads = tuple(instructions), threads
         self.memory = ByteMemory(BYTES, threads)
         self.lanes = WordsEngine(thread_shape(threads), self.memory)
         self._algebra: NumberAlgebra[NDArray[np.uint32], NDArray[np.bool_]] = self.lanes
         self.functions = functions
-        self.arithmetic = arithmetic or Arithmetic()
+        self.arithmetic = arithmetic or FloatRules()
         self.dispatched = np.broadcast_to(np.asarray(dispatch, np.int64), threads).copy()
         self.issued = np.zeros(threads, np.int64)
         """Instructions that each thread carried out."""
@@ -101,6 +108,9 @@ class ExecutionUnit:
         self.lanes.set_bit(DISPATCHED, exist.reshape(-1))
         self.lanes.set_bit(ON, exist.reshape(-1))
         self.lanes.set_word(PC, np.where(exist, 0, _NOWHERE).astype(np.uint32).reshape(-1))
+        self._engine = engine
+        self._compiled = WIDE.choose(engine).engine == "compiled"
+        self._native: NativeStretches | None = None
         self._spans = [each.spans for each in self.instructions]
         self._branches = [each.declaration.unit is EuUnit.BRANCH for each in self.instructions]
         self._sends = [each.declaration.unit is EuUnit.SEND for each in self.instructions]
@@ -187,7 +197,11 @@ class ExecutionUnit:
         waits = ~self.lanes.get_bit(ON).reshape(self.threads, CHANNELS) & active[:, None]
         later = waiting[waits & (waiting > here)]
         meeting = min(meeting, int(later.min()) if later.size else meeting)
+        here = self._native_part(here, meeting, active)
         while True:
+            if here >= meeting:
+                self._wait_at(here, active)
+                break
             self._carry_out(here, active)
             self.issued += active
             if self._branches[here]:
@@ -195,13 +209,37 @@ class ExecutionUnit:
                 self.pointers = np.where(active, found, self.pointers)
                 break
             here += 1
-            if here >= meeting or (self._sends[here - 1] and self.ended[active].any()):
-                self.lanes.write(PC, self.lanes.word(here), self.lanes.flag(ON))
-                self.pointers[active] = here
-                break
+            if self._sends[here - 1]:
+                if self.ended[active].any():
+                    self._wait_at(here, active)
+                    break
+                here = self._native_part(here, meeting, active)
         pointers = self.pointers.astype(np.uint32)[:, None]
         there = self.lanes.read(PC) == pointers
         self.lanes.set_flag(ON, there & self.lanes.flag(DISPATCHED))
+
+    def _wait_at(self, number: int, active: NDArray[np.bool_]) -> None:
+        """Let the active threads, and the channels that run, stand at an instruction."""
+        self.lanes.write(PC, self.lanes.word(number), self.lanes.flag(ON))
+        self.pointers[active] = number
+
+    def _native_part(self, here: int, meeting: int, active: NDArray[np.bool_]) -> int:
+        """Carry out natively what can be up to the next branch or message; return the instruction that comes then."""
+        if not self._compiled or self.subscriber is not None or not active.all():
+            return here
+        past = here
+        while past < meeting and not self._branches[past] and not self._sends[past]:
+            past += 1
+        if past == here:
+            return here
+        if self._native is None:
+            shape = self.lanes.shape
+            self._native = NativeStretches(self.instructions, self._spans, shape, self.arithmetic)
+        at_once = self._engine != AUTO
+        if not self._native.carry_out(self.lanes, here, past, self.threads, at_once=at_once):
+            return here
+        self.issued += (past - here) * active
+        return past
 
     def _carry_out(self, number: int, active: NDArray[np.bool_]) -> None:
         if self.subscriber is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.code.isa import INSTRUCTIONS, EuFamily
-from gen6_bridge.code.isa.meanings.execution import Arithmetic
+from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.unit import ExecutionUnit
 
 KINDS = {"D": np.int32, "UD": np.uint32, "W": np.int16, "UW": np.uint16, "UB": np.uint8, "B": np.int8, "F": np.float32}
@@ -73,7 +73,7 @@ ROWS: tuple[tuple[str, str, Sequence[Number], Sequence[Number], Sequence[Number]
 def unit_after(
     source: str, kind: str, first: Sequence[Number], second: Sequence[Number], **given: bool
 ) -> ExecutionUnit:
-    unit = ExecutionUnit(assemble_eu(source.replace("; ", ";\n") + ";").code, arithmetic=Arithmetic(**given))
+    unit = ExecutionUnit(assemble_eu(source.replace("; ", ";\n") + ";").code, arithmetic=FloatRules(**given))
     for register, values in ((10, first), (11, second)):
         full = np.zeros(32 // np.dtype(KINDS[kind]).itemsize, KINDS[kind])
         full[: len(values)] = np.array(values, np.float64 if kind == "F" else np.int64).astype(KINDS[kind])

@@ -36,7 +36,7 @@ from gen6_bridge.code.isa.encoding.operands import (
 )
 from gen6_bridge.code.isa.encoding.text import TextShape, instruction_text
 from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
-from gen6_bridge.code.isa.meanings.execution import Arithmetic, Execution
+from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
 from gen6_bridge.code.isa.meanings.places import Span
 from gen6_bridge.code.isa.meanings.state import CHANNELS
 from pixelflow.simd.errors import InputError, InternalError
@@ -196,9 +196,9 @@ class EuInstruction(Instruction):
 
     def apply(self, lanes: NumberAlgebra[Word, Bit]) -> None:  # type: ignore[override]  # words are numbers
         """Carry out the meaning on ``lanes``, with the arithmetic that is taken for the machine's."""
-        self.carry_out(lanes, Arithmetic(), self.spans)
+        self.carry_out(lanes, FloatRules(), self.spans)
 
-    def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: Arithmetic, spans: Sequence[Span]) -> None:
+    def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: FloatRules, spans: Sequence[Span]) -> None:
         """Carry out the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
         for span in spans:
             self.declaration.meaning(Execution(lanes, self.controls, span, arithmetic), *self.operands[1:])

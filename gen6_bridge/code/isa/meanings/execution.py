@@ -24,7 +24,7 @@ from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 
-__all__ = ["Arithmetic", "Execution"]
+__all__ = ["Execution", "FloatRules"]
 
 _MAGNITUDE, _SIGN, _EXPONENT = 0x7FFFFFFF, 0x80000000, 0x7F800000
 _ONE = 0x3F800000
@@ -33,7 +33,7 @@ _PAST = 0x80000000
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class FloatRules:
     """What sources leave open of float arithmetic; all of it invented or recalled."""
 
     fused: bool = False
@@ -46,7 +46,7 @@ class Execution(Channels[Word, Bit]):
     """An instruction on its way through lanes, which are the channels of threads."""
 
     def __init__(
-        self, lanes: NumberAlgebra[Word, Bit], controls: Controls, span: Span, arithmetic: Arithmetic = Arithmetic()
+        self, lanes: NumberAlgebra[Word, Bit], controls: Controls, span: Span, arithmetic: FloatRules = FloatRules()
     ) -> None:
         super().__init__(lanes, controls, span)
         self.arithmetic = arithmetic

@@ -44,7 +44,7 @@ class Integer(Generic[Word]):
 
 
 class Integers(Generic[Word, Bit]):
-    """Arithmetic on exact integers over an algebra."""
+    """FloatRules on exact integers over an algebra."""
 
     def __init__(self, lanes: NumberAlgebra[Word, Bit]) -> None:
         self._lanes = lanes
