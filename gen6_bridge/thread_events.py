@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gen6_bridge.time import EuConfig
 from gen6_bridge.time.run import EuRun
-from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded, Waited
+from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, Waited
 
 __all__ = ["EuEvents"]
 
@@ -28,8 +28,11 @@ class EuEvents:
                 self._bus.emit(Waited, since, stream, instruction, cause, cycle)
             self._bus.emit(Executed, cycle, stream, instruction, held)
 
+        def carried(thread: int, way: str, cycle: int, arrives: int, amount: int) -> None:
+            self._bus.emit(Carried, cycle, f"{way} {self._streams[thread]}", arrives, amount, "bytes")
+
         self._bus.emit(RunBegan, 0, self._run.program, self._streams, True, self)
-        run = self._run.timed(config, issued)
+        run = self._run.timed(config, issued, carried)
         cycles = {name: each.end for name, each in zip(self._streams, run.account.threads, strict=True)}
         self._bus.emit(RunEnded, run.cycles, run.reason, cycles, run)
         return run

@@ -44,6 +44,8 @@ class EuDependences:
     """Of a message."""
     answer_cycles: int
     target_busy: int
+    bytes: int
+    """Of a message."""
     ends: bool
     """Whether the thread ends with it."""
     switches: bool
@@ -148,6 +150,7 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
         target=target,
         answer_cycles=answer_cycles,
         target_busy=busy,
+        bytes=0 if message is None else message.length * REGISTER_BYTES,
         ends=message is not None and bool(message.end),
         switches=controls.thread == 2,
         atomic=controls.thread == 1,

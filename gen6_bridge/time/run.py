@@ -13,8 +13,9 @@ from gen6_bridge.code.isa import EuFamily
 from gen6_bridge.code.isa.encoding.text import TARGETS
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.time.config import EuConfig, unsupported
-from gen6_bridge.time.schedule import Account, ThreadAccount, Watcher, schedule
+from gen6_bridge.time.schedule import Account, Carrier, ThreadAccount, Watcher, schedule
 from gen6_bridge.time.traces import ThreadTraces
+from gen6_bridge.time.usage import Usage, usage_of
 from gen6_bridge.unit import (
     GATES,
     BlockMemory,
@@ -40,10 +41,10 @@ class EuRun(Shown):
         self.config = EuConfig()
         self.reason = "halt"
 
-    def timed(self, config: EuConfig, watcher: Watcher | None = None) -> EuRun:
+    def timed(self, config: EuConfig, watcher: Watcher | None = None, carrier: Carrier | None = None) -> EuRun:
         """Return the run after its threads were scheduled with a configuration."""
         self.config = config
-        self._account = schedule(self.program.code, self.traces.steps, config, watcher=watcher)
+        self._account = schedule(self.program.code, self.traces.steps, config, watcher=watcher, carrier=carrier)
         return self
 
     @property
@@ -67,6 +68,11 @@ class EuRun(Shown):
         families = [each.declaration.family for each in self.program.code]
         counts = Counter(families[step.number] for steps in self.traces.steps for step in steps)
         return {family: counts[family] for family in EuFamily if counts[family]}
+
+    @cached_property
+    def usage(self) -> Usage:
+        """Regions, banks and bytes of messages, over all threads."""
+        return usage_of(self.program.code, self.traces.steps, self.config)
 
     def register(self, name: str) -> NDArray[np.uint32]:
         """Return a general register of thread 0 as eight double words; raises InputError for another name."""
@@ -112,6 +118,8 @@ class EuRun(Shown):
             f"channels enabled: {channels.efficiency:.1%} of {channels.possible:,}; not for "
             + ", ".join(f"{gate} {channels.taken[gate]:,}" for gate in GATES),
             f"share of cycles that the vector pipe is held: {account.utilisation():.1%}",
+            f"sources: {_counts(self.usage.regions)}",
+            f"registers read: {_counts(self.usage.read)}; written: {_counts(self.usage.written)}",
             f"rules of legality that are broken: {', '.join(broken) or 'none'}",
             "",
             f"no source on the machine gives: {', '.join(unsupported(self.config))}",
@@ -141,9 +149,16 @@ class EuRun(Shown):
             "fetches": {"lines": account.fetches, "l1_misses": account.l1_misses, "l2_misses": account.l2_misses},
             "channels": {"possible": channels.possible, "enabled": channels.enabled, "taken": dict(channels.taken)},
             "rules_broken": dict(self._broken().items()),
+            "regions": dict(self.usage.regions),
+            "registers": {"read": dict(self.usage.read), "written": dict(self.usage.written)},
+            "bytes": {str(target): count for target, count in self.usage.sent.items()},
             "threads": threads,
             "invented": unsupported(self.config),
         }
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counter.items())) or "none"
 
 
 def _thread(account: ThreadAccount) -> dict[str, Json]:

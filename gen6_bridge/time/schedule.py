@@ -12,15 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gen6_bridge.code.isa import EuInstruction
-from gen6_bridge.time.caches import LINE_INSTRUCTIONS, InstructionCaches
+from gen6_bridge.code.isa.encoding.text import TARGETS
+from gen6_bridge.time.caches import LINE_BYTES, LINE_INSTRUCTIONS, InstructionCaches
 from gen6_bridge.time.config import EuConfig
 from gen6_bridge.time.dependences import ACCUMULATOR, FLAG, EuDependences, dependences
 from gen6_bridge.time.traces import CarriedStep
 
-__all__ = ["Account", "ThreadAccount", "Watcher", "schedule"]
+__all__ = ["Account", "Carrier", "ThreadAccount", "Watcher", "schedule"]
 
 Watcher = Callable[[int, int, int, int, int, str], None]
 """Called for each issue: thread, instruction, cycle from which it waited, of issue, cycles held, why it waited."""
+
+Carrier = Callable[[int, str, int, int, int], None]
+"""Called for each message and each line: thread, the way, cycle in which it is asked for, arrival, bytes."""
 
 _FRONT = "front"
 
@@ -114,12 +118,13 @@ def schedule(
     *,
     priorities: Sequence[int] | None = None,
     watcher: Watcher | None = None,
+    carrier: Carrier | None = None,
 ) -> Account:
     """Return what threads take that carry out these steps, each on the unit that has its turn.
 
     ``priorities`` are larger for threads that go first; all are the same without them.
     """
-    return _Schedule(instructions, traces, config, priorities, watcher).run()
+    return _Schedule(instructions, traces, config, priorities, watcher, carrier).run()
 
 
 class _Schedule:
@@ -130,8 +135,10 @@ class _Schedule:
         config: EuConfig,
         priorities: Sequence[int] | None,
         watcher: Watcher | None,
+        carrier: Carrier | None,
     ) -> None:
         self._config, self._traces, self._watcher = config, traces, watcher
+        self._carrier = carrier
         self._priorities = priorities or [0] * len(traces)
         self._known: list[EuDependences] = [dependences(each, config) for each in instructions]
         self._units = [_Unit(number, deque()) for number in range(config.units)]
@@ -167,6 +174,8 @@ class _Schedule:
             return
         slot.line = line
         slot.fetched = self._caches.fetch(unit.number // self._config.row, line, cycle)
+        if self._carrier is not None:
+            self._carrier(slot.number, "instruction fetch", cycle, slot.fetched, LINE_BYTES)
 
     # --- one slot of issue ----------------------------------------------------------------------------------------
 
@@ -256,5 +265,8 @@ class _Schedule:
             self._account.messages[known.target] += 1
             start = max(cycle, self._targets[known.target])
             self._targets[known.target] = start + known.target_busy
+            if self._carrier is not None:
+                way = TARGETS.get(known.target, str(known.target))
+                self._carrier(slot.number, way, cycle, start + known.answer_cycles, known.bytes)
             for register in known.answers:
                 slot.pending[register] = (start + known.answer_cycles, "message")

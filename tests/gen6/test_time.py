@@ -7,7 +7,7 @@ import pytest
 from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.machine import run_program
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
-from pixelflow.simd.observe import Bus, Executed, Waited
+from pixelflow.simd.observe import Bus, Carried, Executed, Waited
 
 CHAINS = {2: "add (8) g1<1>F g1<8,8,1>F g2<8,8,1>F", 4: "add (16) g2<1>F g2<8,8,1>F g4<8,8,1>F"}
 """An instruction that waits for itself, by the cycles for which it holds the pipe."""
@@ -120,3 +120,21 @@ def test_who_watches_changes_nothing() -> None:
     issued = [each for each in seen if isinstance(each, Executed)]
     assert len(issued) == 21 and {each.stream for each in issued} == {f"main{at}" for at in range(7)}
     assert max(each.cycle + each.cycles for each in issued) == watched.cycles
+
+
+def test_messages_and_lines_are_told() -> None:
+    program = assemble_eu("mov (8) m1<1>D 1D\nsend (8) 1 g20<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1\nnop\n")
+    bus, seen = Bus(), []
+    bus.subscribe(seen.append, Carried)
+    run = run_program(program, config=EuConfig(), bus=bus)
+    fetch, message = sorted(seen, key=lambda each: each.cycle)
+    assert (fetch.wire, fetch.amount, fetch.arrives) == ("instruction fetch main", 64, 200)
+    assert (message.wire, message.amount) == ("sampler main", 32) and message.arrives == message.cycle + 100
+    assert run.usage.sent == {4: 64} and run.usage.regions == {"immediate": 1, "scalar": 1}
+
+
+def test_what_threads_use_is_counted() -> None:
+    source = "add (8) g3<1>F g1<8,8,1>F g2.1<0,1,0>F\nmov (8) g4<1>D g10<16,8,2>W\nmov (8) g5<1>F g6<4,4,1>F {align16}"
+    run = run_program(assemble_eu(source), config=EuConfig(count=3))
+    assert run.usage.regions == {"packed": 3, "scalar": 3, "strided": 3, "swizzled": 3}
+    assert run.usage.read == {"odd": 3, "even": 9} and run.usage.written == {"odd": 6, "even": 3}
