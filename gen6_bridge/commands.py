@@ -1,6 +1,13 @@
 """What commands can ask of the Gen6 EU besides runs: data for commands, light to import."""
 
-from pixelflow.simd.commands import ConfigurationOption, MachineCommands, MachineDrawing, MachineOption, whole_number
+from pixelflow.simd.commands import (
+    BenchmarkPlace,
+    ConfigurationOption,
+    MachineCommands,
+    MachineDrawing,
+    MachineOption,
+    whole_number,
+)
 
 __all__ = ["COMMANDS"]
 
@@ -15,8 +22,12 @@ COMMANDS = MachineCommands(
         block="subspans of 2x2 pixels",
         ways="by messages",
     ),
+    benchmarks={
+        "gen6": BenchmarkPlace("400 instructions in 64 threads of the Gen6 EU", "gen6_bridge.shading:SHADING")
+    },
     examples=(
         "pixelflow render enneper --machine gen6 --size 48x32 -o enneper.png",
+        "pixelflow bench gen6 --rounds 1",
         "pixelflow verify gen6 --quick",
     ),
     records="gen6_bridge.records:report",

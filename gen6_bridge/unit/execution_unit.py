@@ -104,16 +104,21 @@ class ExecutionUnit:
         self.pointers = np.zeros(threads, np.int64)
         """The instruction that each thread is at."""
         self.subscriber: Subscriber | None = None
-        exist = (self.dispatched[:, None] >> np.arange(CHANNELS) & 1).astype(np.bool_)
-        self.lanes.set_bit(DISPATCHED, exist.reshape(-1))
-        self.lanes.set_bit(ON, exist.reshape(-1))
-        self.lanes.set_word(PC, np.where(exist, 0, _NOWHERE).astype(np.uint32).reshape(-1))
+        self.restart()
         self._engine = engine
         self._compiled = WIDE.choose(engine).engine == "compiled"
         self._native: NativeStretches | None = None
         self._spans = [each.spans for each in self.instructions]
         self._branches = [each.declaration.unit is EuUnit.BRANCH for each in self.instructions]
         self._sends = [each.declaration.unit is EuUnit.SEND for each in self.instructions]
+
+    def restart(self) -> None:
+        """Let all threads begin again with the first instruction; registers stay."""
+        exist = (self.dispatched[:, None] >> np.arange(CHANNELS) & 1).astype(np.bool_)
+        self.lanes.set_bit(DISPATCHED, exist.reshape(-1))
+        self.lanes.set_bit(ON, exist.reshape(-1))
+        self.lanes.set_word(PC, np.where(exist, 0, _NOWHERE).astype(np.uint32).reshape(-1))
+        self.issued[:], self.ended[:], self.pointers = 0, False, np.zeros(self.threads, np.int64)
 
     # --- registers ------------------------------------------------------------------------------------------------
 
