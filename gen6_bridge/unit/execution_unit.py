@@ -301,6 +301,8 @@ class _Sender:
     def _take(self, thread: int, dst: EuDestination, registers: int, answer: NDArray[np.uint8] | None) -> None:
         if answer is None:
             raise MachineFault("nobody answers this message: give the unit functions that it shares")
+        if dst.file is File.ARCHITECTURE:
+            return  # nowhere to go
         if dst.file is not File.GENERAL or dst.number + registers > GRF_REGISTERS:
             raise MachineFault(f"an answer of {registers} registers to {dst.file.name.lower()} {dst.number}")
         start = dst.number * REGISTER_BYTES

@@ -132,6 +132,14 @@ def test_a_wide_product_becomes_the_nearest_float(a: int, b: int) -> None:
     assert unit.floats(20)[0, 0] == np.float32(a * b)
 
 
+def test_an_integer_beside_a_float_is_its_value() -> None:
+    """The rules forbid it (E1); what can be addressed is carried out."""
+    unit = ExecutionUnit(assemble_eu("mov (8) g11<1>D -3D\nadd (8) g20<1>F g10<8,8,1>F g11<8,8,1>D").code)
+    unit.set_register(10, np.full(8, 0.5, np.float32))
+    unit.run()
+    assert (unit.floats(20) == -2.5).all()
+
+
 def test_sixteen_channels_are_two_eights() -> None:
     values = np.linspace(-3, 5, 16, dtype=np.float32)
     both = ExecutionUnit(assemble_eu("mul (16) g20<1>F g10<8,8,1>F g10<8,8,1>F").code)

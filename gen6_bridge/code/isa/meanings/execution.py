@@ -137,7 +137,12 @@ class Execution(Channels[Word, Bit]):
         return value
 
     def float(self, operand: Source, *, raw: bool = False) -> Word:
-        """Return a source as floats, after its modifiers; ``raw`` keeps denormals."""
+        """Return a source as floats, after its modifiers; ``raw`` keeps denormals.
+
+        An integer beside a float, which the rules forbid, is taken for its value.
+        """
+        if not operand.type.floats:
+            return self.integers.to_float(self.integer(operand))
         return self.flushed(self.signs(self.raw(operand), operand), raw=raw)
 
     def signs(self, word: Word, operand: Source) -> Word:
