@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from gen6_bridge.code.isa import EuInstruction
+from gen6_bridge.code.isa import EuInstruction, EuUnit
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.code.isa.meanings.places import Span
 from gen6_bridge.code.isa.meanings.state import IP
@@ -48,14 +48,13 @@ class NativeStretches:
         return runs is not None and runs.run(lanes, past - first).is_done
 
     def _made(self, first: int, past: int) -> GroupRuns | None:
+        if any(each.declaration.unit is EuUnit.MATH for each in self._instructions[first:past]):
+            return None  # recorded forms do not have its functions
         places, parts = places_of(self._shape), list[Part]()
         for number in range(first, past):
             instruction, spans = self._instructions[number], self._spans[number]
             meaning = partial(instruction.carry_out, arithmetic=self._rules, spans=spans)
-            try:
-                parts.append(record_numbers(meaning, places))
-            except AttributeError:
-                return None  # a function that recorded forms do not have
+            parts.append(record_numbers(meaning, places))
         return GroupRuns(
             GroupProgram(
                 shape=self._shape,
