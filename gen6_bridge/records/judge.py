@@ -57,15 +57,17 @@ def judge(folder: Path) -> Judgement:
     for path in _files(result, "programs"):
         entries, names = _named(path)
         programs |= dict(zip(names, entries, strict=True))
-        result.found += judge_text("programs: text", path, entries, names, "text")
+        if _have(result, path, entries, "text"):
+            result.found += judge_text("programs: text", path, entries, names, "text")
         result.found += judge_words("programs: words", path, entries, names)
         if any("rules_broken" in each for each in entries):
             result.found += judge_rules("programs: rules", path, entries, names)
     for path in _files(result, "kernels"):
         entries, names = _named(path)
-        result.found += judge_text("kernels: text", path, entries, names, "disasm")
+        if _have(result, path, entries, "disasm"):
+            result.found += judge_text("kernels: text", path, entries, names, "disasm")
         result.found += judge_words("kernels: words", path, entries, names)
-        if any("asm" in each for each in entries):
+        if _have(result, path, entries, "asm"):
             result.found += judge_sources("kernels: sources", path, entries, names)
         result.found += judge_kernels("kernels: registers", path, entries, names)
     runs: tuple[tuple[str, str, Callable[..., Iterator[Judged]]], ...] = (
@@ -88,6 +90,14 @@ def judge(folder: Path) -> Judgement:
         for path in _files(result, stem):
             result.found += check(kind, path, read_table(path))
     return result
+
+
+def _have(result: Judgement, path: Path, entries: list[Entry], key: str) -> bool:
+    """Return whether all records of a file have a field; note it where they have not."""
+    found = bool(entries) and all(key in each for each in entries)
+    if not found:
+        result.skipped[f"{path.name}: {key}"] = "not in every record"
+    return found
 
 
 def _files(result: Judgement, stem: str) -> list[Path]:

@@ -26,6 +26,10 @@ _BY_SIZE = {"1": EuType.UB, "2": EuType.UW, "4": EuType.UD}
 
 
 def _differing(found: tuple[str, ...], row: dict[str, str]) -> Iterator[str]:
+    if "rules" not in row:
+        if (not found) != (row["legal"] == "1"):
+            yield f"breaks {' '.join(found) or 'none'}, recorded as {'legal' if row['legal'] == '1' else 'illegal'}"
+        return
     wanted = sorted(row["rules"].split())
     if sorted(found) != wanted or (not wanted) != (row["legal"] == "1"):
         yield f"breaks {' '.join(found) or 'none'}, recorded {' '.join(wanted) or 'none'}"

@@ -74,6 +74,8 @@ def _differences(entry: Entry, program: Entry) -> Iterator[str]:
         if key in entry and entry[key] != mine:
             yield f"{what}: {mine}, recorded {entry[key]}"
     for what, content, key in (("g", unit.general[0], "grf_after"), ("m", unit.message[0], "mrf_after")):
+        if key not in entry:
+            continue
         wanted = np.frombuffer(bytes.fromhex(str(entry[key])), np.uint8).reshape(content.shape)
         for register in np.flatnonzero((content != wanted).any(axis=1)).tolist():
             yield f"{what}{register}: {content[register].tobytes().hex()}, recorded {wanted[register].tobytes().hex()}"

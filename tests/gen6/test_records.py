@@ -49,6 +49,22 @@ def test_a_difference_is_found_and_said(
     assert difference["kind"] == kind and difference["name"] == "own/add" and "recorded" in difference["difference"]
 
 
+def test_a_field_that_records_have_not_is_skipped_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = {key: value for key, value in KERNEL.items() if key not in ("asm", "disasm")}
+    assert main(["verify", "gen6", "--data", str(written(tmp_path, bare)), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["equal"] == 2 and found["skipped"]["kernels.json: disasm"] == "not in every record"
+
+
+def test_regions_are_judged_by_their_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "exec,vert,width,horz,size,sub,legal,rules\n8,8,8,1,4,0,1,\n8,16,8,1,4,0,0,S2\n8,8,8,1,4,4,1,\n"
+    (tmp_path / "regions_source.csv").write_text(rows)
+    assert main(["verify", "gen6", "--data", str(tmp_path), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["records"]["regions of sources"] == {"equal": 2, "different": 1}
+    assert "breaks S6, recorded none" in found["differences"][0]["difference"]
+
+
 def test_what_is_no_folder_of_records_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no folder of records"):
         judge(tmp_path / "absent")
