@@ -32,7 +32,12 @@ def assemble(
     ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.
     """
     found = _source(source)
-    draft = Draft(Path(found.file).stem if found.path else "program", target)
+    name = Path(found.file).stem if found.path else "program"
+    if target.language is not None:
+        if parameters:
+            raise InputError(Fault(f"the file has no param {next(iter(parameters))}"))
+        return target.language.assemble("\n".join(line.text for line in found.lines), found.file, name)
+    draft = Draft(name, target)
     expand(draft, found, parameters)
     return link(draft)
 

@@ -7,14 +7,20 @@ from collections.abc import Iterator
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Imm, Mem, Name, Operand, OperandSpec, Target
 from pixelflow.simd.isa.program import AssembledProgram, Routine
+from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["disassemble"]
 
 _INDENT = "    "
 
 
-def disassemble(program: AssembledProgram) -> str:
-    """Return the text of a program. Names come from the program where it has them; targets without one get one."""
+def disassemble(program: AssembledProgram, target: ProgramTarget[AssembledProgram] | None = None) -> str:
+    """Return the text of a program. Names come from the program where it has them; targets without one get one.
+
+    ``target`` is the machine's, where its sources may be in a language of its own.
+    """
+    if target is not None and target.language is not None:
+        return target.language.text(program)
     return "\n".join(_Disassembly(program).lines()) + "\n"
 
 

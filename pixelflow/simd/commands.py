@@ -128,3 +128,5 @@ class MachineCommands:
     """By names that no other machine's have."""
     examples: tuple[str, ...] = ()
     """Command lines for the ends of helps; the tests run them."""
+    records: str = ""
+    """Where a function stands that judges a folder of recorded runs and returns a report; none where it is empty."""

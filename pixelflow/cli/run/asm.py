@@ -7,6 +7,7 @@ from pathlib import Path
 
 from microcode import check, listing, symbols
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.machine_values import add_machine_option, target_of
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object
 from pixelflow.cli.shell.screen import Screen
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--symbols", nargs="?", const=STANDARD_STREAM, metavar="FILE", help="labels, routines and memory ranges as JSON"
     )
     add("--check", action="store_true", help="static checks only; exit code 1 where they find something")
+    add_machine_option(parser)
     add_parameter_option(parser)
 
 
@@ -43,8 +45,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         check_writable(path)
     if screen.json and STANDARD_STREAM in outputs:
         raise UsageError("--json", "standard output holds one object only", "give -o, --listing, --symbols a file")
-    program = assemble_file(args.program, args.parameters)
-    warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in check(program)]
+    machine = target_of(args.machine)
+    program = assemble_file(args.program, args.parameters, machine)
+    found = machine.language.warnings(program) if machine is not None and machine.language else check(program)
+    warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in found]
     for warning in warnings:
         screen.note(warning)
     if target is not None:

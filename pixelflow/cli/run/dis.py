@@ -6,6 +6,7 @@ import argparse
 
 from microcode import disassemble
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.machine_values import add_machine_option, target_of
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
@@ -21,6 +22,7 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the object file and the output."""
     parser.add_argument("program", metavar="PROG.mco", help="object file (a source is assembled first)")
+    add_machine_option(parser)
     parser.add_argument("-o", "--output", metavar="FILE", default=STANDARD_STREAM, help="default: standard output")
 
 
@@ -31,8 +33,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     if screen.json and args.output != STANDARD_STREAM:
         raise UsageError("-o", "--json prints the text in an object", "leave out one of the two")
     check_writable(args.output)
-    program = read_program(args.program, ())
-    text = disassemble(program)
+    target = target_of(args.machine)
+    program = read_program(args.program, (), target)
+    text = disassemble(program, target)
     if screen.json:
         data = {"program": {"name": program.name, "sha256": program.sha256}, "lines": text.splitlines()}
         return Report(schema="pixelflow.dis/1", data=data)

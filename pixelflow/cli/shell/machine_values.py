@@ -11,6 +11,7 @@ from pixelflow.cli.shell.arguments import UsageError, parsed
 from pixelflow.simd.commands import MachineDrawing, Told
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
 
@@ -21,6 +22,7 @@ __all__ = [
     "configured",
     "examples_for",
     "refuse_options_of_others",
+    "target_of",
     "told",
 ]
 
@@ -33,6 +35,11 @@ _Config = TypeVar("_Config")
 def add_machine_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--machine``; which there are is looked up only for one that is named."""
     parser.add_argument("--machine", default=PIXELFLOW, metavar="NAME", help="which machine (default: pixelflow)")
+
+
+def target_of(name: str) -> ProgramTarget | None:
+    """Return what the assembler is told of a machine; None for the one of commands that are told no other."""
+    return None if name == PIXELFLOW else machine_named(name).target
 
 
 def examples_for(command: str, *besides: str) -> tuple[str, ...]:

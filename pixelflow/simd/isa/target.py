@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
 from pixelflow.simd.isa.operands import Mem, RegisterOperand, Target
 from pixelflow.simd.isa.program import AssembledProgram
 
-__all__ = ["ProgramTarget"]
+__all__ = ["ProgramTarget", "SourceLanguage"]
 
 Code = TypeVar("Code", bound=AssembledProgram, covariant=True)
 """The class of the programs that are made."""
+
+
+class SourceLanguage(Protocol[Code]):
+    """An assembly language that a machine brings with it, where statements are none of a mnemonic and operands."""
+
+    def assemble(self, text: str, file: str, name: str) -> Code:
+        """Return the program of a source text; raises InputError with every fault."""
+
+    def text(self, program: AssembledProgram) -> str:
+        """Return the text of a program."""
+
+    def warnings(self, program: AssembledProgram) -> Iterable[str]:
+        """Return what is doubtful about a program, a line each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +60,9 @@ class ProgramTarget(Generic[Code]):
     """For each stream the units whose instructions do not belong there."""
     reserved: frozenset[str] = frozenset()
     """Names that reports use for what has none: no stage can have them."""
+
+    language: SourceLanguage[Code] | None = None
+    """Reads and writes sources; None where they are microcode."""
 
     @property
     def gate(self) -> str | None:

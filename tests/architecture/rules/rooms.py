@@ -69,6 +69,7 @@ TABLE = {
     ),
     # The scenes that are measured.
     "larrabee_bridge.claims.paper": (*BASE, "pixelflow.evidence", "larrabee_bridge", "tessellation"),
+    "gen6_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
     "larrabee_bridge.compare": (
         *NODE,
         "pixelflow.node",
@@ -77,11 +78,19 @@ TABLE = {
         "numpy",
     ),
 }
-ANYTHING = ("pixelflow.cli", "tessellation.rendering.machine", "larrabee_bridge.machine")
+ANYTHING = ("pixelflow.cli", "tessellation.rendering.machine", "larrabee_bridge.machine", "gen6_bridge.machine")
 """Commands, and the records of machines that commands find."""
 FACES_ONLY = ("tessellation",)
 """These packages use others through their public faces: `pixelflow.node`, never `pixelflow.node.run.streams.stream`."""
-HALLS = {"pixelflow", "pixelflow.observe", "pixelflow.simd", "pixelflow.simd.isa", "microcode", "larrabee_bridge"}
+HALLS = {
+    "pixelflow",
+    "pixelflow.observe",
+    "pixelflow.simd",
+    "pixelflow.simd.isa",
+    "microcode",
+    "larrabee_bridge",
+    "gen6_bridge",
+}
 """Packages whose own files are public, besides the faces below them."""
 
 

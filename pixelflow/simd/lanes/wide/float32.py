@@ -5,12 +5,26 @@ numpy leaves open which NaN comes out of an operation, and has no fused multiply
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.simd.lanes.wide.numbers import Rounding
+from pixelflow.simd.lanes.wide.numbers import Elementary, Rounding
 
-__all__ = ["Words", "add", "divide", "equal", "from_half", "from_integer", "fuse", "less", "multiply", "to_integer"]
+__all__ = [
+    "Words",
+    "add",
+    "divide",
+    "elementary",
+    "equal",
+    "from_half",
+    "from_integer",
+    "fuse",
+    "less",
+    "multiply",
+    "to_integer",
+]
 
 Words = NDArray[np.uint32]
 
@@ -54,6 +68,25 @@ def divide(a: Words, b: Words) -> Words:
     """Return a / b."""
     with np.errstate(all="ignore"):
         return _settled(_float(a) / _float(b), a, b)
+
+
+_FUNCTIONS: dict[Elementary, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    Elementary.SQUARE_ROOT: np.sqrt,
+    Elementary.RECIPROCAL_ROOT: lambda a: 1.0 / np.sqrt(a),
+    Elementary.LOGARITHM: np.log2,
+    Elementary.EXPONENTIAL: np.exp2,
+    Elementary.SINE: np.sin,
+    Elementary.COSINE: np.cos,
+}
+
+
+def elementary(function: Elementary, a: Words, b: Words) -> Words:
+    """Return a function of a, evaluated in binary64 and rounded; the power also of b."""
+    with np.errstate(all="ignore"):
+        x = _float(a).astype(np.float64)
+        if function is Elementary.POWER:
+            return _settled(np.power(x, _float(b).astype(np.float64)).astype(np.float32), a, b)
+        return _settled(_FUNCTIONS[function](x).astype(np.float32), a)
 
 
 def fuse(a: Words, b: Words, c: Words) -> Words:

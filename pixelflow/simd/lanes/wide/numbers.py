@@ -16,7 +16,7 @@ from typing import Protocol
 
 from pixelflow.simd.lanes.algebra import Algebra, Bit, Word
 
-__all__ = ["NumberAlgebra", "Rounding"]
+__all__ = ["Elementary", "NumberAlgebra", "Rounding"]
 
 
 class Rounding(Enum):
@@ -26,6 +26,18 @@ class Rounding(Enum):
     DOWN = 1
     UP = 2
     TO_ZERO = 3
+
+
+class Elementary(Enum):
+    """A function that no short sequence of operations gives exactly: it is evaluated in binary64 and rounded once."""
+
+    SQUARE_ROOT = "sqrt"
+    RECIPROCAL_ROOT = "rsqrt"
+    LOGARITHM = "log2"
+    EXPONENTIAL = "exp2"
+    SINE = "sin"
+    COSINE = "cos"
+    POWER = "pow"
 
 
 class NumberAlgebra(Algebra[Word, Bit], Protocol[Word, Bit]):
@@ -83,6 +95,9 @@ class NumberAlgebra(Algebra[Word, Bit], Protocol[Word, Bit]):
 
     def float_fuse(self, a: Word, b: Word, c: Word) -> Word:
         """Return a * b + c, rounded once."""
+
+    def float_function(self, function: Elementary, a: Word, b: Word) -> Word:
+        """Return a function of a, or a to the power of b; functions of one argument leave b out."""
 
     def float_equal(self, a: Word, b: Word) -> Bit:
         """Return whether a == b; a NaN equals nothing, and 0.0 equals -0.0."""

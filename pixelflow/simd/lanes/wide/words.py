@@ -18,7 +18,7 @@ from pixelflow.simd.lanes.engine import Engine, Meaning
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide import float32
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory, Watcher
-from pixelflow.simd.lanes.wide.numbers import Rounding
+from pixelflow.simd.lanes.wide.numbers import Elementary, Rounding
 
 __all__ = ["LaneValues", "WordsEngine"]
 
@@ -203,6 +203,9 @@ class WordsEngine(Engine):
 
     def float_fuse(self, a: Word, b: Word, c: Word) -> Word:
         return float32.fuse(a, b, c)
+
+    def float_function(self, function: Elementary, a: Word, b: Word) -> Word:
+        return float32.elementary(function, a, b)
 
     def float_equal(self, a: Word, b: Word) -> Bit:
         return float32.equal(a, b)

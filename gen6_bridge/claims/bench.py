@@ -1,0 +1,69 @@
+"""Bench of the claims: threads that run small programs, and steps that are scheduled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.code.legality import broken_rules
+from gen6_bridge.time import Account, CarriedStep, EuConfig, schedule
+from gen6_bridge.unit import ExecutionUnit, SharedFunctions
+from pixelflow.evidence import Number
+
+__all__ = ["NO_CACHES", "Printed", "executed", "held", "issue_order", "rules_of", "timed"]
+
+Printed = Mapping[str, Number]
+"""The printed figures of a claim; what is executed depends on none."""
+NO_CACHES = EuConfig(caches=False)
+
+
+def executed(
+    source: str,
+    registers: Mapping[int, NDArray[np.generic]] | None = None,
+    *,
+    dispatch: int = 0xFFFF,
+    functions: SharedFunctions | None = None,
+) -> ExecutionUnit:
+    """Return a unit after one thread has carried out a source."""
+    unit = ExecutionUnit(assemble_eu(source).code, dispatch=dispatch, functions=functions)
+    for register, values in (registers or {}).items():
+        unit.set_register(register, values)
+    unit.run(limit=100_000)
+    return unit
+
+
+def timed(
+    source: str, threads: int = 1, count: int = 0, config: EuConfig = NO_CACHES, priorities: Sequence[int] | None = None
+) -> Account:
+    """Return what threads take that carry out a source from top to bottom, ``count`` instructions of it."""
+    code = assemble_eu(source).code
+    steps = [CarriedStep(at % len(code)) for at in range(count or len(code))]
+    return schedule(code, [steps] * threads, config, priorities=priorities)
+
+
+def issue_order(
+    source: str, threads: int, count: int, priorities: Sequence[int] | None = None
+) -> list[tuple[int, int]]:
+    """Return thread and cycle of each issue."""
+    found: list[tuple[int, int]] = []
+    code = assemble_eu(source).code
+    steps = [CarriedStep(at % len(code)) for at in range(count)]
+
+    def issued(thread: int, instruction: int, since: int, cycle: int, held: int, cause: str) -> None:
+        found.append((thread, cycle))
+
+    schedule(code, [steps] * threads, NO_CACHES, priorities=priorities, watcher=issued)
+    return found
+
+
+def held(source: str) -> int:
+    """Return the cycles for which the vector pipe is held by a source."""
+    return timed(source).held["fpu"]
+
+
+def rules_of(source: str) -> tuple[str, ...]:
+    """Return the rules of legality that the one instruction of a source breaks."""
+    return broken_rules(assemble_eu(source).code[0])

@@ -1,0 +1,243 @@
+"""Measures of claims about threads, issue, caches, registers and messages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gen6_bridge.claims.bench import NO_CACHES, Printed, executed, held, issue_order, timed
+from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.code.isa.encoding.operands import (
+    GRF_REGISTERS,
+    MRF_REGISTERS,
+    REGISTER_BYTES,
+    Architecture,
+)
+from gen6_bridge.time import EuConfig
+from gen6_bridge.time.caches import LINE_BYTES, LINE_INSTRUCTIONS
+from gen6_bridge.unit import BlockMemory, ExecutionUnit, loaded
+from pixelflow.evidence import Bench, Measured
+from pixelflow.simd.errors import MachineFault
+
+__all__ = ["MEASURES"]
+
+_KB = 1024
+_CHAIN = "add (8) g1<1>F g1<8,8,1>F g2<8,8,1>F"
+_EIGHT, _SIXTEEN = "add (8) g10<1>F g1<8,8,1>F g3<8,8,1>F", "add (16) g10<1>F g1<8,8,1>F g3<8,8,1>F"
+
+
+def priority(bench: Bench, printed: Printed) -> Measured:
+    """Let the last of three threads have the highest priority."""
+    order = issue_order(_CHAIN, 3, 5, priorities=[0, 1, 2])
+    first = [thread for thread, _ in order[:3]]
+    return Measured(f"first issues by threads {first}", {"first_is_highest": int(first == [2, 1, 0])})
+
+
+def several_cycles(bench: Bench, printed: Printed) -> Measured:
+    """Hold the pipe by eight and by sixteen floats."""
+    eight, sixteen = held(_EIGHT), held(_SIXTEEN)
+    return Measured(f"{eight} cycles for eight floats, {sixteen} for sixteen", {"eight": eight, "sixteen": sixteen})
+
+
+def stalled_thread(bench: Bench, printed: Printed) -> Measured:
+    """Two threads that wait for themselves: when the second issues beside the first."""
+    order = issue_order(_CHAIN, 2, 10)
+    cycle = next(cycle for thread, cycle in order if thread == 1)
+    return Measured(f"the other thread issues in cycle {cycle}", {"first_idle_cycle_used": int(cycle == held(_CHAIN))})
+
+
+def forced_switch(bench: Bench, printed: Printed) -> Measured:
+    """Two threads whose instructions ask for a switch."""
+    source = "\n".join(f"mov (8) g{at}<1>D 1D {{align1 switch}}" for at in range(1, 9))
+    threads = [thread for thread, _ in issue_order(source, 2, 8)]
+    wrong = sum(thread != at % 2 for at, thread in enumerate(threads))
+    return Measured(f"order of threads {threads}", {"turns_out_of_order": wrong})
+
+
+def atomic(bench: Bench, printed: Printed) -> Measured:
+    """Two threads of atomic instructions that wait for each other's results."""
+    threads = [thread for thread, _ in issue_order(f"{_CHAIN} {{align1 atomic}}", 2, 8)]
+    between = sum(thread != 0 for thread in threads[:8])
+    return Measured(f"order of threads {threads}", {"others_between": between})
+
+
+def l1_cache(bench: Bench, printed: Printed) -> Measured:
+    """Run 200 instructions in a row on one unit, and on three that share a cache."""
+    source, config = "nop\n" * 200, EuConfig()
+    alone = timed(source, config=config)
+    row = timed(source, 3, config=EuConfig(units=3))
+    figures = {
+        "kilobytes": config.l1_bytes // _KB,
+        "units": config.row,
+        "misses_more_than_one_unit": row.l1_misses - alone.l1_misses,
+    }
+    return Measured(f"{alone.l1_misses} lines for one unit, {row.l1_misses} for three", figures)
+
+
+def l2_cache(bench: Bench, printed: Printed) -> Measured:
+    """Read the model."""
+    size = EuConfig().l2_bytes
+    lines = size // LINE_BYTES
+    return Measured(f"{lines} lines, {lines * LINE_INSTRUCTIONS:,} instructions", {"kilobytes": size // _KB})
+
+
+def cache_lines(bench: Bench, printed: Printed) -> Measured:
+    """Run 50 instructions in a row."""
+    misses = timed("nop\n" * 50, config=EuConfig()).l1_misses
+    figures = {"bytes": LINE_BYTES, "instructions": LINE_INSTRUCTIONS, "misses": misses}
+    return Measured(f"{misses} lines for 50 instructions", figures)
+
+
+def fetch_buffer(bench: Bench, printed: Printed) -> Measured:
+    """Count fetches of 64 instructions in a row."""
+    fetches = timed("nop\n" * 64, config=EuConfig()).fetches
+    return Measured(f"{fetches} fetches of 64 instructions", {"instructions": 64 // fetches})
+
+
+def compressed(bench: Bench, printed: Printed) -> Measured:
+    """Carry sixteen floats out at once and as two eights."""
+    values = np.linspace(-4, 9, 32, dtype=np.float32)
+    both = executed("mul (16) g20<1>F g10<8,8,1>F g12<8,8,1>F", {10: values})
+    halves = executed(
+        "mul (8) g20<1>F g10<8,8,1>F g12<8,8,1>F\nmul (8) g21<1>F g11<8,8,1>F g13<8,8,1>F {align1 sechalf}",
+        {10: values},
+    )
+    wrong = int((both.general != halves.general).sum())
+    ratio = held(_SIXTEEN) / held(_EIGHT)
+    return Measured(f"{ratio:.0f} times as long, {wrong} bytes differ", {"ratio": ratio, "wrong": wrong})
+
+
+def sixteen_floats(bench: Bench, printed: Printed) -> Measured:
+    """Compare how long the pipe is held."""
+    ratio = held(_SIXTEEN) / held(_EIGHT)
+    return Measured(f"{ratio:.0f} passes", {"instructions": ratio})
+
+
+def register_file(bench: Bench, printed: Printed) -> Measured:
+    """Multiply threads by registers."""
+    entries = EuConfig().threads * GRF_REGISTERS
+    size = entries * REGISTER_BYTES // _KB
+    return Measured(f"{entries} registers, {size} KB", {"entries": entries, "kilobytes": size})
+
+
+def fixed_threads(bench: Bench, printed: Printed) -> Measured:
+    """Dispatch seven threads: how many begin before the first has ended."""
+    account = timed(_CHAIN, 7, 20)
+    first = min(each.end for each in account.threads)
+    together = sum(each.begin < first - held(_CHAIN) for each in account.threads)
+    text = f"{together} threads at once, whatever registers they use"
+    return Measured(text, {"threads": together, "registers": GRF_REGISTERS})
+
+
+def spilling(bench: Bench, printed: Printed) -> Measured:
+    """Read a block of memory and use it, beside a register."""
+    block = "send (8) 1 g20<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1\nadd (8) g21<1>D g20<8,8,1>D 1D"
+    register = "mov (8) g20<1>D g19<8,8,1>D\nadd (8) g21<1>D g20<8,8,1>D 1D"
+    slow, fast = timed(block).cycles, timed(register).cycles
+    return Measured(f"{slow} cycles by memory, {fast} by a register", {"slower": int(slow > fast)})
+
+
+def banks(bench: Bench, printed: Printed) -> Measured:
+    """Let two sources lie in one bank, and in two."""
+    config = EuConfig(caches=False, banks=True)
+    one, two = (timed(f"add (8) g9<1>F g1<8,8,1>F g{at}<8,8,1>F", config=config).cycles for at in (3, 2))
+    base = timed(_EIGHT).cycles
+    text = f"{one - base} cycles more in one bank, {two - base} in two"
+    return Measured(text, {"one_bank": one - base, "two_banks": two - base})
+
+
+def message_registers(bench: Bench, printed: Printed) -> Measured:
+    """Multiply."""
+    size = MRF_REGISTERS * REGISTER_BYTES / _KB
+    return Measured(f"{MRF_REGISTERS} registers, {size} KB", {"registers": MRF_REGISTERS, "kilobytes": size})
+
+
+def write_only(bench: Bench, printed: Printed) -> Measured:
+    """Read a message register as a source."""
+    try:
+        executed("mov (8) g1<1>D m1<8,8,1>D")
+    except MachineFault as fault:
+        return Measured(str(fault), {"refused": 1})
+    return Measured("it was read", {"refused": 0})
+
+
+def answers(bench: Bench, printed: Printed) -> Measured:
+    """Read a block of memory to general registers."""
+    memory = np.arange(256, dtype=np.uint8)
+    unit = executed("send (8) 1 g20<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1", functions=BlockMemory(memory))
+    wrong = int((unit.general[0, 20] != memory[:REGISTER_BYTES]).sum())
+    return Measured(f"{wrong} bytes of the answer differ", {"wrong": wrong})
+
+
+def dispatch(bench: Bench, printed: Printed) -> Measured:
+    """Load a program with data."""
+    program = assemble_eu(".data g2 D 1, 2, 3\nnop\n")
+    unit = loaded(program, ExecutionUnit(program.code))
+    wrong = int((unit.general[0, 2].view(np.int32)[:3] != [1, 2, 3]).sum())
+    return Measured(f"{wrong} values differ", {"wrong": wrong})
+
+
+def in_flight(bench: Bench, printed: Printed) -> Measured:
+    """Ask a sampler eight times, then use the answers."""
+    count, config = 8, NO_CACHES
+    reads = [f"send (8) 1 g{20 + 4 * at}<1>UW null sampler(1, 0, F) mlen 1 rlen 4" for at in range(count)]
+    uses = [f"mov (8) g{at + 1}<1>F g{20 + 4 * at}<8,8,1>F" for at in range(count)]
+    found = timed("\n".join([*reads, *uses])).cycles
+    formula = (count - 1) * config.sampler_busy + config.sampler_cycles + config.issue_cycles
+    text = f"{found} cycles for eight messages, {count * config.sampler_cycles} if they waited for each other"
+    return Measured(text, {"cycles_more_than_formula": found - formula})
+
+
+def architecture_registers(bench: Bench, printed: Printed) -> Measured:
+    """Count what operands can name."""
+    names = ", ".join(each.name.lower().replace("_", " ") for each in Architecture)
+    return Measured(names, {"kinds": len(Architecture)})
+
+
+def address_registers(bench: Bench, printed: Printed) -> Measured:
+    """Look for a second one."""
+    numbered = [each for each in Architecture if each is Architecture.ADDRESS]
+    text = "contradicted by the instruction set, which has one a0 of eight words"
+    return Measured(text, {"address_registers": len(numbered)})
+
+
+def accumulators(bench: Bench, printed: Printed) -> Measured:
+    """Multiply 32 by 32 bits as 64 in eight channels, by mul, mach and the accumulator."""
+    numbers = np.random.default_rng(42).integers(-(1 << 31), 1 << 31, (2, 8))
+    source = """
+    mul (8) acc0<1>D g10<8,8,1>D g11<8,8,1>D
+    mach (8) g21<1>D g10<8,8,1>D g11<8,8,1>D {align1 accwrctrl}
+    mov (8) g20<1>D acc0<8,8,1>D
+    """
+    unit = executed(source, {10: numbers.astype(np.int32).reshape(-1)})
+    low, high = (unit.general[0, at].view(np.uint32).tolist() for at in (20, 21))
+    found = [(upper << 32 | lower) for upper, lower in zip(high, low, strict=True)]
+    wanted = [int(a) * int(b) & (1 << 64) - 1 for a, b in numbers.T]
+    wrong = sum(mine != theirs for mine, theirs in zip(found, wanted, strict=True))
+    return Measured(f"{wrong} of 8 products differ", {"registers": 2, "wrong": wrong})
+
+
+MEASURES = {
+    "priority": priority,
+    "several-cycles": several_cycles,
+    "stalled-thread": stalled_thread,
+    "forced-switch": forced_switch,
+    "atomic": atomic,
+    "l1-cache": l1_cache,
+    "l2-cache": l2_cache,
+    "cache-lines": cache_lines,
+    "fetch-buffer": fetch_buffer,
+    "compressed": compressed,
+    "sixteen-floats": sixteen_floats,
+    "register-file": register_file,
+    "fixed-threads": fixed_threads,
+    "spilling": spilling,
+    "banks": banks,
+    "message-registers": message_registers,
+    "write-only": write_only,
+    "answers": answers,
+    "dispatch": dispatch,
+    "in-flight": in_flight,
+    "architecture-registers": architecture_registers,
+    "address-registers": address_registers,
+    "accumulators": accumulators,
+}

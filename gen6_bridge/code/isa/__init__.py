@@ -1,0 +1,23 @@
+"""Meaning: the instruction set, with the encodings of the hardware."""
+
+from gen6_bridge.code.isa import instructions
+from gen6_bridge.code.isa.declarations import (
+    INSTRUCTION_WORDS,
+    INSTRUCTIONS,
+    EuDeclaration,
+    EuFamily,
+    EuInstruction,
+    EuUnit,
+    eights,
+)
+
+__all__ = [
+    "INSTRUCTIONS",
+    "INSTRUCTION_WORDS",
+    "EuDeclaration",
+    "EuFamily",
+    "EuInstruction",
+    "EuUnit",
+    "eights",
+    "instructions",
+]

@@ -1,0 +1,360 @@
+"""Execution of one instruction: which channels are enabled, sources fetched, results converted and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gen6_bridge.code.isa.encoding.operands import (
+    GRF_BYTES,
+    VXH,
+    Architecture,
+    Controls,
+    EuDestination,
+    ImmediateOperand,
+    IndirectAddress,
+    Source,
+    SourceRegion,
+)
+from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
+from gen6_bridge.code.isa.meanings.channels import Channels
+from gen6_bridge.code.isa.meanings.integers import Integer, Integers
+from gen6_bridge.code.isa.meanings.places import Span, address_places, destination_places, elements, region_places
+from gen6_bridge.code.isa.meanings.state import A0, ACC_FLOAT, ACC_HIGH, ACC_LOW, CHANNELS, FLAGS
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes.algebra import Bit, Word
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
+
+__all__ = ["Execution", "FloatRules"]
+
+_MAGNITUDE, _SIGN, _EXPONENT = 0x7FFFFFFF, 0x80000000, 0x7F800000
+_ONE = 0x3F800000
+_PAST = 0x80000000
+"""Added to an address that leaves the general registers, so that memory refuses it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloatRules:
+    """What sources leave open of float arithmetic; all of it invented or recalled."""
+
+    fused: bool = False
+    """Whether mac, line, pln and dot products round once; the product of mad always stays exact."""
+    flushes: bool = True
+    """Whether denormals become zeros of the same sign, on input and on output."""
+
+
+class Execution(Channels[Word, Bit]):
+    """An instruction on its way through lanes, which are the channels of threads."""
+
+    def __init__(
+        self, lanes: NumberAlgebra[Word, Bit], controls: Controls, span: Span, arithmetic: FloatRules = FloatRules()
+    ) -> None:
+        super().__init__(lanes, controls, span)
+        self.arithmetic = arithmetic
+        self.integers = Integers(lanes)
+
+    # --- sources --------------------------------------------------------------------------------------------------
+
+    def raw(self, operand: Source) -> Word:
+        """Return the bits of each channel's element, without modifiers; those above its size do not count."""
+        if isinstance(operand, ImmediateOperand):
+            return self._immediate(operand)
+        if operand.type is EuType.DF:
+            raise MachineFault("there are no floats of 64 bits before the next generation")
+        if operand.address is not None:
+            address = self._address(
+                operand.address, region_places(operand, self.span), operand.width, operand.vertical, operand.type
+            )
+            return self.lanes.fetch(address, operand.type.size, self.enabled)
+        match operand.architecture:
+            case Architecture.NULL:
+                return self.lanes.word(0)
+            case Architecture.ACCUMULATOR:
+                return self._accumulator(operand)
+            case Architecture.FLAG:
+                return self._flags(operand)
+            case Architecture.MASK | Architecture.MASK_DEPTH:
+                raise MachineFault("mask registers are undefined on this generation")
+            case Architecture.INSTRUCTION_POINTER:
+                raise MachineFault("the instruction pointer is no operand of this instruction here")
+        return self.lanes.fetch(self.lanes.series(region_places(operand, self.span)), operand.type.size)
+
+    def at(self, operand: SourceRegion, places: tuple[int, ...]) -> Word:
+        """Return the double word at ``places`` past the start of a direct operand, one place a channel."""
+        base = operand.first_byte
+        if base + max(places) + 4 > GRF_BYTES:
+            raise MachineFault(f"a source reaches byte {base + max(places) + 3}, there are {GRF_BYTES}")
+        return self.lanes.fetch(self.lanes.series([base + each for each in places]), 4)
+
+    def _immediate(self, operand: ImmediateOperand) -> Word:
+        if not operand.type.packed:
+            return self.lanes.word(operand.element(0) & 0xFFFFFFFF)
+        values = [operand.element(max(each, 0)) & 0xFFFFFFFF for each in elements(self.span)]
+        return self.lanes.series(values)
+
+    def _address(
+        self, address: IndirectAddress, places: tuple[int, ...], width: int, vertical: int, kind: EuType
+    ) -> Word:
+        lanes = self.lanes
+        registers = address_places(address, self.span, width, vertical)
+        if vertical == VXH:
+            base = lanes.fetch(lanes.series(registers), 2)
+        else:
+            base = lanes.fetch(lanes.word(A0 + 2 * address.index), 2)
+        place = lanes.add(
+            base, lanes.series([(each + address.offset) & 0xFFFFFFFF for each in places]), lanes.bit(False)
+        )[0]
+        within = lanes.less(place, lanes.word(GRF_BYTES - kind.size + 1), signed=False)
+        return lanes.select(within, place, lanes.either(place, lanes.word(_PAST)))
+
+    def _accumulator(self, operand: SourceRegion) -> Word:
+        """Return elements of the accumulator: words lie in acc0, of larger ones channels 8 to 15 lie in acc1."""
+        name = ACC_FLOAT if operand.type is EuType.F else ACC_LOW
+        channels = self._channels(region_places(operand, self.span), operand.type)
+        return self.lanes.route(self.lanes.read(name), channels)
+
+    def _channels(self, places: tuple[int, ...], kind: EuType) -> list[int]:
+        channels = [place // max(kind.size, 2) for place in places]
+        if max(channels) >= CHANNELS:
+            raise MachineFault(f"channel {max(channels)} of the accumulator, there are {CHANNELS}")
+        return channels
+
+    def _flags(self, operand: SourceRegion) -> Word:
+        lanes = self.lanes
+        low, high = (lanes.collect(lanes.flag(name)) for name in FLAGS)
+        both = lanes.either(low, lanes.shift_up(high, lanes.word(16)))
+        shifts = [8 * (place & 3) for place in region_places(operand, self.span)]
+        return lanes.shift_down(both, lanes.series(shifts), signed=False)
+
+    def integer(self, operand: Source, *, exact: bool = True) -> Integer[Word]:
+        """Return a source as integers, after its modifiers; of an accumulator all 64 bits where they count."""
+        kind = EuType.W if operand.type in (EuType.V, EuType.UV) else operand.type
+        value = self.integers.of(self.raw(operand), kind)
+        if isinstance(operand, SourceRegion):
+            if operand.absolute:
+                value = self.integers.absolute(value)
+            if operand.negate:
+                value = self.integers.negated(value)
+        return value
+
+    def float(self, operand: Source, *, raw: bool = False) -> Word:
+        """Return a source as floats, after its modifiers; ``raw`` keeps denormals.
+
+        An integer beside a float, which the rules forbid, is taken for its value.
+        """
+        if not operand.type.floats:
+            return self.integers.to_float(self.integer(operand))
+        return self.flushed(self.signs(self.raw(operand), operand), raw=raw)
+
+    def signs(self, word: Word, operand: Source) -> Word:
+        """Return floats with a source's modifiers."""
+        if isinstance(operand, SourceRegion):
+            if operand.absolute:
+                word = self.lanes.both(word, self.lanes.word(_MAGNITUDE))
+            if operand.negate:
+                word = self.lanes.differ(word, self.lanes.word(_SIGN))
+        return word
+
+    def flushed(self, word: Word, *, raw: bool = False) -> Word:
+        """Return floats with denormals as zeros of the same sign, where the machine does that."""
+        if raw or not self.arithmetic.flushes:
+            return word
+        lanes = self.lanes
+        tiny = lanes.equal(lanes.both(word, lanes.word(_EXPONENT)), lanes.word(0))
+        return lanes.select(tiny, lanes.both(word, lanes.word(_SIGN)), word)
+
+    def accumulated(self) -> Integer[Word]:
+        """Return the integers that the accumulator holds for the instruction's channels."""
+        return self.integers.wide(self.lanes.read(ACC_LOW), self.lanes.read(ACC_HIGH))
+
+    # --- results --------------------------------------------------------------------------------------------------
+
+    def multiply_add(self, x: Word, y: Word, total: Word) -> Word:
+        """Return x * y + total, the product rounded before it is added unless the machine is taken to fuse them."""
+        if self.arithmetic.fused:
+            return self.lanes.float_fuse(x, y, total)
+        return self.lanes.float_add(self.flushed(self.lanes.float_multiply(x, y)), total)
+
+    def give_integer(
+        self, dst: EuDestination, value: Integer[Word], *, conditions: bool = True, accumulates: bool = True
+    ) -> None:
+        """Convert exact integers to the destination's type and write them."""
+        kept = value
+        if dst.type.floats:
+            word, exact = self._saturated(self.integers.to_float(value)), None
+        else:
+            kept = self.integers.clamped(value, dst.type) if self.controls.saturates else value
+            word, exact = kept.low, kept
+        self._finish(dst, word, exact, conditions=conditions, accumulates=accumulates)
+
+    def give_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> None:
+        """Convert floats to the destination's type and write them."""
+        self._finish(dst, *self._from_float(dst, word, raw=raw))
+
+    def give_function(self, dst: EuDestination, word: Word) -> None:
+        """Write floats of an instruction that has a function in the place of its condition."""
+        self._finish(dst, *self._from_float(dst, word), conditions=False)
+
+    def give_selected(self, dst: EuDestination, word: Word | None, value: Integer[Word] | None) -> None:
+        """Write what was chosen, floats or integers: no flag changes, and a predicate that chose disables nothing."""
+        exact = value
+        if word is None:
+            assert value is not None
+            if dst.type.floats:
+                word, exact = self._saturated(self.integers.to_float(value)), None
+            else:
+                exact = self.integers.clamped(value, dst.type) if self.controls.saturates else value
+                word = exact.low
+        else:
+            word, exact = self._from_float(dst, word)
+        where = self.enabled if self.controls.selector else self.running
+        self._finish(dst, word, exact, conditions=False, where=where)
+
+    def _from_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> tuple[Word, Integer[Word] | None]:
+        if dst.type.floats:
+            return self._saturated(self.flushed(word, raw=raw)), None
+        value = self.integers.from_float(word, dst.type)
+        return value.low, value
+
+    def _saturated(self, word: Word) -> Word:
+        if not self.controls.saturates:
+            return word
+        lanes, one = self.lanes, self.lanes.word(_ONE)
+        above = lanes.select(lanes.float_less(one, word), one, word)
+        # Not below 0 is what -0 is, too; a NaN is not.
+        kept = lanes.both(lanes.float_equal(word, word), lanes.complement(lanes.float_less(word, lanes.word(0))))
+        return lanes.select(kept, above, lanes.word(0))
+
+    def _finish(
+        self,
+        dst: EuDestination,
+        word: Word,
+        exact: Integer[Word] | None,
+        *,
+        conditions: bool = True,
+        accumulates: bool = True,
+        where: Bit | None = None,
+    ) -> None:
+        if conditions and self.controls.selector:
+            self._set_flags(self._holds(word, dst.type))
+        self.put(dst, word, exact, where)
+        there = dst.address is None and dst.architecture is Architecture.ACCUMULATOR
+        if accumulates and self.controls.accumulates and not there:
+            self.accumulate(dst.type, word, exact, None, where)
+
+    def _holds(self, word: Word, kind: EuType) -> Bit:
+        """Return whether the condition holds between results and 0."""
+        lanes, zero = self.lanes, self.lanes.word(0)
+        if kind.floats:
+            return self.condition(
+                lanes.float_equal(word, zero),
+                lanes.float_less(word, zero),
+                lanes.complement(lanes.float_equal(word, word)),
+            )
+        value, none = self.integers.of(word, kind), self.integers.constant(0)
+        return self.condition(self.integers.equal(value, none), self.integers.less(value, none), lanes.bit(False))
+
+    def condition(self, equal: Bit, less: Bit, unordered: Bit) -> Bit:
+        """Return whether the condition of the instruction holds; raises MachineFault for one that is not modelled."""
+        lanes = self.lanes
+        match self.controls.selector:
+            case 1:
+                return equal
+            case 2:
+                return lanes.complement(equal)
+            case 3:
+                return lanes.complement(lanes.either(lanes.either(equal, less), unordered))
+            case 4:
+                return lanes.complement(lanes.either(less, unordered))
+            case 5:
+                return less
+            case 6:
+                return lanes.either(less, equal)
+            case 9:
+                return unordered
+        raise MachineFault(f"condition {self.controls.selector} is not modelled")
+
+    def _set_flags(self, holds: Bit) -> None:
+        self.lanes.set_flag(FLAGS[self.controls.flag], holds, self.enabled)
+
+    def give_condition(self, dst: EuDestination, holds: Bit) -> None:
+        """Write the result of a compare: the flags, and all ones or 0 to the destination."""
+        self._set_flags(holds)
+        if not dst.null:
+            lanes = self.lanes
+            word = lanes.select(holds, lanes.word(0xFFFFFFFF), lanes.word(0))
+            self.put(dst, word, None)
+
+    def put(self, dst: EuDestination, word: Word, exact: Integer[Word] | None = None, where: Bit | None = None) -> None:
+        """Write words to a destination, in enabled channels or in ``where``."""
+        lanes = self.lanes
+        where = self.enabled if where is None else where
+        if dst.type is EuType.DF:
+            raise MachineFault("there are no floats of 64 bits before the next generation")
+        if dst.mask is not None and dst.mask != 15:
+            where = lanes.both(where, lanes.pattern([bool(dst.mask >> channel % 4 & 1) for channel in range(CHANNELS)]))
+        places = destination_places(dst, self.span)
+        if dst.address is not None:
+            lanes.put(self._address(dst.address, places, 1, 0, dst.type), word, dst.type.size, where)
+            return
+        match dst.architecture:
+            case Architecture.NULL:
+                return
+            case Architecture.ACCUMULATOR:
+                self.accumulate(dst.type, word, exact, self._channels(places, dst.type), where)
+            case Architecture.FLAG:
+                self._put_flags(places, dst.type, word, where)
+            case Architecture.MASK | Architecture.MASK_DEPTH | Architecture.INSTRUCTION_POINTER:
+                raise MachineFault("mask registers and the instruction pointer are not written by this instruction")
+            case _:
+                lanes.put(lanes.series(places), word, dst.type.size, where)
+
+    def accumulate(
+        self,
+        kind: EuType,
+        word: Word,
+        exact: Integer[Word] | None,
+        channels: list[int] | None = None,
+        where: Bit | None = None,
+    ) -> None:
+        """Write results to the accumulator: to each channel its own, or to ``channels``."""
+        lanes = self.lanes
+        where = self.enabled if where is None else where
+        if kind.floats:
+            values = {ACC_FLOAT: word}
+        else:
+            value = exact if exact is not None else self.integers.of(word, kind)
+            values = {ACC_LOW: value.low, ACC_HIGH: self.integers.upper(value)}
+        own = elements(self.span)
+        if channels is not None and any(to != at for at, to in enumerate(channels) if own[at] >= 0):
+            # From the channel that computes to the one whose accumulator it is.
+            come = {to: at for at, to in enumerate(channels) if own[at] >= 0}
+            sources = [come.get(channel, 0) for channel in range(CHANNELS)]
+            there = lanes.pattern([channel in come for channel in range(CHANNELS)])
+            where = lanes.both(there, self.as_bit(lanes.route(self.as_word(where), sources)))
+            values = {name: lanes.route(bits, sources) for name, bits in values.items()}
+        for name, bits in values.items():
+            lanes.write(name, bits, where)
+
+    def _put_flags(self, places: tuple[int, ...], kind: EuType, word: Word, where: Bit) -> None:
+        """Write elements to the flag register, whose bits are the channels'."""
+        lanes, taking = self.lanes, self.as_word(where)
+        for channel, element in enumerate(elements(self.span)):
+            if element < 0:
+                continue
+            all_from = [channel] * CHANNELS
+            number = lanes.route(word, all_from)
+            written = self.as_bit(lanes.route(taking, all_from))
+            for half, name in enumerate(FLAGS):
+                first = 8 * places[channel] - 16 * half
+                last = first + 8 * kind.size
+                if last <= 0 or first >= 16:
+                    continue
+                moved = lanes.shift_up(number, lanes.word(first)) if first > 0 else number
+                if first < 0:
+                    moved = lanes.shift_down(number, lanes.word(-first), signed=False)
+                inside = lanes.pattern([first <= bit < last for bit in range(CHANNELS)])
+                lanes.set_flag(name, lanes.spread(moved), lanes.both(written, inside))
+
+    def execution_type(self, *sources: Source) -> ExecutionType:
+        """Return what the instruction computes in."""
+        return ExecutionType.of(tuple(each.type for each in sources))

@@ -1,0 +1,34 @@
+"""What commands can ask of the Gen6 EU besides runs: data for commands, light to import."""
+
+from pixelflow.simd.commands import (
+    BenchmarkPlace,
+    ConfigurationOption,
+    MachineCommands,
+    MachineDrawing,
+    MachineOption,
+    whole_number,
+)
+
+__all__ = ["COMMANDS"]
+
+COMMANDS = MachineCommands(
+    MachineDrawing(
+        "Gen6",
+        options=(
+            MachineOption("--eus", "parts", "execution units of Gen6, 1 to 12 (default: 1)", whole_number,
+                metavar="N", most=12, commands=("render", "compare")),
+        ),
+        configuration=ConfigurationOption("--eu", "a value of the Gen6 EU's model, as run has them (repeatable)"),
+        block="subspans of 2x2 pixels",
+        ways="by messages",
+    ),
+    benchmarks={
+        "gen6": BenchmarkPlace("400 instructions in 64 threads of the Gen6 EU", "gen6_bridge.shading:SHADING")
+    },
+    examples=(
+        "pixelflow render enneper --machine gen6 --size 48x32 -o enneper.png",
+        "pixelflow bench gen6 --rounds 1",
+        "pixelflow verify gen6 --quick",
+    ),
+    records="gen6_bridge.records:report",
+)  # fmt: skip

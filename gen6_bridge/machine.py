@@ -1,0 +1,56 @@
+"""Gen6 EU as a machine: its record, and runs of programs with their account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gen6_bridge.code.assembler import TARGET, EuProgram
+from gen6_bridge.commands import COMMANDS
+from gen6_bridge.thread_events import EuEvents
+from gen6_bridge.time import EU_MHZ, EuConfig
+from gen6_bridge.time.run import EuRun, carry_out
+from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.machine import MachineRecord
+from pixelflow.simd.observe import Bus
+
+__all__ = ["MACHINE", "EuRun", "run_program"]
+
+
+def run_program(program: EuProgram, *, config: EuConfig | None = None, bus: Bus | None = None) -> EuRun:
+    """Run a program by the threads that the configuration counts, g0.0 holding each one's number.
+
+    Subscribers of ``bus`` are told of each thread. Raises MachineFault for what the machine does not define.
+    """
+    config = config or EuConfig()
+    run = carry_out(program, config)
+    if bus is None or not bus.watched:
+        return run.timed(config)
+    return EuEvents(bus, run).schedule(config)
+
+
+def _draw(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: EuConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> DrawnFrame:
+    # Only who draws waits for these imports.
+    from gen6_bridge.drawing import draw_on_gen6
+
+    return draw_on_gen6(frame, parts=parts, config=config, progress=progress)
+
+
+MACHINE = MachineRecord(
+    name="gen6",
+    title="Gen6",
+    part="execution unit",
+    most_parts=12,
+    target=TARGET,
+    configuration=EuConfig,
+    clock_mhz=lambda config: EU_MHZ,
+    run=run_program,
+    draw=_draw,
+    paper="gen6_bridge.claims.paper:PAPER",
+    commands=COMMANDS,
+)

@@ -1,0 +1,38 @@
+"""Events of a run on execution units: what each thread issues and what it waits for, cycle by cycle."""
+
+from __future__ import annotations
+
+from gen6_bridge.time import EuConfig
+from gen6_bridge.time.run import EuRun
+from pixelflow.simd.observe import Bus, Carried, Executed, RunBegan, RunEnded, Waited
+
+__all__ = ["EuEvents"]
+
+
+class EuEvents:
+    """Tells a bus of a run whose threads are scheduled."""
+
+    def __init__(self, bus: Bus, run: EuRun) -> None:
+        self._bus, self._run = bus, run
+        self._streams = ("main",) if run.unit.threads == 1 else tuple(f"main{at}" for at in range(run.unit.threads))
+        self.cycle = 0
+        """The cycle that the schedule has come to."""
+
+    def schedule(self, config: EuConfig) -> EuRun:
+        """Schedule the threads and tell of every issue."""
+
+        def issued(thread: int, instruction: int, since: int, cycle: int, held: int, cause: str) -> None:
+            self.cycle = max(self.cycle, cycle)
+            stream = self._streams[thread]
+            if cycle > since:
+                self._bus.emit(Waited, since, stream, instruction, cause, cycle)
+            self._bus.emit(Executed, cycle, stream, instruction, held)
+
+        def carried(thread: int, way: str, cycle: int, arrives: int, amount: int) -> None:
+            self._bus.emit(Carried, cycle, f"{way} {self._streams[thread]}", arrives, amount, "bytes")
+
+        self._bus.emit(RunBegan, 0, self._run.program, self._streams, True, self)
+        run = self._run.timed(config, issued, carried)
+        cycles = {name: each.end for name, each in zip(self._streams, run.account.threads, strict=True)}
+        self._bus.emit(RunEnded, run.cycles, run.reason, cycles, run)
+        return run

@@ -1,0 +1,22 @@
+"""Time: what threads that carry out a program take on execution units; nothing here knows a value."""
+
+from gen6_bridge.time.caches import InstructionCaches
+from gen6_bridge.time.config import EU_MHZ, EuConfig, unsupported
+from gen6_bridge.time.dependences import EuDependences, dependences
+from gen6_bridge.time.schedule import Account, ThreadAccount, Watcher, schedule
+from gen6_bridge.time.traces import CarriedStep, ThreadTraces
+
+__all__ = [
+    "EU_MHZ",
+    "Account",
+    "CarriedStep",
+    "EuConfig",
+    "EuDependences",
+    "InstructionCaches",
+    "ThreadAccount",
+    "ThreadTraces",
+    "Watcher",
+    "dependences",
+    "schedule",
+    "unsupported",
+]

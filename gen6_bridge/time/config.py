@@ -1,0 +1,108 @@
+"""Configuration of an execution unit: threads, issue, latencies, caches, each with what gives its value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pixelflow.simd.config.param import leaves, param
+from pixelflow.simd.units import Standing
+
+__all__ = ["EU_MHZ", "EuConfig", "unsupported"]
+
+EU_MHZ = 1350
+"""Clock of an execution unit: the fastest that desktop parts of the family turned up to (Intel's product lists)."""
+
+_MESA7 = "Mesa's performance model, measured on the next generation"
+_GUESS = "Mesa's performance model, marked there as a guess for this generation"
+_OWN = "no source gives it"
+
+
+@dataclass(frozen=True)
+class EuConfig:
+    """What the model of an execution unit is given."""
+
+    # fmt: off
+    threads: int = param(5, "threads of an execution unit; the smaller part has 4", unit="threads",
+        source="Kanter 2011; Mesa's limits of vertex threads, 60 = 12 x 5 and 24 = 6 x 4", standing=Standing.DERIVED,
+        low=1, high=5, because="128 registers belong to each, and there are 640")
+    units: int = param(1, "execution units side by side, rows of which share an instruction cache", unit="units",
+        source="Mesa: 12, the smaller part 6", standing=Standing.DERIVED, low=1, high=12)
+    count: int = param(1, "threads that run the program", unit="threads", source="a switch of the model",
+        standing=Standing.INVENTED, low=1, high=1 << 16, state=True)
+    channels: int = param(16, "channels of each thread that are dispatched", unit="channels",
+        source="a switch of the model", standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16), state=True)
+    fused: bool = param(False, "mac, line, pln and dot products round once", unit="",
+        source="no public source says whether they do", standing=Standing.INVENTED, state=True)
+    flushes: bool = param(True, "denormals are zeros on input and output of float arithmetic", unit="",
+        source="the manual as recalled", standing=Standing.INVENTED, state=True)
+
+    issue_cycles: int = param(2, "the vector pipe or the math unit is held for each eight channels of 4 bytes",
+        unit="cycles", source=_MESA7, standing=Standing.DERIVED, low=1, high=16)
+    dependent_cycles: int = param(16, "from the issue of an instruction to that of one that uses its result",
+        unit="cycles", source="Mesa's scheduler: mul and the mov that waits take 16 together; 14 and 12 are others",
+        standing=Standing.DERIVED, low=1, high=64)
+    accumulator_cycles: int = param(8, "the same where the result is the accumulator's", unit="cycles", source=_GUESS,
+        standing=Standing.INVENTED, low=1, high=64)
+    flag_cycles: int = param(18, "the same where the result is a flag", unit="cycles", source=_GUESS,
+        standing=Standing.INVENTED, low=1, high=64)
+    three_source_cycles: int = param(18, "the same of mad and lrp", unit="cycles", source=_MESA7,
+        standing=Standing.DERIVED, low=1, high=64)
+    math_cycles: int = param(16, "the same of the math unit", unit="cycles", source=_MESA7 + ": 14 and 2 more",
+        standing=Standing.DERIVED, low=1, high=64)
+    power_cycles: int = param(24, "the same of powers", unit="cycles", source=_MESA7 + ": 22 and 2 more",
+        standing=Standing.DERIVED, low=1, high=64)
+    power_issue: int = param(4, "the math unit is held for eight powers", unit="cycles", source=_MESA7,
+        standing=Standing.DERIVED, low=1, high=64)
+    division_issue: int = param(26, "the math unit is held for eight divisions of integers", unit="cycles",
+        source=_MESA7, standing=Standing.DERIVED, low=1, high=64)
+    division_cycles: int = param(30, "from the issue of a division of integers to its use", unit="cycles",
+        source=_MESA7 + ": 28 and 2 more", standing=Standing.DERIVED, low=1, high=64)
+    branch_cycles: int = param(2, "a branch holds the thread's front end", unit="cycles", source=_MESA7,
+        standing=Standing.DERIVED, low=1, high=64)
+    banks: bool = param(False, "two sources of two-source instructions in one bank cost a cycle more", unit="",
+        source="Kanter 2011 has the banks, odd and even registers; what a conflict costs is invented",
+        standing=Standing.INVENTED)
+    always_switch: bool = param(False, "another thread issues after each instruction, if one is ready", unit="",
+        source="a switch of the model; Kanter 2011: a thread that waits is switched out", standing=Standing.INVENTED)
+
+    send_cycles: int = param(2, "a message holds the front end", unit="cycles", source=_MESA7,
+        standing=Standing.DERIVED, low=1, high=64)
+    sampler_cycles: int = param(140, "from a message to the sampler to its answer, texels in the cache", unit="cycles",
+        source=_MESA7, standing=Standing.DERIVED, low=1, high=4096)
+    sampler_busy: int = param(16, "the sampler is held for each message", unit="cycles", source=_MESA7,
+        standing=Standing.DERIVED, low=1, high=4096)
+    block_cycles: int = param(100, "from a block read to its answer", unit="cycles", source=_MESA7,
+        standing=Standing.DERIVED, low=1, high=4096)
+    render_cycles: int = param(300, "from a message to the render cache to its answer", unit="cycles", source=_GUESS,
+        standing=Standing.INVENTED, low=1, high=4096)
+    render_busy: int = param(450, "the render cache is held by a write of pixels", unit="cycles", source=_GUESS,
+        standing=Standing.INVENTED, low=1, high=4096)
+    urb_cycles: int = param(200, "from a message to the URB to its answer", unit="cycles", source=_GUESS,
+        standing=Standing.INVENTED, low=1, high=4096)
+    urb_busy: int = param(6, "the URB is held for each message", unit="cycles", source=_GUESS,
+        standing=Standing.INVENTED, low=1, high=4096)
+
+    caches: bool = param(True, "instructions are fetched through caches; else they are always there", unit="",
+        source="a switch of the model", standing=Standing.INVENTED)
+    row: int = param(3, "units that share a first-level instruction cache", unit="units", source="Kanter 2011",
+        matters="caches", standing=Standing.DERIVED, low=1, high=12)
+    l1_bytes: int = param(4096, "first-level instruction cache of a row", unit="bytes", source="Kanter 2011",
+        matters="caches", standing=Standing.DERIVED, allowed=(1024, 2048, 4096, 8192))
+    l2_bytes: int = param(24576, "second-level instruction cache of all rows", unit="bytes", source="Kanter 2011",
+        matters="caches", standing=Standing.DERIVED, allowed=(12288, 24576, 49152))
+    ways: int = param(4, "lines in each set of either cache", unit="lines", source=_OWN, matters="caches",
+        standing=Standing.INVENTED, allowed=(1, 2, 4, 8))
+    l1_miss_cycles: int = param(20, "a thread waits for a line of the second level", unit="cycles", source=_OWN,
+        matters="caches", standing=Standing.INVENTED, low=1, high=4096)
+    l2_miss_cycles: int = param(200, "a thread waits for a line of memory", unit="cycles", source=_OWN,
+        matters="caches", standing=Standing.INVENTED, low=1, high=4096)
+    # fmt: on
+
+
+def unsupported(config: EuConfig) -> list[str]:
+    """Return the keys of the values that a run with this configuration uses and no source on the machine gives."""
+    return [
+        key
+        for key, known, _, _ in leaves(config)
+        if known.standing is Standing.INVENTED and (config.caches or known.matters != "caches")
+    ]

@@ -1,0 +1,191 @@
+"""Run of a program: threads carried out side by side, then scheduled on units, and the account of both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gen6_bridge.code.assembler import EuProgram
+from gen6_bridge.code.isa import EuFamily
+from gen6_bridge.code.isa.encoding.text import TARGETS
+from gen6_bridge.code.isa.meanings.execution import FloatRules
+from gen6_bridge.time.config import EuConfig, unsupported
+from gen6_bridge.time.schedule import Account, Carrier, ThreadAccount, Watcher, schedule
+from gen6_bridge.time.traces import ThreadTraces
+from gen6_bridge.time.usage import Usage, usage_of
+from gen6_bridge.unit import (
+    GATES,
+    BlockMemory,
+    ChannelCounts,
+    ExecutionUnit,
+    SharedFunctions,
+    loaded,
+)
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
+
+__all__ = ["EuRun", "carry_out"]
+
+_MEMORY_BYTES = 1 << 16
+"""Of the memory past the data ports that a run has by itself."""
+
+
+class EuRun(Shown):
+    """Threads of a program that have ended: their registers, and what they took on execution units."""
+
+    def __init__(self, program: EuProgram, unit: ExecutionUnit, traces: ThreadTraces, channels: ChannelCounts) -> None:
+        self.program, self.unit, self.traces, self.channels = program, unit, traces, channels
+        self.config = EuConfig()
+        self.reason = "halt"
+
+    def timed(self, config: EuConfig, watcher: Watcher | None = None, carrier: Carrier | None = None) -> EuRun:
+        """Return the run after its threads were scheduled with a configuration."""
+        self.config = config
+        self._account = schedule(self.program.code, self.traces.steps, config, watcher=watcher, carrier=carrier)
+        return self
+
+    @property
+    def account(self) -> Account:
+        """What the threads took."""
+        return self._account
+
+    @property
+    def cycles(self) -> int:
+        """Until the last issue of the last thread ends."""
+        return self._account.cycles
+
+    @property
+    def total_cycles(self) -> int:
+        """As `cycles`: what subscribers ask of the account of any run."""
+        return self.cycles
+
+    @cached_property
+    def mix(self) -> dict[EuFamily, int]:
+        """Instructions of all threads together, by family; those that there were none of are left out."""
+        families = [each.declaration.family for each in self.program.code]
+        counts = Counter(families[step.number] for steps in self.traces.steps for step in steps)
+        return {family: counts[family] for family in EuFamily if counts[family]}
+
+    @cached_property
+    def usage(self) -> Usage:
+        """Regions, banks and bytes of messages, over all threads."""
+        return usage_of(self.program.code, self.traces.steps, self.config)
+
+    def register(self, name: str) -> NDArray[np.uint32]:
+        """Return a general register of thread 0 as eight double words; raises InputError for another name."""
+        if name[:1] not in ("g", "r") or not name[1:].isdigit() or int(name[1:]) > 127:
+            raise InputError(Fault(f"there is no register {name}", hint="g0..g127"))
+        found: NDArray[np.uint32] = self.unit.general[0, int(name[1:])].view(np.uint32)
+        return found.copy()
+
+    def report(self) -> Report:
+        """Return what the threads did, what they took, and what took it."""
+        account, channels = self._account, self.channels
+        total = sum(self.mix.values())
+        mix = [(family.value, count, f"{count / total:.0%}") for family, count in self.mix.items()]
+        waits = sum((each.waited for each in account.threads), start=Counter[str]())
+        causes = sorted({*waits, *account.idle})
+        broken = [f"{rule} in {len(numbers)}" for rule, numbers in self._broken().items()]
+        lines: list[Part] = [
+            f"{self.program.name}: {counted(self.unit.threads, 'thread')} on {counted(self.config.units, 'unit')};"
+            f" sha256 {self.program.sha256[:12]}",
+            "",
+            Table(
+                (Column("all threads"), Column("count", number)),
+                [
+                    ("cycles until the last issue ends", self.cycles),
+                    ("instructions", account.issued),
+                    ("switches of threads", account.switches),
+                    ("cycles that the vector pipes are held", account.held["fpu"]),
+                    ("cycles that the math units are held", account.held["math"]),
+                    ("sources of one instruction in one bank", account.banked),
+                    ("lines fetched", account.fetches),
+                    ("of them not in the first level", account.l1_misses),
+                    ("of them not in the second", account.l2_misses),
+                    *((f"messages to {TARGETS.get(each, each)}", count) for each, count in account.messages.items()),
+                ],
+            ),
+            "",
+            Table(
+                (Column("waiting for"), Column("cycles of threads", number), Column("cycles of idle units", number)),
+                [(cause, waits[cause], account.idle[cause]) for cause in causes],
+            ),
+            "",
+            Table((Column("instructions"), Column("count", number), Column("share", verbatim)), mix),
+            f"channels enabled: {channels.efficiency:.1%} of {channels.possible:,}; not for "
+            + ", ".join(f"{gate} {channels.taken[gate]:,}" for gate in GATES),
+            f"share of cycles that the vector pipe is held: {account.utilisation():.1%}",
+            f"sources: {_counts(self.usage.regions)}",
+            f"registers read: {_counts(self.usage.read)}; written: {_counts(self.usage.written)}",
+            f"rules of legality that are broken: {', '.join(broken) or 'none'}",
+            "",
+            f"no source on the machine gives: {', '.join(unsupported(self.config))}",
+        ]
+        return Report(results=lines, schema="pixelflow.gen6-run/1", data=self._object())
+
+    def _broken(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for at, rules in self.program.broken.items():
+            for rule in rules:
+                found.setdefault(rule, []).append(at)
+        return found
+
+    def _object(self) -> dict[str, Json]:
+        account, channels = self._account, self.channels
+        threads: list[Json] = [_thread(each) for each in account.threads]
+        return {
+            "program": {"name": self.program.name, "sha256": self.program.sha256},
+            "cycles": self.cycles,
+            "instructions": account.issued,
+            "issued": dict(channels.issued),
+            "mix": {family.value: count for family, count in self.mix.items()},
+            "held": dict(account.held),
+            "idle": dict(account.idle),
+            "switches": account.switches,
+            "messages": {str(target): count for target, count in account.messages.items()},
+            "fetches": {"lines": account.fetches, "l1_misses": account.l1_misses, "l2_misses": account.l2_misses},
+            "channels": {"possible": channels.possible, "enabled": channels.enabled, "taken": dict(channels.taken)},
+            "rules_broken": dict(self._broken().items()),
+            "regions": dict(self.usage.regions),
+            "registers": {"read": dict(self.usage.read), "written": dict(self.usage.written)},
+            "bytes": {str(target): count for target, count in self.usage.sent.items()},
+            "threads": threads,
+            "invented": unsupported(self.config),
+        }
+
+
+def _counts(counter: Counter[str]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counter.items())) or "none"
+
+
+def _thread(account: ThreadAccount) -> dict[str, Json]:
+    waited = dict(account.waited)
+    return {
+        "unit": account.unit,
+        "begin": account.begin,
+        "end": account.end,
+        "issued": account.issued,
+        "waited": waited,
+    }
+
+
+def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions | None = None) -> EuRun:
+    """Return a run whose threads have ended, before it is scheduled; raises MachineFault.
+
+    Without ``functions`` block messages go to 64 KiB of memory, which are zero at the start.
+    """
+    functions = functions or BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8))
+    arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
+    dispatch = (1 << config.channels) - 1
+    unit = ExecutionUnit(program.code, config.count, dispatch=dispatch, functions=functions, arithmetic=arithmetic)
+    traces, channels = ThreadTraces(unit), ChannelCounts(unit)
+
+    def both(at: int, active: NDArray[np.bool_]) -> None:
+        traces(at, active)
+        channels(at, active)
+
+    loaded(program, unit).run(both)
+    return EuRun(program, unit, traces, channels)

@@ -1,0 +1,21 @@
+"""Meaning: threads that carry out programs, and the functions that answer their messages."""
+
+from gen6_bridge.unit.channels import GATES, ChannelCounts
+from gen6_bridge.unit.execution_unit import LONGEST, ExecutionUnit, Subscriber, thread_shape
+from gen6_bridge.unit.loading import loaded
+from gen6_bridge.unit.messages import BlockMemory, MessageRecorder, Replies, Request, SharedFunctions
+
+__all__ = [
+    "GATES",
+    "LONGEST",
+    "BlockMemory",
+    "ChannelCounts",
+    "ExecutionUnit",
+    "MessageRecorder",
+    "Replies",
+    "Request",
+    "SharedFunctions",
+    "Subscriber",
+    "loaded",
+    "thread_shape",
+]

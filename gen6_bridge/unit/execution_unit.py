@@ -1,0 +1,310 @@
+"""Execution unit: threads of a program side by side, sixteen channels each; it knows no clock.
+
+Each thread has one instruction pointer, each channel another, which counts only while it is not the thread's. Threads
+at the same instruction are carried out together; the last go first. A stretch of instructions without a branch is
+carried out as a whole, up to where a channel waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gen6_bridge.code.isa import EuInstruction, EuUnit
+from gen6_bridge.code.isa.encoding.operands import (
+    GRF_BYTES,
+    GRF_REGISTERS,
+    MRF_REGISTERS,
+    REGISTER_BYTES,
+    Controls,
+    EuDestination,
+    EuMessage,
+    File,
+    SourceRegion,
+)
+from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
+from gen6_bridge.code.isa.meanings.state import (
+    A0,
+    ACC_FLOAT,
+    ACC_HIGH,
+    ACC_LOW,
+    BYTES,
+    CHANNELS,
+    DISPATCHED,
+    FLAGS,
+    IP,
+    MRF,
+    ON,
+    PC,
+)
+from gen6_bridge.unit.messages import Request, SharedFunctions
+from gen6_bridge.unit.native import NativeStretches
+from pixelflow.simd.errors import MachineFault
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
+from pixelflow.simd.lanes.wide.words import WordsEngine
+from pixelflow.simd.native.choice import WIDE
+
+__all__ = ["LONGEST", "ExecutionUnit", "Subscriber", "thread_shape"]
+
+LONGEST = 10_000_000
+"""Instructions that a thread carries out before it is taken for endless."""
+_NOWHERE = 0xFFFFFFFF
+"""The pointer of a channel that was not dispatched."""
+
+Subscriber = Callable[[int, NDArray[np.bool_]], None]
+"""Called before each instruction is carried out, with its number and which threads carry it out."""
+
+
+def thread_shape(threads: int) -> Shape:
+    """Return the lanes of ``threads`` threads: a group of sixteen each, registers in the memory beside them."""
+    return Shape(
+        lanes=CHANNELS * threads,
+        group=CHANNELS,
+        rows=0,
+        words=(PC, IP, ACC_LOW, ACC_HIGH, ACC_FLOAT),
+        carries=(),
+        masks=(*FLAGS, ON, DISPATCHED),
+        bits=32,
+    )
+
+
+class ExecutionUnit:
+    """Threads of one program with their registers, and the functions that they share."""
+
+    def __init__(
+        self,
+        instructions: Sequence[EuInstruction],
+        threads: int = 1,
+        *,
+        dispatch: NDArray[np.int64] | Sequence[int] | int = 0xFFFF,
+        functions: SharedFunctions | None = None,
+        arithmetic: FloatRules | None = None,
+        engine: str = AUTO,
+    ) -> None:
+        """``dispatch`` has a bit for each channel that exists; ``functions`` answer messages.
+
+        ``engine`` is ``rows`` (numpy), ``compiled`` (native code) or the fastest that works; the bits are the same.
+        """
+        self.instructions, self.threads = tuple(instructions), threads
+        self.memory = ByteMemory(BYTES, threads)
+        self.lanes = WordsEngine(thread_shape(threads), self.memory)
+        self._algebra: NumberAlgebra[NDArray[np.uint32], NDArray[np.bool_]] = self.lanes
+        self.functions = functions
+        self.arithmetic = arithmetic or FloatRules()
+        self.dispatched = np.broadcast_to(np.asarray(dispatch, np.int64), threads).copy()
+        self.issued = np.zeros(threads, np.int64)
+        """Instructions that each thread carried out."""
+        self.ended = np.zeros(threads, np.bool_)
+        """Threads that ended by a message."""
+        self.pointers = np.zeros(threads, np.int64)
+        """The instruction that each thread is at."""
+        self.subscriber: Subscriber | None = None
+        self.restart()
+        self._engine = engine
+        self._compiled = WIDE.choose(engine).engine == "compiled"
+        self._native: NativeStretches | None = None
+        self._spans = [each.spans for each in self.instructions]
+        self._branches = [each.declaration.unit is EuUnit.BRANCH for each in self.instructions]
+        self._sends = [each.declaration.unit is EuUnit.SEND for each in self.instructions]
+
+    def restart(self) -> None:
+        """Let all threads begin again with the first instruction; registers stay."""
+        exist = (self.dispatched[:, None] >> np.arange(CHANNELS) & 1).astype(np.bool_)
+        self.lanes.set_bit(DISPATCHED, exist.reshape(-1))
+        self.lanes.set_bit(ON, exist.reshape(-1))
+        self.lanes.set_word(PC, np.where(exist, 0, _NOWHERE).astype(np.uint32).reshape(-1))
+        self.issued[:], self.ended[:], self.pointers = 0, False, np.zeros(self.threads, np.int64)
+
+    # --- registers ------------------------------------------------------------------------------------------------
+
+    @property
+    def general(self) -> NDArray[np.uint8]:
+        """The general registers: uint8[threads, 128, 32], a view."""
+        return self.memory.data[:, :GRF_BYTES].reshape(self.threads, GRF_REGISTERS, REGISTER_BYTES)
+
+    @property
+    def message(self) -> NDArray[np.uint8]:
+        """The message registers: uint8[threads, 24, 32], a view."""
+        return self.memory.data[:, MRF:A0].reshape(self.threads, MRF_REGISTERS, REGISTER_BYTES)
+
+    @property
+    def addresses(self) -> NDArray[np.uint16]:
+        """The address registers: uint16[threads, 8]."""
+        return np.ascontiguousarray(self.memory.data[:, A0 : A0 + 16]).view(np.uint16)
+
+    def floats(self, register: int, count: int = 1) -> NDArray[np.float32]:
+        """Return ``count`` registers from one on as floats: float32[threads, 8 count]."""
+        found = np.ascontiguousarray(self.general[:, register : register + count])
+        return found.reshape(self.threads, -1).view(np.float32)
+
+    def set_register(self, register: int, values: NDArray[np.generic]) -> None:
+        """Write registers from one on, the same in all threads ([n]) or each its own ([threads, n])."""
+        words = np.ascontiguousarray(values)
+        each = np.broadcast_to(words, (self.threads, words.shape[-1])).copy().view(np.uint8)
+        start = register * REGISTER_BYTES
+        self.memory.data[:, start : start + each.shape[1]] = each
+
+    @property
+    def flags(self) -> NDArray[np.uint32]:
+        """The flag register, f0.0 in the low half: uint32[threads]."""
+        low, high = (self._collected(name) for name in FLAGS)
+        return low | high << np.uint32(16)
+
+    def set_flags(self, values: NDArray[np.integer] | int) -> None:
+        """Write the flag register of all threads, or of each."""
+        numbers = np.broadcast_to(np.asarray(values, np.int64), self.threads)
+        for half, name in enumerate(FLAGS):
+            bits = (numbers[:, None] >> (16 * half + np.arange(CHANNELS)) & 1).astype(np.bool_)
+            self.lanes.set_bit(name, bits.reshape(-1))
+
+    def _collected(self, name: str) -> NDArray[np.uint32]:
+        bits = self.lanes.get_bit(name).reshape(self.threads, CHANNELS)
+        return (bits.astype(np.uint32) << np.arange(CHANNELS, dtype=np.uint32)).sum(axis=1, dtype=np.uint32)
+
+    @property
+    def running(self) -> NDArray[np.uint32]:
+        """Channels of each thread whose pointer is the thread's, as numbers: uint32[threads]."""
+        return self._collected(ON)
+
+    # --- running --------------------------------------------------------------------------------------------------
+
+    def run(self, subscriber: Subscriber | None = None, limit: int = LONGEST, *, stops: bool = False) -> None:
+        """Carry out the program until every thread has ended, or (``stops``) has carried out ``limit`` instructions.
+
+        Raises MachineFault with the instruction where the machine defines nothing, and for a run beyond the limit.
+        """
+        self.subscriber = subscriber
+        end = len(self.instructions)
+        while True:
+            going = ~self.ended & (self.pointers < end)
+            if stops:
+                going &= self.issued < limit
+            if not going.any():
+                break
+            here = int(self.pointers[going].min())
+            active = going & (self.pointers == here)
+            room = limit - int(self.issued[active].max())
+            if room <= 0:
+                raise MachineFault(f"instruction {here}: a thread is still running after {limit}")
+            others = self.pointers[going & ~active]
+            self._stretch(here, active, min(int(others.min()) if others.size else end, here + room))
+        self.lanes.let(None)
+
+    def _stretch(self, here: int, active: NDArray[np.bool_], meeting: int) -> None:
+        """Carry out instructions from one on, up to a branch, the end of a thread, or where somebody waits."""
+        self.lanes.let(active)
+        waiting = self.lanes.get_word(PC).reshape(self.threads, CHANNELS)
+        waits = ~self.lanes.get_bit(ON).reshape(self.threads, CHANNELS) & active[:, None]
+        later = waiting[waits & (waiting > here)]
+        meeting = min(meeting, int(later.min()) if later.size else meeting)
+        here = self._native_part(here, meeting, active)
+        while True:
+            if here >= meeting:
+                self._wait_at(here, active)
+                break
+            self._carry_out(here, active)
+            self.issued += active
+            if self._branches[here]:
+                found = self.lanes.group_word(IP).astype(np.int64)
+                self.pointers = np.where(active, found, self.pointers)
+                break
+            here += 1
+            if self._sends[here - 1]:
+                if self.ended[active].any():
+                    self._wait_at(here, active)
+                    break
+                here = self._native_part(here, meeting, active)
+        pointers = self.pointers.astype(np.uint32)[:, None]
+        there = self.lanes.read(PC) == pointers
+        self.lanes.set_flag(ON, there & self.lanes.flag(DISPATCHED))
+
+    def _wait_at(self, number: int, active: NDArray[np.bool_]) -> None:
+        """Let the active threads, and the channels that run, stand at an instruction."""
+        self.lanes.write(PC, self.lanes.word(number), self.lanes.flag(ON))
+        self.pointers[active] = number
+
+    def _native_part(self, here: int, meeting: int, active: NDArray[np.bool_]) -> int:
+        """Carry out natively what can be up to the next branch or message; return the instruction that comes then."""
+        if not self._compiled or self.subscriber is not None or not active.all():
+            return here
+        past = here
+        while past < meeting and not self._branches[past] and not self._sends[past]:
+            past += 1
+        if past == here:
+            return here
+        if self._native is None:
+            shape = self.lanes.shape
+            self._native = NativeStretches(self.instructions, self._spans, shape, self.arithmetic)
+        at_once = self._engine != AUTO
+        if not self._native.carry_out(self.lanes, here, past, self.threads, at_once=at_once):
+            return here
+        self.issued += (past - here) * active
+        return past
+
+    def _carry_out(self, number: int, active: NDArray[np.bool_]) -> None:
+        if self.subscriber is not None:
+            self.subscriber(number, active)
+        instruction = self.instructions[number]
+        try:
+            if self._sends[number]:
+                controls, dst, first, message = instruction.operands
+                _Sender(self, number, active).send(controls, dst, first, message)
+                return
+            if self._branches[number]:
+                self.lanes.write(IP, self.lanes.word(number))
+            instruction.carry_out(self._algebra, self.arithmetic, self._spans[number])
+            if self._branches[number] and not instruction.declaration.operands[1:]:
+                self._go_on(number)
+        except MachineFault as fault:
+            raise MachineFault(f"instruction {number}, {instruction.text()} {fault}") from None
+
+    def _go_on(self, number: int) -> None:
+        following = self.lanes.word(number + 1)
+        self.lanes.write(PC, following, self.lanes.flag(ON))
+        self.lanes.write(IP, following)
+
+    def enabled(self, controls: Controls) -> NDArray[np.uint32]:
+        """Return the channels that an instruction with these controls would write: uint32[threads]."""
+        run = Execution(self._algebra, controls, (controls.first, 0, min(controls.size, CHANNELS)), self.arithmetic)
+        bits = np.broadcast_to(run.enabled, (self.threads, CHANNELS))
+        return (bits * (np.uint32(1) << np.arange(CHANNELS, dtype=np.uint32))).sum(axis=1, dtype=np.uint32)
+
+
+class _Sender:
+    """The message path of the threads that carry out one `send`."""
+
+    def __init__(self, unit: ExecutionUnit, number: int, active: NDArray[np.bool_]) -> None:
+        self._unit, self._number, self._active = unit, number, active
+
+    def send(self, controls: Controls, dst: EuDestination, first: SourceRegion, message: EuMessage) -> None:
+        """Deliver the message of each thread and write the answer; raises MachineFault without anybody to answer."""
+        unit = self._unit
+        if first.file is not File.MESSAGE or first.number + message.length > MRF_REGISTERS:
+            raise MachineFault(f"a message of {message.length} registers from {first.file.name.lower()} {first.number}")
+        enabled = unit.enabled(controls)
+        for thread in np.flatnonzero(self._active).tolist():
+            payload = unit.message[thread, first.number : first.number + message.length].reshape(-1).copy()
+            request = Request(
+                thread, self._number, controls.selector, message, controls.size, int(enabled[thread]), payload
+            )
+            answer = unit.functions.answer(request) if unit.functions is not None else None
+            if message.response:
+                self._take(thread, dst, message.response, answer)
+            if message.end:
+                unit.ended[thread] = True
+
+    def _take(self, thread: int, dst: EuDestination, registers: int, answer: NDArray[np.uint8] | None) -> None:
+        if answer is None:
+            raise MachineFault("nobody answers this message: give the unit functions that it shares")
+        if dst.file is File.ARCHITECTURE:
+            return  # nowhere to go
+        if dst.file is not File.GENERAL or dst.number + registers > GRF_REGISTERS:
+            raise MachineFault(f"an answer of {registers} registers to {dst.file.name.lower()} {dst.number}")
+        start = dst.number * REGISTER_BYTES
+        count = min(len(answer), registers * REGISTER_BYTES)
+        self._unit.memory.data[thread, start : start + count] = answer[:count]

@@ -1,0 +1,68 @@
+"""Native code for stretches of instructions without a branch or a message, by the core's programs for groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from gen6_bridge.code.isa import EuInstruction, EuUnit
+from gen6_bridge.code.isa.meanings.execution import FloatRules
+from gen6_bridge.code.isa.meanings.places import Span
+from gen6_bridge.code.isa.meanings.state import IP
+from pixelflow.simd.lanes.form import Part, places_of
+from pixelflow.simd.lanes.shape import Shape
+from pixelflow.simd.lanes.wide.native.program import GroupProgram
+from pixelflow.simd.lanes.wide.native.run import GroupRuns
+from pixelflow.simd.lanes.wide.recorder import record_numbers
+from pixelflow.simd.lanes.wide.words import WordsEngine
+
+__all__ = ["WORTH", "NativeStretches"]
+
+WORTH = 20_000
+"""Instructions times threads of a stretch from which on it is made native: about what numpy does meanwhile."""
+_STOPPED = 0xFFFFFFFF
+
+
+class NativeStretches:
+    """The stretches of one program that were made native; those that cannot be are carried out by numpy."""
+
+    def __init__(
+        self, instructions: Sequence[EuInstruction], spans: Sequence[Sequence[Span]], shape: Shape, rules: FloatRules
+    ) -> None:
+        self._instructions, self._spans, self._shape, self._rules = instructions, spans, shape, rules
+        self._runs: dict[tuple[int, int], GroupRuns | None] = {}
+        self._done: dict[tuple[int, int], int] = {}
+
+    def carry_out(self, lanes: WordsEngine, first: int, past: int, threads: int, *, at_once: bool) -> bool:
+        """Carry a stretch out natively in all threads; return whether it was, else nothing has happened.
+
+        ``at_once`` does not wait until numpy has shown that it is worth it.
+        """
+        key = first, past
+        if key not in self._runs:
+            self._done[key] = self._done.get(key, 0) + (past - first) * threads
+            if self._done[key] < WORTH and not at_once:
+                return False
+            self._runs[key] = self._made(first, past)
+        runs = self._runs[key]
+        return runs is not None and runs.run(lanes, past - first).is_done
+
+    def _made(self, first: int, past: int) -> GroupRuns | None:
+        if any(each.declaration.unit is EuUnit.MATH for each in self._instructions[first:past]):
+            return None  # recorded forms do not have its functions
+        places, parts = places_of(self._shape), list[Part]()
+        for number in range(first, past):
+            instruction, spans = self._instructions[number], self._spans[number]
+            meaning = partial(instruction.carry_out, arithmetic=self._rules, spans=spans)
+            parts.append(record_numbers(meaning, places))
+        return GroupRuns(
+            GroupProgram(
+                shape=self._shape,
+                parts=parts,
+                branches=[False] * len(parts),
+                addresses=range(len(parts) + 1),
+                following=IP,
+                stopped=_STOPPED,
+                begins=[0],
+            )
+        )

@@ -1,0 +1,103 @@
+"""Do words mean what the public tools say, and do they come back as they were?"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from gen6_bridge.code.assembler import assemble_eu, assemble_text
+from gen6_bridge.code.isa import INSTRUCTIONS
+from gen6_bridge.code.isa.encoding import bits
+from pixelflow.simd.errors import InputError
+from tests.gen6.recorded import recorded
+
+RECORDED = recorded()
+DEPARTS = {"LL2: if (8) LL3"}
+"""The public assembler leaves the size of `if` at 1."""
+
+
+@pytest.mark.parametrize("row", RECORDED, ids=lambda row: row["source"][:40])
+def test_the_text_is_the_public_disassemblers(row: dict[str, str]) -> None:
+    found = INSTRUCTIONS.decode_whole(int(row["word"], 16))
+    assert found.text() == row["text"] and f"{found.whole:032x}" == row["word"]
+
+
+def test_sources_are_assembled_to_the_public_assemblers_words() -> None:
+    found = assemble_text("\n".join(f"{row['source']};" for row in RECORDED), "recorded").instructions
+    for mine, row in zip(found, RECORDED, strict=True):
+        word = int(row["word"], 16)
+        if row["source"] in DEPARTS:
+            assert mine.controls.size == 8 and mine.whole & ~(7 << 21) == word
+        elif mine.declaration.mnemonic == "send" and " 0x" in row["source"]:
+            # It notes the type of a descriptor that is written as a number; that type says nothing.
+            assert mine.whole & ~(7 << 44) == word & ~(7 << 44)
+        else:
+            assert f"{mine.whole:032x}" == row["word"], row["source"]
+
+
+def test_any_bits_come_back() -> None:
+    random.seed(6)
+    opcodes = [each.opcode for each in INSTRUCTIONS.values()]
+    for _ in range(2000):
+        word = random.getrandbits(128) & ~0x7F & ~(1 << 29) | random.choice(opcodes)
+        found = INSTRUCTIONS.decode_whole(word)
+        assert found.whole == word and found.text()
+
+
+def test_fields_do_not_overlap() -> None:
+    for name, fields in bits.DESTINATIONS.items():
+        for position, forms in enumerate(bits.SOURCES):
+            form = name if name in forms else "direct"
+            claimed = [bits.OPCODE, *bits.CONTROLS, *fields, *forms[form]]
+            assert bits.mask_of(claimed).bit_count() == sum(each.width for each in claimed), (name, position)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        (5 | 1 << 29, "compacted instruction"),
+        (3, "opcode 3 is not an instruction"),
+    ],
+)
+def test_what_is_no_instruction_is_refused(word: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        INSTRUCTIONS.decode_whole(word)
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "hint"),
+    [
+        ("movv (8) g1<1>F g2<8,8,1>F", "unknown instruction movv", "did you mean mov?"),
+        ("mov (8) g200<1>F g2<8,8,1>F", "there is no g200", "g0 to g127"),
+        ("mov (7) g1<1>F g2<8,8,1>F", "a size of 7 channels", "1, 2, 4, 8 or 16"),
+        ("mov (8) g1<3>F g2<8,8,1>F", "a stride of 3 elements", "1, 2 or 4"),
+        ("mov (8) g1<1>F g2<8,3,1>F", "a width of 3", "one of 1, 2, 4, 8, 16"),
+        ("jmpi (1) END", "no label END", None),
+        ("add.gg (8) g1<1>F g2<8,8,1>F 1.0F", "gg is no condition", "did you mean g?"),
+        ("mov (8) g1<1>.xF g2<8,8,1>F {align1}", "a write mask belongs to 16-byte mode", None),
+        ("mov (8) g1<1>W 70000W", "70000 does not fit 16 bits", None),
+        ("send (8) 1 g1<1>UW null samplr(1, 0, F) mlen 1 rlen 1", "samplr is no target", "did you mean sampler?"),
+        ("mov (8) g1<1>F g2<8,8,1>F {aling1}", "aling1 is no option", "did you mean align1?"),
+        ("g5:\n nop", "g5 is a register, no label", None),
+    ],
+)
+def test_faults_say_what_and_where(source: str, message: str, hint: str | None) -> None:
+    with pytest.raises(InputError) as caught:
+        assemble_eu(source)
+    fault = caught.value.faults[0]
+    assert message in fault.message and fault.place is not None and fault.place.line == 1
+    assert hint is None or hint in (fault.hint or "")
+
+
+def test_a_source_has_all_its_faults_at_once() -> None:
+    with pytest.raises(InputError) as caught:
+        assemble_eu("movv (8) g1<1>F g2<8,8,1>F\nnop\njmpi (1) END\n")
+    assert len(caught.value.faults) == 2
+
+
+def test_a_program_is_saved_and_read(tmp_path: object) -> None:
+    program = assemble_eu(".data g10.2 W 1, -2\nL:\n mov (8) g20<1>W g10<8,8,1>W\n jmpi (1) L\n")
+    again = type(program).from_json(program.to_json())
+    assert again == program and again.labels == {"L": 0} and again.data[0].start == 324
+    assert again.data[0].values == (1, 0, 0xFE, 0xFF)

@@ -1,0 +1,85 @@
+"""Do channels go their own ways as if each were alone?"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.unit import ExecutionUnit
+from pixelflow.simd.errors import MachineFault
+from tests.gen6.nests import VARIABLES, Program, expected, nest
+
+THREADS, NESTS = 64, 10
+
+
+@pytest.mark.parametrize("seed", range(NESTS))
+def test_random_nests_are_what_each_channel_does_alone(seed: int) -> None:
+    """10 nests of 1,024 channels each; those that are not dispatched keep their data."""
+    source, numbers = random.Random(seed), np.random.default_rng(seed)
+    statements = nest(source, length=5)
+    program = Program()
+    program.write(statements, "END", None)
+    program.lines += ["END:", "nop"]
+    values = numbers.integers(-20, 21, (THREADS, VARIABLES, 16), np.int32)
+    masks = np.where(np.arange(THREADS) % 2, 0xFFFF, numbers.integers(1, 1 << 16, THREADS))
+    unit = ExecutionUnit(assemble_eu("\n".join(program.lines)).code, THREADS, dispatch=masks)
+    unit.set_register(10, values.reshape(THREADS, -1))
+    unit.run(limit=100_000)
+    found = np.ascontiguousarray(unit.general[:, 10 : 10 + 2 * VARIABLES]).reshape(THREADS, -1).view(np.int32)
+    dispatched = (masks[:, None] >> np.arange(16) & 1).astype(np.bool_)
+    assert (found.reshape(values.shape) == expected(statements, values, dispatched)).all()
+
+
+def test_a_nest_of_64_needs_no_stack() -> None:
+    depth = 64
+    lines = []
+    for level in range(depth):
+        lines += [f"cmp.g.f0.0 (16) null<1>D g10<8,8,1>D {level}D", f"(+f0.0) if (16) E{level}"]
+        lines.append("add (16) g12<1>D g12<8,8,1>D 1D")
+    for level in reversed(range(depth)):
+        lines += [f"E{level}:", f"endif (16) {f'E{level - 1}' if level else 'END'}"]
+    unit = ExecutionUnit(assemble_eu("\n".join([*lines, "END:", "nop"])).code)
+    unit.set_register(10, np.arange(0, 80, 5, dtype=np.int32))
+    unit.run()
+    found = unit.general[0, 12:14].reshape(-1).view(np.int32)
+    assert found.tolist() == [min(5 * channel, depth) for channel in range(16)]
+
+
+def test_a_jump_goes_by_channel_0_alone() -> None:
+    unit = ExecutionUnit(assemble_eu("(+f0.0) jmpi (1) END\nmov (16) g10<1>D 1D\nEND:\nnop\n").code, 2)
+    unit.set_flags(np.array([1, 0xFFFE]))
+    unit.run()
+    assert unit.general[:, 10].view(np.int32).tolist() == [[0] * 8, [1] * 8] and unit.issued.tolist() == [2, 3]
+
+
+def test_an_endless_thread_is_stopped() -> None:
+    unit = ExecutionUnit(assemble_eu("TOP:\nadd (1) g1<1>D g1<0,1,0>D 1D\njmpi (1) TOP\n").code)
+    with pytest.raises(MachineFault, match="still running after 1000"):
+        unit.run(limit=1000)
+    assert int(unit.issued[0]) == 1000
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("mov (8) g127<1>D g127.4<8,8,1>D", "a source reaches byte"),
+        ("mov (8) g1<1>D m1<8,8,1>D", "never read as a source"),
+        ("mov (8) g1<1>D mask0<0,1,0>UD", "mask registers are undefined"),
+        ("math (8) g1<1>F g2<8,8,1>F sincos", "sincos has no public rule"),
+        ("send (8) 1 g1<1>UW null sampler(1, 0, F) mlen 1 rlen 1", "nobody answers"),
+        ("and (8) g1<1>F g2<8,8,1>F g3<8,8,1>F", "logic and shifts are of integers"),
+    ],
+)
+def test_what_is_not_defined_is_a_fault_with_its_instruction(source: str, message: str) -> None:
+    with pytest.raises(MachineFault, match=message) as caught:
+        ExecutionUnit(assemble_eu(source).code).run()
+    assert "instruction 0" in str(caught.value)
+
+
+def test_an_address_past_the_registers_is_a_fault() -> None:
+    unit = ExecutionUnit(assemble_eu("mov (1) a0.0<1>UW 4090UW\nmov (4) g1<1>F g[a0.0]<4,4,1>F\n").code)
+    with pytest.raises(MachineFault, match="lane 1"):
+        unit.run()

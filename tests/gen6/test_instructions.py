@@ -1,0 +1,161 @@
+"""Rows worked by hand: what each instruction gives for a few values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.code.isa import INSTRUCTIONS, EuFamily
+from gen6_bridge.code.isa.meanings.execution import FloatRules
+from gen6_bridge.unit import ExecutionUnit
+
+KINDS = {"D": np.int32, "UD": np.uint32, "W": np.int16, "UW": np.uint16, "UB": np.uint8, "B": np.int8, "F": np.float32}
+Number = int | float
+BIG = 0x7FFFFFFF
+
+ROWS: tuple[tuple[str, str, Sequence[Number], Sequence[Number], Sequence[Number]], ...] = (
+    # source (of g10 and g11 into g20), type, g10, g11, g20
+    ("mov (8) g20<1>D -(abs)g10<8,8,1>D", "D", (3, -4, -BIG), (), (-3, -4, -BIG)),
+    ("sel.ge (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (3, -4), (5, -9), (5, -4)),
+    ("sel.l (8) g20<1>F g10<8,8,1>F g11<8,8,1>F", "F", (3.5, -4.0, math.nan), (5.0, -9.0, 2.0), (3.5, -9.0, 2.0)),
+    ("not (8) g20<1>D g10<8,8,1>D", "D", (0, -1, 5), (), (-1, 0, -6)),
+    ("and (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (12, -1), (10, 7), (8, 7)),
+    ("or (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (12, -8), (10, 7), (14, -1)),
+    ("xor (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (12, -1), (10, 7), (6, -8)),
+    ("shr (8) g20<1>UD g10<8,8,1>UD g11<8,8,1>UD", "UD", (0x80000000, 5), (31, 33), (1, 2)),
+    ("shl (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (3, -1), (4, 31), (48, -(1 << 31))),
+    ("asr (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (-5, 5), (1, 1), (-3, 2)),
+    ("cmp.l.f0.0 (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (-BIG, BIG, 1), (BIG, -BIG, 1), (-1, 0, 0)),
+    ("cmpn.ge.f0.0 (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (-BIG, BIG, 1), (BIG, -BIG, 1), (0, -1, -1)),
+    ("add.sat (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (BIG, -BIG, 1), (5, -5, 2), (BIG, -BIG - 1, 3)),
+    ("add (8) g20<1>F g10<8,8,1>F g11<8,8,1>F", "F", (1.5, 16777216.0), (2.0, 1.0), (3.5, 16777216.0)),
+    ("mul (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (0x10003, -1), (5, 2), (15, 0x1FFFE)),
+    ("mul (8) g20<1>F g10<8,8,1>F g11<8,8,1>F", "F", (1.5, -2.0), (2.0, 0.25), (3.0, -0.5)),
+    ("avg (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (BIG, -3, 1), (BIG, -4, 2), (BIG, -3, 2)),
+    ("frc (8) g20<1>F g10<8,8,1>F", "F", (2.75, -0.25, 5.0), (), (0.75, 0.75, 0.0)),
+    ("rndu (8) g20<1>F g10<8,8,1>F", "F", (2.25, -0.5, 1e10), (), (3.0, -0.0, 1e10)),
+    ("rndd (8) g20<1>F g10<8,8,1>F", "F", (2.75, -0.5), (), (2.0, -1.0)),
+    ("rnde (8) g20<1>F g10<8,8,1>F", "F", (2.5, 3.5, -0.5), (), (2.0, 4.0, -0.0)),
+    ("rndz (8) g20<1>F g10<8,8,1>F", "F", (2.75, -2.75), (), (2.0, -2.0)),
+    ("mov (8) acc0<1>F g11<8,8,1>F; mac (8) g20<1>F g10<8,8,1>F g11<8,8,1>F", "F", (2.0, 3.0), (5.0, -1.0),
+     (15.0, -4.0)),
+    (
+        "mul (8) acc0<1>D g10<8,8,1>D g11<8,8,1>D; mach (8) g20<1>D g10<8,8,1>D g11<8,8,1>D {align1 accwrctrl}",
+        "D", (BIG, -1, 1 << 20), (BIG, 7, 1 << 20), (0x3FFFFFFF, -1, 1 << 8),
+    ),
+    ("lzd (8) g20<1>UD g10<8,8,1>UD", "UD", (0, 1, 0x80000000, 0xFFFF), (), (32, 31, 0, 16)),
+    ("sad2 (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (9, 1, 5, 5), (3, 4, 5, 0), (9, 9, 5, 5)),
+    ("mov (8) acc0<1>D 100D; sada2 (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (9, 1), (3, 4), (109, 109)),
+    ("dp4 (8) g20<1>F g10<4,4,1>F g11<4,4,1>F {align16}", "F", (1, 2, 3, 4), (5, 6, 7, 8), (70, 70, 70, 70)),
+    ("dph (8) g20<1>F g10<4,4,1>F g11<4,4,1>F {align16}", "F", (1, 2, 3, 4), (5, 6, 7, 8), (46, 46, 46, 46)),
+    ("dp3 (8) g20<1>F g10<4,4,1>F g11<4,4,1>F {align16}", "F", (1, 2, 3, 4), (5, 6, 7, 8), (38, 38, 38, 38)),
+    ("dp2 (8) g20<1>F g10<4,4,1>F g11<4,4,1>F {align16}", "F", (1, 2, 3, 4), (5, 6, 7, 8), (17, 17, 17, 17)),
+    ("line (8) g20<1>F g10<0,1,0>F g11<8,8,1>F", "F", (2, 9, 9, 1), (5, -1), (11, -1)),
+    ("pln (8) g20<1>F g10<0,1,0>F g11<8,8,1>F", "F", (2, 3, 9, 1), (5, -1), (11, -1)),
+    ("mad (8) g20<1>F g10<4,4,1>F g11<4,4,1>F g11<4,4,1>F {align16}", "F", (1, 2), (3, -4), (10, 18)),
+    ("lrp (8) g20<1>F g10<4,4,1>F g11<4,4,1>F g10<4,4,1>F {align16}", "F", (0.5, 0.25), (4, 8), (2.25, 2.1875)),
+    ("math (8) g20<1>F g10<8,8,1>F g11<8,8,1>F pow", "F", (2, 9), (10, 0.5), (1024, 3)),
+    ("math (8) g20<1>F g10<8,8,1>F rsq", "F", (4, 0.25), (), (0.5, 2)),
+    ("math (8) g20<1>F g10<8,8,1>F log", "F", (8, 0.5), (), (3, -1)),
+    ("math (8) g20<1>F g10<8,8,1>F exp", "F", (3, -1), (), (8, 0.5)),
+    ("math (8) g20<1>F g10<8,8,1>F cos", "F", (0,), (), (1,)),
+    ("math (8) g20<1>F g10<8,8,1>F g11<8,8,1>F fdiv", "F", (1, -6), (4, 2), (0.25, -3)),
+    ("math (8) g20<1>D g10<8,8,1>D g11<8,8,1>D intdiv", "D", (-7, 7, -(1 << 31)), (2, -2, 1), (-3, -3, -(1 << 31))),
+    ("math (8) g20<1>D g10<8,8,1>D g11<8,8,1>D intmod", "D", (-7, 7, 9), (2, -2, 5), (-1, 1, 4)),
+    ("math (8) g19<1>UD g10<8,8,1>UD g11<8,8,1>UD intdivmod", "UD", (17, 0xFFFFFFFF), (5, 16), (2, 15)),
+)  # fmt: skip
+
+
+def unit_after(
+    source: str, kind: str, first: Sequence[Number], second: Sequence[Number], **given: bool
+) -> ExecutionUnit:
+    unit = ExecutionUnit(assemble_eu(source.replace("; ", ";\n") + ";").code, arithmetic=FloatRules(**given))
+    for register, values in ((10, first), (11, second)):
+        full = np.zeros(32 // np.dtype(KINDS[kind]).itemsize, KINDS[kind])
+        full[: len(values)] = np.array(values, np.float64 if kind == "F" else np.int64).astype(KINDS[kind])
+        unit.set_register(register, full)
+    unit.run()
+    return unit
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:50])
+def test_rows(row: tuple[str, str, Sequence[Number], Sequence[Number], Sequence[Number]]) -> None:
+    source, kind, first, second, wanted = row
+    found = unit_after(source, kind, first, second).general[0, 20].view(KINDS[kind])[: len(wanted)]
+    assert found.tobytes() == np.array(wanted, KINDS[kind]).tobytes(), found
+
+
+def test_every_instruction_that_computes_has_a_row() -> None:
+    written = {row[0].split("; ")[-1].split(" ")[0].partition(".")[0] for row in ROWS}
+    computing = {
+        each.mnemonic for each in INSTRUCTIONS.values() if each.family not in (EuFamily.FLOW, EuFamily.MESSAGE)
+    }
+    assert computing == written
+
+
+def test_products_are_rounded_before_they_are_added_unless_asked() -> None:
+    source = "mov (8) acc0<1>F -1.0F; mac (8) g20<1>F g10<8,8,1>F g11<8,8,1>F"
+    value = 1 + 2.0**-12
+    apart = unit_after(source, "F", (value,), (value,)).floats(20)[0, 0]
+    fused = unit_after(source, "F", (value,), (value,), fused=True).floats(20)[0, 0]
+    # (1 + 2^-12)^2 is 1 + 2^-11 + 2^-24: the last term is half of a last place.
+    assert apart == np.float32(2.0**-11) and fused == np.float32(2.0**-11 + 2.0**-24)
+
+
+def test_denormals_are_zeros_unless_asked() -> None:
+    tiny = float(np.float32(1e-40))
+    source = "add (8) g20<1>F g10<8,8,1>F g10<8,8,1>F"
+    assert unit_after(source, "F", (-tiny,), ()).general[0, 20].view(np.uint32)[0] == 0x80000000
+    assert unit_after(source, "F", (tiny,), (), flushes=False).floats(20)[0, 0] == np.float32(2 * tiny)
+    assert unit_after("mov (8) g20<1>F g10<8,8,1>F", "F", (tiny,), ()).floats(20)[0, 0] == np.float32(tiny)
+
+
+@pytest.mark.parametrize(
+    ("value", "byte", "word"), [(300.7, 255, 300), (-3.0, 0, -3), (math.nan, 0, 0), (1e20, 255, 32767)]
+)
+def test_floats_become_integers_toward_zero_and_clamped(value: float, byte: int, word: int) -> None:
+    unit = unit_after("mov.sat (8) g20<4>UB g10<8,8,1>F; mov.sat (8) g21<2>W g10<8,8,1>F", "F", (value,), ())
+    assert unit.general[0, 20, 0] == byte and unit.general[0, 21].view(np.int16)[0] == word
+
+
+@pytest.mark.parametrize(("a", "b"), [(257, 4278255361), (0xFFFF, 0xFFFFFFFF), (3, 0x80000001), (0x8001, 0xFFFF)])
+def test_a_wide_product_becomes_the_nearest_float(a: int, b: int) -> None:
+    """Of 48 bits, rounded once."""
+    unit = ExecutionUnit(assemble_eu("mul (8) g20<1>F g10<8,8,1>UW g11<8,8,1>UD").code)
+    unit.set_register(10, np.full(16, a, np.uint16))
+    unit.set_register(11, np.full(8, b, np.uint32))
+    unit.run()
+    assert unit.floats(20)[0, 0] == np.float32(a * b)
+
+
+def test_an_integer_beside_a_float_is_its_value() -> None:
+    """The rules forbid it (E1); what can be addressed is carried out."""
+    unit = ExecutionUnit(assemble_eu("mov (8) g11<1>D -3D\nadd (8) g20<1>F g10<8,8,1>F g11<8,8,1>D").code)
+    unit.set_register(10, np.full(8, 0.5, np.float32))
+    unit.run()
+    assert (unit.floats(20) == -2.5).all()
+
+
+def test_sixteen_channels_are_two_eights() -> None:
+    values = np.linspace(-3, 5, 16, dtype=np.float32)
+    both = ExecutionUnit(assemble_eu("mul (16) g20<1>F g10<8,8,1>F g10<8,8,1>F").code)
+    halves = ExecutionUnit(
+        assemble_eu(
+            "mul (8) g20<1>F g10<8,8,1>F g10<8,8,1>F\nmul (8) g21<1>F g11<8,8,1>F g11<8,8,1>F {align1 sechalf}"
+        ).code
+    )
+    for unit in (both, halves):
+        unit.set_register(10, values)
+        unit.run()
+    assert (both.general == halves.general).all()
+
+
+def test_the_second_half_sees_what_the_first_wrote() -> None:
+    unit = ExecutionUnit(assemble_eu("add (16) g11<1>D g10<8,8,1>D 1D").code)
+    unit.set_register(10, np.arange(24, dtype=np.int32))
+    unit.run()
+    assert unit.general[0, 11:13].reshape(-1).view(np.int32).tolist() == [*range(1, 9), *range(2, 10)]

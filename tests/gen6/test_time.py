@@ -1,0 +1,140 @@
+"""Do schedules keep the closed forms?"""
+
+from __future__ import annotations
+
+import pytest
+
+from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.machine import run_program
+from gen6_bridge.time import CarriedStep, EuConfig, schedule
+from pixelflow.simd.observe import Bus, Carried, Executed, Waited
+
+CHAINS = {2: "add (8) g1<1>F g1<8,8,1>F g2<8,8,1>F", 4: "add (16) g2<1>F g2<8,8,1>F g4<8,8,1>F"}
+"""An instruction that waits for itself, by the cycles for which it holds the pipe."""
+
+
+def cycles(source: str, threads: int, count: int, **values: int | bool) -> int:
+    """Return what ``threads`` take that carry out ``count`` instructions each, the source again and again."""
+    code = assemble_eu(source).code
+    steps = [[CarriedStep(at % len(code)) for at in range(count)]] * threads
+    return schedule(code, steps, EuConfig(**{"caches": False, **values})).cycles
+
+
+@pytest.mark.parametrize("latency", [12, 14, 16])
+@pytest.mark.parametrize("held", [2, 4])
+@pytest.mark.parametrize("threads", range(1, 6))
+def test_chains_of_threads(latency: int, held: int, threads: int) -> None:
+    count = 40
+    found = cycles(CHAINS[held], threads, count, dependent_cycles=latency)
+    most = max(latency, held)
+    assert found == ((count - 1) * most + threads * held if threads * held <= most else count * threads * held)
+
+
+@pytest.mark.parametrize("threads", range(1, 6))
+def test_what_waits_for_nothing_fills_the_pipe(threads: int) -> None:
+    source = "\n".join(f"add (8) g{10 + at}<1>F g1<8,8,1>F g2<8,8,1>F" for at in range(20))
+    assert cycles(source, threads, 60) == 60 * threads * 2
+
+
+def test_five_threads_use_five_eighths() -> None:
+    """K t / L: 12.5 % a thread at 16 cycles, of a chain long enough that its end does not count."""
+    code = assemble_eu(CHAINS[2]).code
+    account = schedule(code, [[CarriedStep(0)] * 10_000] * 5, EuConfig(caches=False))
+    assert account.utilisation() == pytest.approx(0.625, abs=1e-4)
+
+
+def test_sixteen_channels_issue_as_two_eights() -> None:
+    eights = "add (8) g10<1>F g1<8,8,1>F g3<8,8,1>F\nadd (8) g11<1>F g2<8,8,1>F g4<8,8,1>F {align1 sechalf}"
+    assert cycles("add (16) g10<1>F g1<8,8,1>F g3<8,8,1>F", 1, 1) == cycles(eights, 1, 2) == 4
+
+
+def test_math_and_sums_of_two_threads_overlap() -> None:
+    sums, roots = CHAINS[2], "math (8) g1<1>F g1<8,8,1>F inv"
+    code = assemble_eu(f"{sums}\n{roots}").code
+    alone = [schedule(code, [[CarriedStep(at)] * 50], EuConfig(caches=False)).cycles for at in (0, 1)]
+    both = schedule(code, [[CarriedStep(0)] * 50, [CarriedStep(1)] * 50], EuConfig(caches=False)).cycles
+    assert max(alone) <= both <= max(alone) + 1
+
+
+@pytest.mark.parametrize(("lines", "each_turn"), [(10, 0), (64, 0), (65, 5), (70, 30), (80, 80), (90, 90)])
+def test_a_loop_misses_what_the_cache_cannot_hold(lines: int, each_turn: int) -> None:
+    """64 lines in 16 sets of 4 ways: each set that has a fifth line misses all five."""
+    code = assemble_eu("nop\n" * (4 * lines)).code
+    turns = 3
+    account = schedule(code, [[CarriedStep(at) for at in range(4 * lines)] * turns], EuConfig())
+    assert account.l1_misses == lines + (turns - 1) * each_turn
+
+
+def test_three_units_in_step_fetch_a_line_once() -> None:
+    code = assemble_eu("nop\n" * 32).code
+    account = schedule(code, [[CarriedStep(at) for at in range(32)]] * 3, EuConfig(units=3))
+    assert account.l1_misses == 8 and account.fetches == 24
+
+
+def test_messages_hide_each_others_latency() -> None:
+    """m reads in flight take the longer of one's latency and m times the sampler's time."""
+    reads = "\n".join(f"send (8) 1 g{20 + 4 * at}<1>UW null sampler(1, 0, F) mlen 1 rlen 4" for at in range(8))
+    use = "\n".join(f"mov (8) g1<1>F g{20 + 4 * at}<8,8,1>F" for at in range(8))
+    code = assemble_eu(f"{reads}\n{use}").code
+    steps = [CarriedStep(at) for at in range(16)]
+    found = schedule(code, [steps], EuConfig(caches=False, dependent_cycles=2)).cycles
+    assert found == 7 * 16 + 140 + 2  # the eighth message has waited for seven
+
+
+def test_priority_switch_and_atomic() -> None:
+    order: list[int] = []
+
+    def issued(thread: int, *rest: object) -> None:
+        order.append(thread)
+
+    plain, config = assemble_eu("nop\nnop\nnop\n").code, EuConfig(caches=False)
+    steps = [[CarriedStep(at) for at in range(3)]] * 2
+    schedule(plain, steps, config, priorities=[0, 1], watcher=issued)
+    assert order[:1] == [1]
+    order.clear()
+    switching = assemble_eu("\n".join(f"mov (8) g{at}<1>D 1D {{align1 switch}}" for at in (1, 2, 3))).code
+    schedule(switching, steps, config, watcher=issued)
+    assert order == [0, 1, 0, 1, 0, 1]
+    order.clear()
+    atomic = assemble_eu("\n".join("mov (8) g1<1>D g1<8,8,1>D {align1 atomic}" for _ in range(3))).code
+    schedule(atomic, steps, config, watcher=issued)
+    assert order == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_sixth_thread_waits_for_a_place() -> None:
+    code = assemble_eu(CHAINS[2]).code
+    account = schedule(code, [[CarriedStep(0)] * 10] * 6, EuConfig(caches=False))
+    assert [each.begin for each in account.threads[:5]] == [0] * 5
+    assert account.threads[5].begin >= min(each.end for each in account.threads[:5]) - 2
+
+
+def test_who_watches_changes_nothing() -> None:
+    program = assemble_eu("cmp.g.f0.0 (8) null<1>D g10<8,8,1>D 1D\n(+f0.0) mov (8) g20<1>D 7D\nnop\n")
+    config = EuConfig(count=7)
+    alone = run_program(program, config=config)
+    bus, seen = Bus(), []
+    bus.subscribe(seen.append, Executed)
+    bus.subscribe(seen.append, Waited)
+    watched = run_program(program, config=config, bus=bus)
+    assert watched.cycles == alone.cycles and (watched.unit.general == alone.unit.general).all()
+    issued = [each for each in seen if isinstance(each, Executed)]
+    assert len(issued) == 21 and {each.stream for each in issued} == {f"main{at}" for at in range(7)}
+    assert max(each.cycle + each.cycles for each in issued) == watched.cycles
+
+
+def test_messages_and_lines_are_told() -> None:
+    program = assemble_eu("mov (8) m1<1>D 1D\nsend (8) 1 g20<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1\nnop\n")
+    bus, seen = Bus(), []
+    bus.subscribe(seen.append, Carried)
+    run = run_program(program, config=EuConfig(), bus=bus)
+    fetch, message = sorted(seen, key=lambda each: each.cycle)
+    assert (fetch.wire, fetch.amount, fetch.arrives) == ("instruction fetch main", 64, 200)
+    assert (message.wire, message.amount) == ("sampler main", 32) and message.arrives == message.cycle + 100
+    assert run.usage.sent == {4: 64} and run.usage.regions == {"immediate": 1, "scalar": 1}
+
+
+def test_what_threads_use_is_counted() -> None:
+    source = "add (8) g3<1>F g1<8,8,1>F g2.1<0,1,0>F\nmov (8) g4<1>D g10<16,8,2>W\nmov (8) g5<1>F g6<4,4,1>F {align16}"
+    run = run_program(assemble_eu(source), config=EuConfig(count=3))
+    assert run.usage.regions == {"packed": 3, "scalar": 3, "strided": 3, "swizzled": 3}
+    assert run.usage.read == {"odd": 3, "even": 9} and run.usage.written == {"odd": 6, "even": 3}
