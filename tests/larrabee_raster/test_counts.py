@@ -111,7 +111,7 @@ def test_the_model_of_the_core_counts() -> None:
 
 
 def test_the_bench_reports_what_it_ran(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rasterizing, "_TRIANGLES", 300)
+    monkeypatch.setattr(rasterizing, "TRIANGLES", 300)
     assert main(["bench", "larrabee", "--rounds", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["rounds"] == 2
