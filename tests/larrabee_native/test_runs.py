@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.unit import VectorUnit, assemble_vector
+from larrabee_bridge.vpu.unit import VectorUnit, assemble_vector, engines
 from larrabee_bridge.vpu.unit.engines import ENGINES, engine_in_use
 from larrabee_bridge.vpu.unit.native import native_runs
+from larrabee_bridge.vpu.unit.vector_unit import thread_shape
 from pixelflow.simd.errors import InputError, MachineFault
 from pixelflow.simd.lanes import choose
+from pixelflow.simd.lanes.choice import Choice
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 pytestmark = pytest.mark.skipif(choose("compiled").note is not None, reason="needs native code")
@@ -276,3 +279,31 @@ def test_engines_have_the_names_that_they_have_everywhere() -> None:
         assert VectorUnit(program, engine="compiled").engine == "compiled"
     with pytest.raises(InputError, match="no engine 'macro'; there are rows, compiled"):
         VectorUnit(program, engine="macro")
+
+
+def test_an_engine_that_cannot_be_had_is_told_once(monkeypatch, caplog) -> None:
+    """In the words in which commands say it of a node."""
+
+    class Table:
+        def choose(self, wanted: str) -> Choice:
+            return Choice("rows", None if wanted == "rows" else "it does not work here; the rows engine runs instead")
+
+    monkeypatch.setattr(engines, "WIDE", Table())
+    engines._chosen.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        try:
+            for engine in ("rows", "compiled", "compiled"):
+                assert VectorUnit(assemble_vector("halt\n"), engine=engine).engine == "rows"
+        finally:
+            engines._chosen.cache_clear()
+    assert [record.getMessage() for record in caplog.records] == [
+        "note: it does not work here; the rows engine runs instead"
+    ]
+
+
+def test_runs_of_a_program_are_kept_for_each_number_of_lanes() -> None:
+    program, sixteen = assemble_vector("mov r1, 5\n"), thread_shape(1)
+    eight = replace(sixteen, group=8)
+    found = [native_runs(program, shape) for shape in (sixteen, eight, sixteen)]
+    assert found[0] is found[2]
+    assert [each.program.shape.group for each in found] == [16, 8, 16]
