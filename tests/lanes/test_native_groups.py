@@ -10,7 +10,7 @@ import pytest
 
 from pixelflow.simd.lanes import choose
 from pixelflow.simd.lanes.wide.words import WordsEngine
-from tests.lanes.native_meanings import straight
+from tests.lanes.native_meanings import carry_out, straight
 from tests.lanes.random_meanings import MeaningWriter, memory_for, shape_of, state
 
 pytestmark = pytest.mark.skipif(choose("compiled").note is not None, reason="needs native code")
@@ -52,6 +52,19 @@ def test_random_meanings(tmp_path: Path, group: int, processor: tuple[str, int] 
     made_by = builder(processor, tmp_path)
     for seed in range(4 if processor is None else 2):
         compare(seed, group, made_by)
+
+
+def test_a_fetch_under_a_condition_of_whole_groups() -> None:
+    """Address and condition are one each a group: the middle group takes no part and reads 0."""
+    shape, found = shape_of(3, 16), []
+    for engine in ("rows", "compiled"):
+        lanes = WordsEngine(shape, memory_for(3, False))
+        lanes.memory.data[:] = 7
+        lanes.set_group_word("w", np.array([0, 4, 8], np.uint32))
+        lanes.set_bit("c", np.repeat([True, False, True], 16))
+        carry_out(lanes, lambda n: n.write("w", n.fetch(n.read("w"), 4, n.flag("c"))), engine)
+        found.append(lanes.get_word("w").tolist())
+    assert found[0] == found[1] == [0x07070707] * 16 + [0] * 16 + [0x07070707] * 16
 
 
 @pytest.mark.slow

@@ -71,6 +71,36 @@ def test_a_state_beyond_the_table_is_refused(native: bool) -> None:
         table.run(np.zeros(1, np.uint32), np.array([0, 1]), np.array([0]), np.zeros(1, np.int64), Transducer.sums(1, 1))
 
 
+REFUSED = {
+    "a stream of nobody": ({"who": [2]}, IndexError, "streams of 2 to 2, there are states and sums of 2"),
+    "a stream before the first": ({"who": [-1]}, IndexError, "streams of -1 to -1"),
+    "fewer states": ({"who": [1], "states": np.zeros(1, np.int64)}, IndexError, "states and sums of 1"),
+    "too few starts": ({"starts": [0]}, ValueError, r"starts: \[1\] for streams \[1\]"),
+    "starts that go back": ({"starts": [2, 1]}, ValueError, "a stream ends before it begins"),
+    "a start before the first word": ({"starts": [-1, 1]}, IndexError, "starts: -1 to 1, there are 3 words"),
+    "an end past the last word": ({"starts": [0, 4]}, IndexError, "starts: 0 to 4, there are 3 words"),
+    "states of another kind": (
+        {"states": np.zeros(2, np.int32)},
+        ValueError,
+        r"states: int32\[2\], not int64\[count\]",
+    ),
+    "states with gaps": ({"states": np.zeros(4, np.int64)[::2]}, ValueError, "states: an array in one piece"),
+    "narrow sums": ({"sums": np.zeros((2, 1), np.int64)}, ValueError, r"sums: int64\[2, 1\], not int64\[count, 8\]"),
+    "sums with gaps": ({"sums": np.zeros((2, 16), np.int64)[:, ::2]}, ValueError, "sums: an array in one piece"),
+}
+
+
+@pytest.mark.parametrize("native", NATIVE)
+@pytest.mark.parametrize(("wrong", "error", "text"), REFUSED.values(), ids=REFUSED)
+def test_arrays_that_do_not_fit_are_refused(native: bool, wrong: dict, error: type[Exception], text: str) -> None:
+    table = Transducer(1, lambda state, word: Transition(0, (1,)), native=native)
+    right = {"starts": [0, 3], "who": [0], "states": np.zeros(2, np.int64), "sums": Transducer.sums(1, 2)}
+    arrays = {name: np.asarray(value) for name, value in {**right, **wrong}.items()}
+    with pytest.raises(error, match=text):
+        table.run(np.zeros(3, np.uint32), **arrays)
+    assert table.known == 0 and not arrays["sums"].any()
+
+
 def test_native_code_takes_over_what_was_found_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it works: the second run is beyond what is walked in Python, and asks for nothing again."""
     monkeypatch.setattr("pixelflow.simd.native.transducer._NATIVE_AFTER", 5_000)

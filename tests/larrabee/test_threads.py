@@ -1,6 +1,8 @@
 """Threads that take turns on a core: by hand, and against the model of one thread."""
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -181,3 +183,33 @@ def test_a_set_gives_up_the_line_that_was_used_longest_ago() -> None:
     cache = SetAssociativeCache(2 * 64, ways=2)
     assert [cache.touch(line) for line in (1, 2, 1, 3, 1, 2)] == [False, False, True, False, True, False]
     assert (cache.hits, cache.misses) == (2, 4)
+
+
+def test_cores_of_several_host_threads_learn_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They share tables: while one works out what instructions take, no other one does, and all count the same."""
+    from larrabee_bridge.vpu.core import issue
+
+    inside, most, after = 0, 0, issue._Timing.after
+
+    def slowly(timing: issue._Timing, *given) -> tuple:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.01)
+        result = after(timing, *given)
+        inside -= 1
+        return result
+
+    monkeypatch.setattr(issue._Timing, "after", slowly)
+    program = assemble_vector("again: " + CHAIN + "add r1, 3\ncmp r1, 9\njl again\nhalt\n")
+    note = note_of(VectorUnit(program))
+
+    def cycles(_: int) -> int:
+        core = Core(program)
+        core(note)
+        return int(core.cycles[0])
+
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(cycles, range(3)))
+    assert most == 1
+    assert together == [cycles(0)] * 3

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from larrabee_bridge.vpu.unit import VectorUnit, assemble_vector
+from larrabee_bridge.vpu.unit import VectorUnit, assemble_vector, engines
 from larrabee_bridge.vpu.unit.engines import ENGINES, engine_in_use
 from larrabee_bridge.vpu.unit.native import native_runs
+from larrabee_bridge.vpu.unit.vector_unit import thread_shape
 from pixelflow.simd.errors import InputError, MachineFault
 from pixelflow.simd.lanes import choose
+from pixelflow.simd.lanes.choice import Choice
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 pytestmark = pytest.mark.skipif(choose("compiled").note is not None, reason="needs native code")
@@ -135,6 +138,117 @@ def test_what_has_no_native_code_goes_on_with_numpy(monkeypatch, caplog) -> None
     ]
 
 
+COUNT = "shl r0, 6\nmov r1, 40\nagain: load r3, [r0]\nadd r3, 1\nstore [r0], r3\nsub r1, 1\njnz again\nhalt\n"
+"""Each thread adds 40 to a word of its own."""
+
+
+def counting(engine: str, threads: int = 64) -> VectorUnit:
+    """Return threads that are to run `COUNT`."""
+    unit = VectorUnit(assemble_vector(COUNT), threads, engine=engine)
+    unit.set_scalar(0, np.arange(threads))
+    return unit
+
+
+def seen(unit: VectorUnit) -> tuple[str, bytes]:
+    """Return registers and memory."""
+    return unit.lanes.digest(), unit.memory.data.tobytes()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), MemoryError("no room")])
+def test_what_goes_wrong_in_the_middle_is_undone_and_left_to_numpy(error, monkeypatch, caplog) -> None:
+    """The first two groups have written when no thread of the host can be had; the next run is native again."""
+    from pixelflow.simd.lanes.wide.native import run
+
+    class Broken:
+        def __init__(self, *_: object) -> None:
+            raise error
+
+    expected, unit = counting("rows"), counting("compiled")
+    expected.run()
+    with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+        patch.setattr(run, "_SHARE_FROM", 1)
+        patch.setattr(run, "usable_threads", lambda: 4)
+        patch.setattr(run, "ThreadPoolExecutor", Broken)
+        unit.run()
+    assert seen(unit) == seen(expected)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"note: native code cannot be run ({type(error).__name__}: {error}); numpy carries out the program"
+    ]
+    again = VectorUnit(unit.program, 64, engine="compiled")
+    again.set_scalar(0, np.arange(64))
+    assert is_done(again)
+    assert seen(again) == seen(expected)
+
+
+def test_a_copy_that_finds_no_room_does_not_switch_native_code_off(caplog) -> None:
+    class Full:
+        def copy(self) -> None:
+            raise MemoryError("no room")
+
+    unit = counting("compiled")
+    data, unit.memory.data = unit.memory.data, Full()
+    before = unit.lanes.digest()
+    with caplog.at_level(logging.WARNING):
+        assert not is_done(unit)
+    assert "native code cannot be run (MemoryError: no room)" in caplog.text
+    assert unit.lanes.digest() == before
+    unit.memory.data = data
+    assert is_done(unit)
+
+
+@pytest.mark.parametrize("held", [1 << 24, 20], ids=["at once", "made again"])
+def test_who_takes_notes_finds_the_end_of_the_run(held: int, monkeypatch) -> None:
+    """Also where it raises an error in the middle of the notes, which then comes out as it is."""
+    from pixelflow.simd.lanes.wide.native import run
+
+    monkeypatch.setattr(run, "_HELD_WORDS", held)
+    monkeypatch.setattr(run, "_NOTE_WORDS", 8)
+    expected = counting("rows")
+    expected.run()
+    unit, found = counting("compiled"), []
+    unit.run(lambda note: found.append(seen(unit)))
+    assert (len(found) > 1) is (held == 20)
+    assert set(found) == {seen(expected)} == {seen(unit)}
+
+    def refuse(note: object) -> None:
+        raise KeyError("refused")
+
+    unit = counting("compiled")
+    with pytest.raises(KeyError, match="refused"):
+        unit.run(refuse)
+    assert seen(unit) == seen(expected)
+
+
+@pytest.mark.parametrize("limit", [float("inf"), 1 << 64, 1 << 63, 1000, 160.5, 0, -1])
+def test_any_limit_is_the_same_to_both_engines(limit: float) -> None:
+    """Each thread carries out 203 instructions, of which the last one that leads back is number 197."""
+    found = []
+    for engine in ENGINES:
+        unit, fault = counting(engine, 3), ""
+        try:
+            unit.run(limit=limit)
+        except MachineFault as caught:
+            fault = str(caught)
+        found.append((fault, *seen(unit)))
+    assert found[0] == found[1]
+    assert (found[0][0] == "") is (limit > 202)
+
+
+def test_a_memory_that_is_too_large_is_left_to_numpy_before_anything_is_made(monkeypatch, caplog) -> None:
+    from pixelflow.simd.lanes.wide.native import run
+
+    monkeypatch.setattr(run, "_MOST_BYTES", 1 << 16)
+    monkeypatch.setattr(run, "_Run", None)
+    unit = counting("compiled")
+    with caplog.at_level(logging.WARNING):
+        assert not is_done(unit)
+        assert not is_done(unit)
+    assert [record.getMessage() for record in caplog.records] == [
+        "note: native code cannot be run (a memory of 65,536 bytes; less than 65,536 can be addressed); "
+        "numpy carries out the program"
+    ]
+
+
 def test_code_is_shared_by_programs_that_differ_in_constants_only(tmp_path) -> None:
     from larrabee_bridge.vpu.unit.native import group_program
     from pixelflow.simd.lanes.compiled.llvm.cache import Cache
@@ -165,3 +279,31 @@ def test_engines_have_the_names_that_they_have_everywhere() -> None:
         assert VectorUnit(program, engine="compiled").engine == "compiled"
     with pytest.raises(InputError, match="no engine 'macro'; there are rows, compiled"):
         VectorUnit(program, engine="macro")
+
+
+def test_an_engine_that_cannot_be_had_is_told_once(monkeypatch, caplog) -> None:
+    """In the words in which commands say it of a node."""
+
+    class Table:
+        def choose(self, wanted: str) -> Choice:
+            return Choice("rows", None if wanted == "rows" else "it does not work here; the rows engine runs instead")
+
+    monkeypatch.setattr(engines, "WIDE", Table())
+    engines._chosen.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        try:
+            for engine in ("rows", "compiled", "compiled"):
+                assert VectorUnit(assemble_vector("halt\n"), engine=engine).engine == "rows"
+        finally:
+            engines._chosen.cache_clear()
+    assert [record.getMessage() for record in caplog.records] == [
+        "note: it does not work here; the rows engine runs instead"
+    ]
+
+
+def test_runs_of_a_program_are_kept_for_each_number_of_lanes() -> None:
+    program, sixteen = assemble_vector("mov r1, 5\n"), thread_shape(1)
+    eight = replace(sixteen, group=8)
+    found = [native_runs(program, shape) for shape in (sixteen, eight, sixteen)]
+    assert found[0] is found[2]
+    assert [each.program.shape.group for each in found] == [16, 8, 16]

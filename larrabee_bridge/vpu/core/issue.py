@@ -7,6 +7,7 @@ share one are in `threads.py`. Here every access hits the L1 cache; misses are c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,15 +125,18 @@ class _Timing:
 _KNOWN: dict[tuple[str, CoreConfig, Parts], _Timing] = {}
 """By a program's hash, the model and parts: cores of the same program learn from each other."""
 _MOST_KNOWN = 64
+_LOCK = Lock()
+"""Held by who looks into what is known or adds to it: native code walks while other threads of the host run."""
 
 
 def _timing(program: VectorProgram, config: CoreConfig, parts: Parts) -> _Timing:
-    found = _KNOWN.get(key := (program.sha256, config, parts))
-    if found is None:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        found = _KNOWN[key] = _Timing(Costs.of(program, config), parts)
-    return found
+    with _LOCK:
+        found = _KNOWN.get(key := (program.sha256, config, parts))
+        if found is None:
+            if len(_KNOWN) >= _MOST_KNOWN:
+                _KNOWN.clear()
+            found = _KNOWN[key] = _Timing(Costs.of(program, config), parts)
+        return found
 
 
 class Core:
@@ -184,5 +188,6 @@ class Core:
 
     def __call__(self, note: RunNote) -> None:
         """Charge to threads what they carried out."""
-        table = self._timing.table(note.blocks, note.has_lines)
-        table.run(note.words, note.starts, note.threads, self._state, self._sums)
+        with _LOCK:
+            table = self._timing.table(note.blocks, note.has_lines)
+            table.run(note.words, note.starts, note.threads, self._state, self._sums)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,7 +26,8 @@ _IN_USE = ContextVar("engine", default=AUTO)
 def engine_in_use(wanted: str) -> Iterator[None]:
     """Have units that are made meanwhile, and are not told otherwise, take an engine; raises InputError.
 
-    A picture is drawn by hundreds of units, and whoever draws it says once which engine they take.
+    A picture is drawn by hundreds of units, and whoever draws it says once which engine they take. Other threads and
+    processes of the host do not take part: each enters this by itself.
     """
     before = _IN_USE.set(engine_for_threads(wanted))
     try:
@@ -37,7 +39,8 @@ def engine_in_use(wanted: str) -> Iterator[None]:
 def engine_for_threads(wanted: str | None = None) -> str:
     """Return the engine to take: one of `ENGINES` or the fastest that works here, None for the one in use.
 
-    Raises InputError for any other name.
+    Where that is not the one that was asked for, a warning of the logger says why, once a name. Raises InputError for
+    any other name.
     """
     try:
         return _chosen(_IN_USE.get() if wanted is None else wanted)
@@ -47,4 +50,7 @@ def engine_for_threads(wanted: str | None = None) -> str:
 
 @cache
 def _chosen(wanted: str) -> str:
-    return WIDE.choose(wanted).engine
+    choice = WIDE.choose(wanted)
+    if choice.note is not None:
+        logging.getLogger(__name__.partition(".")[0]).warning("note: %s", choice.note)
+    return choice.engine

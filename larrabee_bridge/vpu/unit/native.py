@@ -29,10 +29,11 @@ def group_program(program: VectorProgram, shape: Shape) -> GroupProgram:
 
 
 def native_runs(program: VectorProgram, shape: Shape) -> GroupRuns:
-    """Return the native runs of a program; the same object for the same program."""
-    found: GroupRuns | None = program.analyses.get("native runs")
+    """Return the native runs of a program; the same object for the same program and group."""
+    key = "native runs", shape.group
+    found: GroupRuns | None = program.analyses.get(key)
     if found is None:
-        found = program.analyses["native runs"] = GroupRuns(group_program(program, shape), LINE_BYTES)
+        found = program.analyses[key] = GroupRuns(group_program(program, shape), LINE_BYTES)
     return found
 
 

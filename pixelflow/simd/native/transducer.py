@@ -75,13 +75,19 @@ class Transducer:
     ) -> None:
         """Walk streams of words, one after the other in ``words``, beginning at ``starts`` (int64[streams + 1]).
 
-        ``who`` says for each stream whose it is: that one's state and sums go on. What ``find`` raises is raised.
+        ``who`` says for each stream whose it is: that one's state and sums go on. ``states`` is int64[count], ``sums``
+        as `sums` makes them. One thread of the host at a time may walk.
+
+        Raises IndexError where ``who`` or ``starts`` leave these arrays, ValueError for arrays of another kind; what
+        ``find`` raises is raised.
         """
+        starts, who = np.asarray(starts, np.int64), np.asarray(who, np.int64)
+        self._check(len(words), starts, who, states, sums)
         if self._goes_natively(len(words)):
             self._walk(
                 np.ascontiguousarray(words, np.uint32),
-                np.ascontiguousarray(starts, np.int64),
-                np.ascontiguousarray(who, np.int64),
+                np.ascontiguousarray(starts),
+                np.ascontiguousarray(who),
                 states,
                 sums,
             )
@@ -102,6 +108,32 @@ class Transducer:
                 at += 1 + word if counts else 1
             states[one] = state
             sums[one] += self._rows[rows].sum(axis=0)
+
+    def _check(
+        self,
+        words: int,
+        starts: NDArray[np.int64],
+        who: NDArray[np.int64],
+        states: NDArray[np.int64],
+        sums: NDArray[np.int64],
+    ) -> None:
+        """Refuse what native code would read or write past the end of an array."""
+        width = self._rows.shape[1]
+        for name, array, inner in (("states", states, ()), ("sums", sums, (width,))):
+            kind = f"int64{['count', *inner]}".replace("'", "")
+            if array.dtype != np.int64 or array.ndim != 1 + len(inner) or array.shape[1:] != inner:
+                raise ValueError(f"{name}: {array.dtype}{list(array.shape)}, not {kind}")
+            if not array.flags.carray:
+                raise ValueError(f"{name}: an array in one piece that may be written is needed")
+        if who.ndim != 1 or starts.shape != (len(who) + 1,):
+            raise ValueError(f"starts: {list(starts.shape)} for streams {list(who.shape)}, not [streams + 1]")
+        if (np.diff(starts) < 0).any():
+            raise ValueError("starts: a stream ends before it begins")
+        if starts[0] < 0 or starts[-1] > words:
+            raise IndexError(f"starts: {starts[0]} to {starts[-1]}, there are {words} words")
+        count = min(len(states), len(sums))
+        if who.size and not 0 <= who.min() <= who.max() < count:
+            raise IndexError(f"streams of {who.min()} to {who.max()}, there are states and sums of {count}")
 
     def _goes_natively(self, words: int) -> bool:
         self._walked += words

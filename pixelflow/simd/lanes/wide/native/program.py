@@ -178,6 +178,9 @@ def _keep_single(part: Part, single: set[int]) -> None:
                 one.append(True)
             case Op.SPREAD:
                 one.append(False)
+            case Op.FETCH:
+                # With a condition lanes are read one by one, those that take no part as 0.
+                one.append(len(step.inputs) == 1 and one[step.inputs[0]])
             case Op.STORE:
                 place = part.operands[step.detail]
                 one.append(one[step.inputs[0]])

@@ -8,6 +8,7 @@ nothing has happened as far as anybody can see: registers and memory are as befo
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,7 +35,9 @@ _SHARE_FROM = 4_000_000
 _PROBE = 32
 """The share of the groups, one in so many, that shows how long the others may take."""
 _MOST_BYTES = 1 << 31
-"""Of a memory: addresses are signed numbers to the host."""
+"""Of a memory, or more: addresses are signed numbers to the host."""
+_MOST_PARTS = (1 << 63) - 1
+"""The highest limit that native code knows; no run comes there."""
 
 _TOUCHED, _WRITTEN = 0xFFFFFFFF, 1
 
@@ -70,6 +73,8 @@ class GroupRuns:
         self._line_bits = line_bytes.bit_length() - 1
         self._builder = made_by or builder()
         self._is_native = True
+        self._is_told = False
+        """Whether the log says that a memory is too large."""
         self._frames: dict[frozenset[int], GroupFrame] = {}
         self._functions: dict[tuple[frozenset[int], int, bool], Native] = {}
 
@@ -83,20 +88,31 @@ class GroupRuns:
     ) -> GroupRun:
         """Carry out the program for every group, each up to the first branch back once it has done ``limit`` parts.
 
-        ``noted`` is called with what was carried out, as ``noting`` says, once it is known that all is right. Where no
-        native code can be made, a warning of the logger says why, once.
+        ``noted`` is called with what was carried out, as ``noting`` says, once it is known that all is right and
+        registers and memory are as the run leaves them. Where no native code can be made, a warning of the logger says
+        why, once; where it cannot be run this time, each time. Raises what ``noted`` raises.
         """
         if not self._is_native or not self.program.parts:
+            return GroupRun(False)
+        if lanes.memory.size >= _MOST_BYTES:
+            if not self._is_told:
+                _tell("run", f"a memory of {lanes.memory.size:,} bytes; less than {_MOST_BYTES:,} can be addressed")
+            self._is_told = True
             return GroupRun(False)
         try:
             run = _Run(self, lanes, limit, noting, noted, threads or usable_threads())
         except Exception as error:  # what is not supported, and whatever LLVM, the loader or the disk find wrong
-            self._is_native = False
-            what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            log = logging.getLogger(__name__.partition(".")[0])
-            log.warning("note: native code cannot be made (%s); numpy carries out the program", what)
+            _tell("run" if self._is_native else "made", error)
             return GroupRun(False)
         return run.outcome()
+
+    def code(self, varying: frozenset[int], noting: int, tracked: bool) -> tuple[GroupFrame, Native]:
+        """Return the layout of frames and the native code; what cannot be made once is not tried again."""
+        try:
+            return self.frame(varying), self.function(varying, noting, tracked)
+        except Exception:
+            self._is_native = False
+            raise
 
     def frame(self, varying: frozenset[int]) -> GroupFrame:
         """Return the layout of frames, where these registers have no single value at the beginning."""
@@ -117,6 +133,13 @@ class GroupRuns:
     def line_bits(self) -> int:
         """The binary logarithm of the bytes of a line."""
         return self._line_bits
+
+
+def _tell(what: str, why: Exception | str) -> None:
+    """Say in the log what native code cannot be, and why."""
+    text = why if isinstance(why, str) else " ".join(f"{type(why).__name__}: {why}".split())[:200]
+    log = logging.getLogger(__name__.partition(".")[0])
+    log.warning("note: native code cannot be %s (%s); numpy carries out the program", what, text)
 
 
 @dataclass(eq=False, slots=True)
@@ -140,54 +163,56 @@ class _Run:
         self, runs: GroupRuns, lanes: WordsEngine, limit: int, noting: int, noted: GroupNoted | None, threads: int
     ) -> None:
         self.runs, self.lanes, self.noting, self.noted, self.threads = runs, lanes, noting, noted, threads
-        self.limit = limit
+        self.limit = math.ceil(min(max(limit, 0), _MOST_PARTS))
         self.program, self.memory = runs.program, lanes.memory
         self.groups = lanes.shape.lanes // lanes.shape.group
         self.values = lanes.values()
         shape, places = lanes.shape, self.program.places
-        self.varying = frozenset(
+        varying = frozenset(
             places[name]
             for name, value in (*self.values.words.items(), *self.values.flags.items())
             if name not in shape.masks and (value != value[:, :1]).any()
         )
         shared = self.memory.sets == 1 and self.groups > 1
         self.tracked = shared and self.program.writes_memory
-        self.frame = runs.frame(self.varying)
-        self.function = runs.function(self.varying, noting, self.tracked)
-        self.before = self.memory.data.copy() if self.program.writes_memory else None
+        self.frame, self.function = runs.code(varying, noting, self.tracked)
         self.literals = np.array([*self.program.literals, 0], np.uint32)
         self.reserve = most_words(self.program, noting)
-        self.frames = np.zeros(0, np.uint32)
+        self.data, self.frames = self.memory.data, np.zeros(0, np.uint32)
         self.starts = np.zeros(self.groups + 1, np.int64)
         self.stopped: list[int] = []
 
     def outcome(self) -> GroupRun:
         """Make the run; see `GroupRuns.run`."""
-        if self.memory.size >= _MOST_BYTES:
-            return GroupRun(False)
-        function = self.function
+        data = self.memory.data
+        before: NDArray[np.uint8] | None = None
         held: list[GroupNote] | None = []
         words = 0
         try:
-            for note in self._notes(function):
+            before = data.copy() if self.program.writes_memory else data
+            for note in self._notes(data):
                 words += note.words.size
                 if held is not None:
                     held.append(note)
                 if words > _HELD_WORDS:
                     held = None  # too many to keep: they are made again
-        except _NotRightError:
-            self._undo()
+            notes = None if held is None else [self._joined(held)] if held else []
+            values = self.frame.taken(self.frames)
+        except BaseException as error:
+            if before is not None:
+                data[:] = before
+            if not isinstance(error, Exception):
+                raise
+            if not isinstance(error, _NotRightError):
+                _tell("run", error)
             return GroupRun(False)
-        if held is None:
-            self._undo()
-            for note in self._notes(function):
-                self._hand_over(note)
-        elif held:
-            self._hand_over(self._joined(held))
-        self.lanes.set_values(self.frame.taken(self.frames))
-        if not self.stopped:
-            return GroupRun(True)
-        return GroupRun(True, int(self.frames[min(self.stopped), 1]))
+        result = GroupRun(True, int(self.frames[min(self.stopped), 1]) if self.stopped else None)
+        # From here on all is as the run leaves it, whoever takes notes: they are made again on what was there before.
+        self.lanes.set_values(values)
+        for note in self._notes(before) if notes is None else notes:
+            if self.noted is not None and note.groups.size:
+                self.noted(note)
+        return result
 
     def _joined(self, notes: list[GroupNote]) -> GroupNote:
         """Return the notes of all groups as one."""
@@ -200,35 +225,28 @@ class _Run:
         words = np.concatenate([note.words for note in notes])
         return GroupNote(np.arange(self.groups), words, np.concatenate([[0], np.cumsum(counts)]))
 
-    def _undo(self) -> None:
-        if self.before is not None:
-            self.memory.data[:] = self.before
-
-    def _hand_over(self, note: GroupNote) -> None:
-        if self.noted is not None and note.groups.size:
-            self.noted(note)
-
     # --- shares ---------------------------------------------------------------------------------------------
 
-    def _notes(self, function: Native) -> Iterator[GroupNote]:
-        """Carry out all groups from their beginning; yield notes, as far as any are taken."""
+    def _notes(self, data: NDArray[np.uint8]) -> Iterator[GroupNote]:
+        """Carry out all groups from their beginning on a memory's bytes; yield notes, as far as any are taken."""
+        self.data = data
         self.frames = self.frame.filled(self.values, self.groups)
         self.stopped = []
         alone = self._share(0, self.groups)
         if self.threads == 1 or self.groups < 2:
-            yield from self._carried_out(function, [alone], self.groups)
+            yield from self._carried_out([alone], self.groups)
             return
         probe = -(-self.groups // _PROBE)
-        yield from self._carried_out(function, [alone], probe, goes_on=True)
+        yield from self._carried_out([alone], probe, goes_on=True)
         done = int(self.frames[:probe, 2:4].copy().view(np.uint64).sum())
         rest = self.groups - probe
         if done * rest < _SHARE_FROM * probe:
-            yield from self._carried_out(function, [alone], self.groups)
+            yield from self._carried_out([alone], self.groups)
             return
         # The first one goes on with the table that it has.
         edges = [probe + rest * number // self.threads for number in range(self.threads + 1)]
         others = [self._share(first, past) for first, past in pairwise(edges[1:])]
-        yield from self._carried_out(function, [alone, *others], edges[1])
+        yield from self._carried_out([alone, *others], edges[1])
         self._compare([share.table for share in (alone, *others) if share.table is not None])
 
     def _share(self, first: int, past: int) -> _Share:
@@ -242,7 +260,7 @@ class _Run:
             RunWord.FRAME_BYTES: self.frame.bytes,
             RunWord.NEXT: first,
             RunWord.PAST: past,
-            RunWord.MEMORY: self.memory.data.ctypes.data,
+            RunWord.MEMORY: self.data.ctypes.data,
             RunWord.MEMORY_BYTES: self.memory.size if own else 0,
             RunWord.SIZE: self.memory.size,
             RunWord.LITERALS: self.literals.ctypes.data,
@@ -265,19 +283,17 @@ class _Run:
         share.record[[RunWord.NOTE, RunWord.NOTE_BEGIN]] = note.ctypes.data
         share.record[RunWord.NOTE_END] = note.ctypes.data + 4 * (note.size - 2 * self.reserve)
 
-    def _carried_out(
-        self, function: Native, shares: list[_Share], past: int, *, goes_on: bool = False
-    ) -> Iterator[GroupNote]:
+    def _carried_out(self, shares: list[_Share], past: int, *, goes_on: bool = False) -> Iterator[GroupNote]:
         """Carry out shares, the first one up to the group ``past``; yield notes that are full, or all at the end."""
         shares[0].record[RunWord.PAST] = past
         going = shares
         while going:
             if len(going) == 1:
-                results = [function(going[0].record.ctypes.data)]
+                results = [self.function(going[0].record.ctypes.data)]
             else:
                 addresses = [share.record.ctypes.data for share in going]
                 with ThreadPoolExecutor(len(going)) as pool:
-                    results = list(pool.map(function, addresses))
+                    results = list(pool.map(self.function, addresses))
             if any(status in (Status.FAULT, Status.CONFLICT) for status in results):
                 raise _NotRightError
             for share, status in zip(going, results, strict=True):
