@@ -100,8 +100,12 @@ def compare(seed: int, runs: Runs) -> None:
     assert notes == noted, seed
 
 
+FOUND = (3245,)
+"""Programs that were once carried out wrongly: 3245 by LLVM's pass for numbers in mask registers."""
+
+
 def test_random_programs(runs: Runs) -> None:
-    for seed in range(8):
+    for seed in (*range(8), *FOUND):
         compare(seed, runs)
     assert runs.done.count(True) >= 6
 
