@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -80,8 +82,18 @@ the schedule of the thesis and for 3,000 in that of shared columns."""
 
 
 def schedule_named(name: str) -> str:
-    """Return the name of a schedule for that name or a former one; any other name stays as it is."""
+    """Return the name of a schedule for that name or a former one, which is noted; any other name stays as it is."""
+    if name in _FORMER_SCHEDULES:
+        _note_former(name)
     return _FORMER_SCHEDULES.get(name, name)
+
+
+@cache
+def _note_former(name: str) -> None:
+    """Say once that a schedule has another name now."""
+    logging.getLogger(__name__.partition(".")[0]).warning(
+        "note: schedule %s is called %s now; the former name goes with the next release", name, _FORMER_SCHEDULES[name]
+    )
 
 
 @dataclass(frozen=True, slots=True)

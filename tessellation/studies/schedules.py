@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pixelflow.config import NodeConfig
-from pixelflow.simd.report import Column, Json, Report, Table, number
+from pixelflow.simd.report import Column, Json, Report, Table, counted, number
 from tessellation.microprogram.passes import SCHEDULES, Method
 from tessellation.studies.workloads import INPUTS, Measurement, pass_of
 
 __all__ = ["LIBRARIES", "RESULTS", "schedules_report"]
 
-LIBRARIES = ("plain", "tuned", "tuned-finite", "generic")
+LIBRARIES = ("plain", "tuned", "tuned-finite", "generic", "generic-finite")
 RESULTS = ("direct", "gp", "gp-fine")
 _THESIS, _SHARED = SCHEDULES
 
@@ -54,8 +54,9 @@ def schedules_report(config: NodeConfig, inputs: Sequence[str], tell: Callable[[
                 ours, theirs = (bench.cycles(each, library, results, given) for each in (_SHARED, _THESIS))
                 rows.append((INPUTS[given].text, library, results, theirs, ours, theirs / ours))
     text = (
-        f"like for like a gain is that of a line: the same library and way of the results, {len(RESULTS)} ways to "
-        f"{config.gni.gp_count} GPs or to nobody (direct); cycles without the configuration of the LEE"
+        "Each line compares the same library and the same way of returning results: not returned (direct), or to "
+        f"{counted(config.gni.gp_count, 'GP')} ({', '.join(RESULTS[1:])}). Cycles are without the configuration of the "
+        "LEE."
     )
     return Report(
         "schedules",

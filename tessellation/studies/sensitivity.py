@@ -22,6 +22,8 @@ __all__ = ["MovedGuess", "sensitivity_report"]
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
 _NEEDS_SUPPLY = ("supply", "pieces")
 _SUPPLY = 200
+_UNUSED = {"gni": "no results are returned", "composition": "no regions are composed"}
+"""Parts of the machine that none of the workloads uses, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class MovedGuess:
     def largest(self) -> float:
         """The largest change, without its sign."""
         return max(abs(each) for each in self.percent if each is not None)
+
+
+_HEADINGS = {"picture": "picture, 1 region"}
+"""Headings of columns that say more than a key: the study of the supply has another picture."""
 
 
 def _workloads(picture: Workload) -> Iterator[tuple[str, Workload, Workload | None]]:
@@ -80,7 +86,7 @@ def _report(
 ) -> Report:
     columns = (
         Column("guess", key="key", fixed=True), Column("moved to", key="value", fixed=True),
-        *(Column(name, _percent, name) for name in names),
+        *(Column(_HEADINGS.get(name, name), _percent, name) for name in names),
         Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
     )  # fmt: skip
     rows: list[Sequence[Json]] = [
@@ -89,20 +95,23 @@ def _report(
     still = list(dict.fromkeys(each.key for each in changes if not each.largest))
     moving = {each.key for each in changes if each.largest}
     nothing = [key for key in still if key not in moving]
+    unused = [key for key in nothing if key.partition(".")[0] in _UNUSED]
+    used = [key for key in nothing if key not in unused]
     return Report(
         "sensitivity",
         (f"config {config.sha256[:6]}", "timing only, executed"),
         results=[
             f"change of cycles in percent: {', '.join(headings)} cycles; thesis and tuned: the pass of the thesis with "
-            "its plain library and with tuned; shared: the pass with shared columns; picture: {picture}",
+            f"its plain library and with tuned; shared: the pass with shared columns; picture: {picture}",
             "",
             Table(columns, rows, key="changes"),
             "",
             f"* with instruction words at {_SUPPLY} MB/s, beside the same with the value as it is",
-            "no change in any of them: " + (", ".join(nothing) or "none"),
+            "no change in any of them: " + (", ".join(used) or "none"),
+            f"cannot change in these workloads ({', '.join(_UNUSED.values())}): {', '.join(unused) or 'none'}",
         ],
         schema="pixelflow.study.sensitivity/1",
-        data={"without_change": nothing},
+        data={"without_change": nothing, "unused": unused},
     )
 
 

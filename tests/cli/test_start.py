@@ -109,6 +109,7 @@ USAGE_ERRORS = [
     (["config"], "the following arguments are required: show|check|schema"),
     (["config", "shwo"], "did you mean show?"),
     (["config", "show", "--presett", "tiny"], "unknown option --presett; did you mean --preset?"),
+    (["study", "schedules", "--rates", "400"], "option --rates is understood only after: pixelflow study supply"),
 ]
 
 
@@ -229,3 +230,8 @@ def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:
     result = subprocess.run(arguments, capture_output=True, env=environment, timeout=60)
     assert result.returncode == 0, result.stderr
     assert b"pixelflow config ? preset thesis" in result.stdout
+
+
+def test_the_study_of_the_supply_takes_no_other_rate(pixelflow) -> None:
+    result = pixelflow("study", "supply", "-D", "igc.supply=300")
+    assert result.code == 2 and "name the rate as one of its own: --rates 300" in result.err

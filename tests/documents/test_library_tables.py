@@ -188,7 +188,7 @@ def abilities() -> list[str]:
         [name, *(f"{each[index][0]:,} ({each[index][1]:.1f} %)" for each in counts.values())]
         for index, name in enumerate(ABILITIES)
     ]
-    return markdown_table(["executed", "`plain`", "`tuned`", "`tuned-finite`, overlapped"], rows)
+    return markdown_table(["executed", "`plain`", "`tuned`", "`tuned-finite`, shared columns"], rows)
 
 
 def longer_mantissas() -> list[str]:

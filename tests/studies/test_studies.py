@@ -12,8 +12,9 @@ from pixelflow.cli.evidence.study import picture
 from pixelflow.config import THESIS, leaves, load_config
 from pixelflow.isa import Family
 from pixelflow.node import guesses
-from pixelflow.simd.report import Report, json_text
+from pixelflow.simd.report import Report, as_text, json_text
 from pixelflow.simd.units import Standing
+from tessellation.microprogram.libraries import LIBRARIES as FLOAT_LIBRARIES
 from tessellation.microprogram.passes import SCHEDULES, Method
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
@@ -32,8 +33,13 @@ def as_json(report: Report) -> dict[str, Any]:
 
 
 @cache
+def sensitivity_shown() -> Report:
+    return sensitivity_report(THESIS, picture("one region", (128, 64)), nothing)
+
+
+@cache
 def sensitivity() -> dict[str, Any]:
-    return as_json(sensitivity_report(THESIS, picture("one region", (128, 64)), nothing))
+    return as_json(sensitivity_shown())
 
 
 @cache
@@ -69,6 +75,14 @@ def test_every_guess_is_in_the_table_or_named_below_it() -> None:
     assert not changed & set(found["without_change"])
 
 
+def test_the_picture_is_named_and_what_no_workload_uses_is_set_apart() -> None:
+    shown = " ".join(as_text(sensitivity_shown().results, 200).split())
+    assert "picture: one region" in shown and "picture, 1 region" in shown and "{" not in shown
+    unused = sensitivity()["unused"]
+    assert {key.partition(".")[0] for key in unused} == {"gni", "composition"}
+    assert set(unused) < set(sensitivity()["without_change"])
+
+
 def test_the_largest_change_is_first() -> None:
     names = ("thesis", "tuned", "shared", "picture")
     sizes = [max(abs(each[name]) for name in names if each[name] is not None) for each in sensitivity()["changes"]]
@@ -102,7 +116,8 @@ def test_what_a_report_says_of_its_own_run_is_counted_from_it() -> None:
 
 def test_schedules_are_compared_like_for_like() -> None:
     found = as_json(schedules_report(THESIS, ["full"], nothing))
-    assert len(found["schedules"]) == 12
+    assert len(found["schedules"]) == 15 == 3 * len(FLOAT_LIBRARIES)
+    assert {each["library"] for each in found["schedules"]} == set(FLOAT_LIBRARIES)
     first = found["schedules"][0]
     assert (first["thesis"], first["shared_columns"], first["results"]) == (102_656, 48_166, "direct")
     assert all(each["gain"] == pytest.approx(each["thesis"] / each["shared_columns"]) for each in found["schedules"])
@@ -135,5 +150,5 @@ def test_a_faster_path_never_takes_longer_and_a_fast_one_costs_the_first_words()
         at_once, *rates = [each["cycles"] for each in found if each["workload"] == workload]
         assert rates == sorted(rates, reverse=True)
         assert 0 <= rates[-1] - at_once <= 40, "a word for each region of a picture"
-    passes = [each for each in found if each["workload"] == "pass of the thesis"]
+    passes = [each for each in found if each["workload"] == "thesis"]
     assert passes[0]["words"] == passes[-1]["words"], "all routines fit, so what is sent is what is needed"

@@ -10,9 +10,10 @@ from microcode import assemble
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Checkpoint, Node, Run
-from pixelflow.node.run.costs.words import words_of
+from pixelflow.node.run.costs.supply import Supply
+from pixelflow.node.run.costs.words import ProgramWords, words_of
 from pixelflow.observe import Executed, Waited
-from pixelflow.simd.errors import CycleLimitError
+from pixelflow.simd.errors import CycleLimitError, MachineFault
 from tests.streams import exchanges
 
 REASON = "instructions"
@@ -44,6 +45,13 @@ def machine(supply: int, **more: int) -> NodeConfig:
 
 def timed(source: str, config: NodeConfig) -> Run:
     return Node(config, "rows").run(assemble(source), function=False)
+
+
+def straight(words: int, count: int) -> ProgramWords:
+    """Return ``count`` instructions of so many words each, outside of routines and loops."""
+    found = ProgramWords(assemble(ONE_LOAD * count))
+    found.each = (words,) * count
+    return found
 
 
 def test_straight_code_at_two_cycles_a_word() -> None:
@@ -93,6 +101,31 @@ def test_a_larger_fifo_hides_a_burst() -> None:
     cycles = [timed(source, machine(200, fifo_words=size)).cycles for size in (8, 16, 32, 64)]
     assert cycles == sorted(set(cycles), reverse=True)[: len(set(cycles))] + cycles[len(set(cycles)) :]
     assert cycles[0] > cycles[1] > cycles[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        # Instruction 0 begins with its second word, and words 2 to 9 wait in the FIFO for cycle 100. From then on two
+        # words go out and one comes in each cycle: the eighth instruction begins as its words 16 and 17 come at 108.
+        (2, [2, 100, 101, 102, 103, 104, 105, 106, 108, 110, 112]),
+        # Words 7 to 14 wait for cycle 100, one of them of instruction 2, the other six of which come from then on.
+        (7, [7, 100, 106, 113, 120]),
+        (8, [8, 100, 108, 116]),
+    ],
+)
+def test_a_fifo_of_eight_words_holds_eight(words: int, begins: list[int]) -> None:
+    """At a word a cycle; instruction 1 can begin in cycle 100, each after it a cycle after the one before."""
+    supply = Supply(straight(words, len(begins)), machine(400, fifo_words=8))
+    found = [supply.take(0, 0)]
+    for index in range(1, len(begins)):
+        found.append(supply.take(index, max(100, found[-1] + 1)))
+    assert found == begins
+
+
+def test_an_instruction_that_no_fifo_holds_is_refused() -> None:
+    with pytest.raises(MachineFault, match=r"9 words needs a FIFO of as many: igc\.fifo_words is 8"):
+        Supply(straight(9, 2), machine(400, fifo_words=8))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -89,6 +90,36 @@ def test_a_coefficient_off_by_a_little_shows(monkeypatch: pytest.MonkeyPatch) ->
     assert not check.held and check.found == 8 * 2 * 16
     (bits,) = tessellations.mixed_sizes(ThesisBench())
     assert not bits.held
+
+
+def test_nothing_compared_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two patches of 4x4 and 2x2 samples, six numbers each; a server that lost all; values that nobody looked at."""
+    lost = tessellations._bits("lost", [], [4, 2])
+    assert not lost.held and lost.found == 6 * (16 + 4)
+    bench = ThesisBench()
+    bench.once("results of a server", list)
+    (served,) = tessellations.to_nodes(bench)
+    assert not served.held and served.found == 32 * 16 * 6
+    monkeypatch.setattr(tessellations, "_LOADED", (4,))
+    bench.once(("results", 4), lambda: (None, tessellations._Values()))
+    (unseen,) = tessellations.bernstein_values(bench)
+    # 14 values a PE, 8 patches of 256 + 64 + 16 + 16 samples; and none of three sizes was seen.
+    assert not unseen.held and unseen.found == 14 * 8 * 352 + 3
+
+
+def test_an_engine_is_compared_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference with itself is no result, nor is the fastest engine where it was compared already."""
+    said: list[str] = []
+    bench = ThesisBench()
+    bench.progress = said.append
+    ran = {"bit-serial": "bit-serial", "rows": "rows", "auto": "rows"}
+    monkeypatch.setattr(
+        tessellations, "_full", lambda bench, library, engine: SimpleNamespace(engine=ran[engine], patches=[])
+    )
+    assert [each.item for each in tessellations.engines(bench)] == ["engine rows"]
+    assert said == ["no faster engine works here than rows, which was compared"]
+    ran["auto"] = "compiled"
+    assert [each.item for each in tessellations.engines(bench)] == ["engine rows", "engine compiled"]
 
 
 def test_products_that_are_cut_show(monkeypatch: pytest.MonkeyPatch) -> None:

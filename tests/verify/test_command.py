@@ -119,6 +119,13 @@ def test_strict_excuses_nothing(verify):
     assert verify("--strict", 3, 4, "--timing-only").code == 0
 
 
+def test_a_name_may_be_two_words(verify):
+    for words, name in ((("table", 3), "table 3"), (("Appendix", "B"), "appendix b")):
+        found = json.loads(verify(*words, 6, "--timing-only", "--json").out)
+        assert {each["name"] for each in found["tables"]} == {name, "table 6"}
+    assert "table table" not in verify("table", "--timing-only").err and verify("table", "--timing-only").code == 2
+
+
 # --- results ---------------------------------------------------------------------------------------------------------
 
 

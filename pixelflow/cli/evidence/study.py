@@ -28,7 +28,7 @@ EXAMPLES = (
 
 _HELP = {
     "sensitivity": "move every guess, and say what it changes, the largest first (about 20 s)",
-    "schedules": "schedule x library x results x input, and the gain by its causes (up to a minute)",
+    "schedules": "schedule x library x results x input, and the gain by its causes (one to two minutes)",
     "supply": "passes and a picture where instruction words come at a rate",
 }
 
@@ -59,12 +59,17 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         raise UsageError(
             "study", f"passes and pictures of a study need 8,192 PEs, this machine has {number(config.lanes)}"
         )
+    if args.study == "supply" and config.igc.supply:
+        raise UsageError(
+            "study supply", f"igc.supply is {config.igc.supply}, and the rates of this study take its place",
+            f"name the rate as one of its own: --rates {config.igc.supply}",
+        )  # fmt: skip
     with Progress(screen, counts=False) as progress:
         if args.study == "sensitivity":
             return sensitivity_report(config, picture("the teapot in one region", (128, 64)), progress.tell)
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
-        return supply_report(config, args.rates, picture("picture of the teapot"), progress.tell)
+        return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
 
 
 def picture(name: str, size: tuple[int, int] | None = None) -> Workload:

@@ -40,6 +40,7 @@ EXAMPLES = (
 
 _SUFFIXES = {"markdown": (".md",), "svg": (".svg",), "figure": (".png", ".svg")}
 _WATCHED = ("stats", "trace", "live", "frame")
+_KINDS = ("table", "figure", "section", "appendix")
 _LETTERS = "".join(each.letter for each in ClaimClass)
 
 
@@ -71,7 +72,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Verify, write the files, report; fails where a row does."""
     named = [] if args.machine is not None else [name for name in args.tables[:1] if name in machine_names()]
-    machine, names = args.machine or (*named, PIXELFLOW)[0], args.tables[len(named) :]
+    machine, names = args.machine or (*named, PIXELFLOW)[0], _joined(args.tables[len(named) :])
     if args.data is not None:
         return _recorded(machine, names, args.data)
     paper, own = paper_named(machine), [machine] if machine != PIXELFLOW else []
@@ -171,6 +172,17 @@ def _check_outputs(args: argparse.Namespace, paper: AnyPaper) -> None:
         check_writable(path)
     if args.figure:
         check_drawing()
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Return names of which each may be two words: table 3, appendix b."""
+    names: list[str] = []
+    for word in words:
+        if names and names[-1].lower() in _KINDS:
+            names[-1] += f" {word}"
+        else:
+            names.append(word)
+    return names
 
 
 def _chosen(paper: AnyPaper, names: Iterable[str], letters: str, option: str, everything: str) -> list[Claim]:

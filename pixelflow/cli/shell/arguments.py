@@ -89,14 +89,17 @@ class Parser(argparse.ArgumentParser):
         hint = f"did you mean {found}?" if found else f"allowed: {', '.join(choices)}"
         raise argparse.ArgumentError(action, f"{value!r} is unknown; {hint}")
 
-    def _all_options(self) -> Iterator[str]:
+    def _all_options(self) -> Iterator[tuple[str, str]]:
+        """Yield options, each with the command that takes it."""
         for action in self.declared:
-            yield from action.option_strings
+            for option in action.option_strings:
+                yield option, self.prog
         for below in self.below.values():
             yield from below._all_options()
 
 
-def _unknown_text(unknown: Sequence[str], options: Sequence[str]) -> str:
+def _unknown_text(unknown: Sequence[str], options: Sequence[tuple[str, str]]) -> str:
+    """Return what is wrong with arguments that nothing took; ``options`` are all there are, and whose each is."""
     lines = []
     for before, word in zip(("", *unknown), unknown, strict=False):
         if not word.startswith("-"):
@@ -104,7 +107,11 @@ def _unknown_text(unknown: Sequence[str], options: Sequence[str]) -> str:
                 lines.append(f"unexpected argument {word[:60]!r}")
             continue
         name = word.partition("=")[0]
-        found = _near_option(name, options)
+        takers = [command for option, command in options if option == name]
+        if takers:
+            lines.append(f"option {name} is understood only after: {', '.join(takers)}")
+            continue
+        found = _near_option(name, [option for option, _ in options])
         lines.append(f"unknown option {name}" + (f"; did you mean {found}?" if found else ""))
     return "\n    ".join(lines)
 

@@ -15,6 +15,7 @@ from collections import deque
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.run.costs.words import WORD_BYTES, ProgramWords
+from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["Supply"]
@@ -37,6 +38,12 @@ class Supply:
     """What has been sent to an IGC, and what it holds."""
 
     def __init__(self, words: ProgramWords, config: NodeConfig) -> None:
+        """Raises MachineFault where the FIFO is too small for an instruction, which begins when all of it is there."""
+        longest = max(words.each, default=0)
+        if longest > config.igc.fifo_words:
+            raise MachineFault(
+                f"an instruction of {longest} words needs a FIFO of as many: igc.fifo_words is {config.igc.fifo_words}"
+            )
         self._words = words
         self._config = config
         self._rate = config.igc.supply
@@ -83,8 +90,9 @@ class Supply:
 
     def _through_fifo(self, words: int, cycle: int) -> int:
         left = self._left
-        for _ in range(words):
-            room = left.popleft() * self._rate if len(left) >= self._fifo else 0
+        for sent in range(words):
+            # Words of this instruction that were sent before lie in the FIFO too, until it begins.
+            room = left.popleft() * self._rate if len(left) + sent >= self._fifo else 0
             self._path = max(self._path, room) + self._word
         self.delivered += words
         cycle = max(cycle, -(-self._path // self._rate))
