@@ -78,11 +78,16 @@ def derivation_lines(rows: Sequence[Row]) -> Iterator[str]:
     """Yield what predicts the rows, and what the formulas of others follow from: each expression once, evaluated."""
     for what, name in (("predicted", "predicted"), ("formula", "derived")):
         shown: set[str] = set()
+        told: set[str] = set()
         for row in rows:
             derivation: Derivation | None = getattr(row, name)
             if derivation is not None and derivation.expression not in shown:
                 shown.add(derivation.expression)
                 yield f"  {what}, {row.item}: {derivation.shown} = {figure_text(derivation.value)}"
+                for line in derivation.full[1:]:
+                    if line not in told:
+                        told.add(line)
+                        yield f"    {line}"
 
 
 def checks_table(found: CheckedClaim, title: str = "") -> Table:
