@@ -187,6 +187,6 @@ def _waits(n: int, costs: LibraryCosts, transfer: Derivation, spread: Derivation
     return derived(" + ".join(terms), **names)
 
 
-def ratio(text: str, cycles: Derivation, **names: Number) -> Derivation:
+def ratio(text: str, cycles: Derivation, **names: Number | Derivation) -> Derivation:
     """Return a rate or share of ``cycles``: ``text`` has that name."""
     return derived(text, cycles=cycles.value, **names)

@@ -98,7 +98,8 @@ def path(*wires: str) -> Derivation:
 def read_slot(sdram: SdramConfig, size: int, *, alternate: bool = False) -> Derivation:
     """Return the equal slot of reads: activate, read, the last byte but one, precharge, activate again.
 
-    In alternate banks a bank has the time of two slots.
+    In alternate banks a bank has the time of two slots, each at least as long as its burst. That holds where no two
+    commands meet on their pins, which times other than those of the thesis may make them do; then it is too short.
     """
     return _slot(
         sdram, "max(tRAS, tRCD + CL + burst - 2)", alternate=alternate, tRCD=sdram.trcd_cycles, CL=sdram.cl_cycles,
@@ -117,4 +118,4 @@ def write_slot(sdram: SdramConfig, size: int, *, alternate: bool = False) -> Der
 def _slot(sdram: SdramConfig, opened: str, *, alternate: bool, **names: int) -> Derivation:
     text = f"max(tRC, {opened} + tRP)"
     names |= {"tRAS": sdram.tras_cycles, "tRP": sdram.trp_cycles, "tRC": sdram.trc_cycles}
-    return derived(f"({text} + 1) // 2" if alternate else text, **names)
+    return derived(f"max(burst, ({text} + 1) // 2)" if alternate else text, **names)
