@@ -9,7 +9,7 @@ from pixelflow import __version__
 from pixelflow.evidence.figures import Note
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.report import evidence_report, summary
-from pixelflow.evidence.tables import derivation_lines, deviation_text, figure_text, percent_text
+from pixelflow.evidence.tables import derivation_lines, deviation_text, digits_text, figure_text, percent_text
 from pixelflow.simd.report import as_text, html
 
 __all__ = ["markdown", "svg"]
@@ -43,8 +43,8 @@ def _markdown(verified: Verified) -> Iterator[str]:
         yield ""
         for basis in dict.fromkeys(row.basis for row in found.rows):
             yield f"- *{basis.standing}*: {basis.text}"
-        if claim.digits is not None:
-            yield f"- few digits: {claim.digits}"
+        if digits := digits_text(claim, found.rows):
+            yield f"- few digits: {digits}"
         yield from (f"- {_escaped(line.strip())}" for line in derivation_lines(found.rows))
         yield from (f"- see also {_link(note)}" for note in claim.notes)
         yield ""

@@ -233,6 +233,11 @@ class Verified:
         return sum(row.fitted for _, row in self.rows)
 
     @property
+    def compared_with_nothing(self) -> int:
+        """How many rows have no published figure and no derivation: shown, and checked by nothing."""
+        return sum(row.alone for _, row in self.rows)
+
+    @property
     def few_digits(self) -> int:
         """How many of the equal rows have more digits than the print."""
         return sum(row.verdict is RowVerdict.EQUAL and row.found != row.published for _, row in self.rows)

@@ -79,7 +79,9 @@ def _of_rows(verified: Verified) -> tuple[str, ...]:
     if verdicts[RowVerdict.UNCHECKED]:
         text += f", {verdicts[RowVerdict.UNCHECKED]} unchecked"
     if verdicts[RowVerdict.UNPUBLISHED]:
-        text += f", {verdicts[RowVerdict.UNPUBLISHED]} without a published figure"
+        alone = verified.compared_with_nothing
+        predicted = verdicts[RowVerdict.UNPUBLISHED] - alone
+        text += f", without a published figure {predicted} predicted and {alone} compared with nothing"
     checks = sum(1 for _ in verified.checks)
     results = f"{counted(checks, 'result')} computed, {len(verified.wrong)} wrong" if checks else "no results computed"
     return text, f"{verified.measured} measured, {verified.formula_only} by formula alone; {results}"

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pixelflow.evidence.figures import Derivation, Number, Row, RowVerdict
-from pixelflow.evidence.paper import CheckedClaim, Verified
+from pixelflow.evidence.paper import CheckedClaim, Claim, Verified
 from pixelflow.simd.report import Column, Json, Part, Table, table_object
 
 __all__ = [
     "checks_table",
     "derivation_lines",
     "deviation_text",
+    "digits_text",
     "figure_text",
     "percent_text",
     "table_data",
@@ -62,8 +63,8 @@ def table_parts(found: CheckedClaim) -> Iterator[Part]:
         yield _table(rows, title, one_unit=False)
     for basis in dict.fromkeys(row.basis for row in rows):
         yield f"  {basis.standing}: {basis.text}"
-    if claim.digits is not None:
-        yield f"  few digits: {claim.digits}"
+    if digits := digits_text(claim, rows):
+        yield f"  few digits: {digits}"
     yield from derivation_lines(rows)
     if found.measured is not None and found.measured.text:
         yield f"  {found.measured.text}"
@@ -74,15 +75,28 @@ def table_parts(found: CheckedClaim) -> Iterator[Part]:
         yield checks_table(found, f"{claim.name.capitalize()}, results")
 
 
+def digits_text(claim: Claim, rows: Sequence[Row]) -> str:
+    """Return the rule by which a table prints few digits, or that of each unit where its columns differ."""
+    rules = {row.unit: row.digits for row in rows if row.step and row.published is not None}
+    if len(set(rules.values())) > 1:
+        return ", ".join(f"{unit} {rule}" for unit, rule in rules.items())
+    return "" if claim.digits is None else claim.digits
+
+
 def derivation_lines(rows: Sequence[Row]) -> Iterator[str]:
     """Yield what predicts the rows, and what the formulas of others follow from: each expression once, evaluated."""
     for what, name in (("predicted", "predicted"), ("formula", "derived")):
         shown: set[str] = set()
+        told: set[str] = set()
         for row in rows:
             derivation: Derivation | None = getattr(row, name)
             if derivation is not None and derivation.expression not in shown:
                 shown.add(derivation.expression)
                 yield f"  {what}, {row.item}: {derivation.shown} = {figure_text(derivation.value)}"
+                for line in derivation.full[1:]:
+                    if line not in told:
+                        told.add(line)
+                        yield f"    {line}"
 
 
 def checks_table(found: CheckedClaim, title: str = "") -> Table:
@@ -104,8 +118,13 @@ def checks_table(found: CheckedClaim, title: str = "") -> Table:
 
 
 def verdict_text(row: Row) -> str:
-    """Return how a row came out, as a reader looks for it: nothing where it is equal; what is off in capitals."""
-    if row.verdict in (RowVerdict.EQUAL, RowVerdict.UNPUBLISHED, RowVerdict.UNCHECKED):
+    """Return how a row came out, as a reader looks for it: nothing where it is equal; what is off in capitals.
+
+    Of rows without a published figure it tells those that are predicted from those that nothing is compared with.
+    """
+    if row.verdict is RowVerdict.UNPUBLISHED:
+        return "not compared" if row.alone else "as predicted"
+    if row.verdict in (RowVerdict.EQUAL, RowVerdict.UNCHECKED):
         return ""
     return row.verdict.upper() if row.verdict is RowVerdict.OFF else row.verdict
 
@@ -183,6 +202,7 @@ def table_data(verified: Verified) -> dict[str, Json]:
             "rows": sum(verdicts.values()),
             "outcomes": {verdict.value: verdicts[verdict] for verdict in RowVerdict},
             "equal_and_fitted": verified.fitted,
+            "compared_with_nothing": verified.compared_with_nothing,
             "equal_in_few_digits": verified.few_digits,
             "measured": verified.measured,
             "formula_only": verified.formula_only,

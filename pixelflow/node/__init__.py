@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pixelflow.node.parts.sdram.rules import sdram_distances
     from pixelflow.node.replay.replay import Replay
     from pixelflow.node.replay.saved_run import Recorder, RunEnd, SavedRun
+    from pixelflow.node.run.costs.extra import cycles_of
     from pixelflow.node.run.streams.upcoming import Upcoming
     from pixelflow.node.saved.checkpoint import Checkpoint
 
@@ -42,6 +43,7 @@ __all__ = [
     "SavedRun",
     "UntimedRun",
     "Upcoming",
+    "cycles_of",
     "figure9",
     "guesses",
     "sdram_distances",
@@ -58,6 +60,7 @@ _LATER = {
     "SavedRun": "replay.saved_run",
     "UntimedRun": "account.untimed_run",
     "Upcoming": "run.streams.upcoming",
+    "cycles_of": "run.costs.extra",
     "guesses": "account.guesses",
     "sdram_distances": "parts.sdram.rules",
     "set_in_vain": "account.guesses",

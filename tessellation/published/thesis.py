@@ -113,7 +113,8 @@ TABLES: tuple[PrintedTable, ...] = (
 # fmt: on
 
 DIGITS: dict[str, Digits] = {
-    "table 1": Digits.ROUNDED,
+    "table 1, a PE": Digits.CUT,
+    "table 1, all PEs": Digits.ROUNDED,
     "table 11": Digits.CUT,
     "table 12": Digits.ROUNDED,
     "section 1": Digits.ROUNDED,
@@ -122,7 +123,7 @@ DIGITS: dict[str, Digits] = {
     "section 5": Digits.ROUNDED,
     "appendix b": Digits.ROUNDED,
 }
-"""How each table that prints few digits does so: one rule for all of its rows."""
+"""How each table, or each column of one, prints few digits: one rule for all of its rows."""
 
 
 # fmt: off

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from microcode import Builder, assemble
 from pixelflow.config import NodeConfig
-from pixelflow.evidence import Basis, Derivation, Row, derived
+from pixelflow.evidence import Basis, Derivation, Number, Row, derived
 from pixelflow.node import Machine, Run
 from pixelflow.simd.units import Standing
 from tessellation.microprogram.gp_traffic import RESULTS, Returned, emit_return
 from tessellation.plan.memory_map import BATCH_BYTES, FLOAT_BYTES, memory_map
-from tessellation.published.cost_model import access_cycles, write_back_cycles
+from tessellation.published.cost_model import write_back_cycles
 from tessellation.reproduction.bench import MARKS, ThesisBench, whole
+from tessellation.reproduction.programs.prices import Prices, path, write_slot
 from tessellation.reproduction.rows import figure_row, row
 
 __all__ = ["paths", "results", "return_prediction", "returned", "write_back"]
@@ -57,21 +58,24 @@ def return_prediction(config: NodeConfig, gone: int = 0) -> Derivation:
     decides. A window of one parcel lets each go all of its way before the next: it is granted and confirmed, too.
     """
     array, gni, clock = config.array, config.gni, config.clock_mhz
-    size = FLOAT_BYTES * (_FLOATS - gone)
+    size, prices = FLOAT_BYTES * (_FLOATS - gone), Prices(config)
     parcel = size * array.emcs_per_module
-    names = {
-        "enables": 3,
+    names: dict[str, Number | Derivation] = {
+        "enables": derived("2 * enable + mark", enable=prices.all, mark=prices.mark),
+        "byte": prices.byte,
         "size": size,
         "collect": size // config.tasic.port_bytes_per_cycle,
         "into": -(-parcel // (gni.mb_per_second // clock)),
         "store": -(-parcel // (gni.gp_memory_mb_per_second // clock)),
         "parcels": array.lanes // array.emcs_per_module,
     }
-    text = "enables + 2 * size + wires + collect"
+    text = "enables + size * byte + wires + collect"
+    there = ("freed", "command", "gp_command", "collect", "request")
+    back = ("delivered", "gp_done", "done", "arrived")
     if gni.gp_buffers == 1:
-        one = f"{text} + parcels * (grant + into + store + stored)"
-        return derived(one, **names, wires=9, grant=1, stored=1)
-    return derived(f"{text} + into + parcels * store", **names, wires=11)
+        each = path("grant", "stored")
+        return derived(f"{text} + parcels * (words + into + store)", **names, wires=path(*there, *back), words=each)
+    return derived(f"{text} + into + parcels * store", **names, wires=path(*there, "grant", "stored", *back))
 
 
 def results(bench: ThesisBench) -> list[Row]:
@@ -106,18 +110,22 @@ def _load_prediction(config: NodeConfig, blocks: int) -> Derivation:
     """
     gni, clock = config.gni, config.clock_mhz
     part = BATCH_BYTES * gni.part_blocks
-    names = {
-        "marks": 3,
+    prices = Prices(config)
+    names: dict[str, Number | Derivation] = {
+        "marks": derived("enable + 2 * mark", enable=prices.all, mark=prices.mark),
         "parts": blocks // gni.part_blocks,
         "give": part // (gni.gp_memory_mb_per_second // clock),
         "pass_on": part // (gni.mb_per_second // clock),
         "writes": gni.part_blocks,
-        "slot": access_cycles(4, alternate=False),
+        "slot": write_slot(config.sdram, 4),
     }
     if gni.load_parts == 1:
-        return derived("marks + wires + parts * (ask + give + pass_on + writes * slot + loaded)", **names, wires=3,
-            ask=1, loaded=1)  # fmt: skip
-    return derived("marks + wires + parts * give + pass_on + writes * slot", **names, wires=5)
+        # Nobody asks again after the last part, so that its word leads nowhere.
+        text = "marks + wires + parts * (words + give + pass_on + writes * slot) - loaded"
+        words, wires = path("ask", "loaded"), path("freed", "command", "load_request", "done")
+        return derived(text, **names, wires=wires, words=words, loaded=path("loaded"))
+    wires = path("freed", "command", "load_request", "ask", "done")
+    return derived("marks + wires + parts * give + pass_on + writes * slot", **names, wires=wires)
 
 
 _BLOCKS = 8192

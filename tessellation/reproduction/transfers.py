@@ -19,6 +19,7 @@ from tessellation.published.cost_model import (
 from tessellation.published.thesis import table
 from tessellation.reproduction.bench import ThesisBench, spent, whole
 from tessellation.reproduction.network import write_back
+from tessellation.reproduction.programs.prices import Prices, path, read_slot, text_of, write_slot
 from tessellation.reproduction.rows import figure_row, row
 
 __all__ = ["PORTS", "SDRAM", "appendix_b", "bandwidths", "random_reads", "table_2", "table_6"]
@@ -84,7 +85,8 @@ def table_2(bench: ThesisBench) -> list[Row]:
         alternate = "alternate" in name
         slot = access_cycles(size, alternate=alternate)
         writes.append(row(f"{name}, write", cycles, slot, _access(bench, size, alternate=alternate), SDRAM))
-        predicted = derived("slot + overhead", slot=slot, overhead=overhead)
+        own = read_slot(bench.config.sdram, size, alternate=alternate)
+        predicted = derived("slot + overhead", slot=own, overhead=overhead)
         measured = _read(bench, size, alternate=alternate)
         reads.append(row(f"{name}, read", cycles, slot, measured, _READS, "read-overhead", predicted=predicted))
     return [*writes, *reads, *_rules(bench)]
@@ -133,7 +135,9 @@ def bandwidths(bench: ThesisBench) -> list[Row]:
             8 * lanes / lee_load_cycles(8) * _BYTES_A_CYCLE,
             8 * lanes / loaded * _BYTES_A_CYCLE,
             _LEE,
-            predicted=derived("8 * lanes / (8 + start) * rate", lanes=lanes, start=1, rate=_BYTES_A_CYCLE),
+            predicted=derived(
+                "8 * lanes / load * rate", lanes=lanes, load=Prices(bench.config).load(8), rate=_BYTES_A_CYCLE
+            ),
         ),
         figure_row("ports of the node", 32 * _BYTES_A_CYCLE, node * _BYTES_A_CYCLE, PORTS),
         figure_row("ports against path to a GP", 16, whole(node / gp), PORTS),
@@ -154,7 +158,8 @@ def read_cycles(bench: ThesisBench) -> float:
 def random_reads(bench: ThesisBench) -> list[Row]:
     """Section 3.5."""
     slot = access_cycles(4, alternate=False)
-    predicted = derived("slot + overhead", slot=slot, overhead=bench.config.tasic.read_overhead_cycles)
+    own = read_slot(bench.config.sdram, 4)
+    predicted = derived("slot + overhead", slot=own, overhead=bench.config.tasic.read_overhead_cycles)
     measured = read_cycles(bench)
     return [figure_row("a random read of 4 bytes", slot, measured, _READS, "read-overhead", predicted=predicted)]
 
@@ -165,36 +170,47 @@ def _caching(bench: ThesisBench, way: str) -> Run:
     return bench.once(("cache", way), lambda: bench.run(area.store_program(memory_map(4, 4), way)), f"caching, {way}")
 
 
-_FILLED = {"explicit": 16 + 16, "base": 4 + 32, "alternate": 4 + 32}
-"""Bytes of a PE in the first round of each pass: addresses and data."""
+_ROUND = {"explicit": 4 * (4 + 4), "base": 4 + 8 * 4, "alternate": 4 + 8 * 4}
+"""Bytes that a PE gives for the first round of accesses: four addresses and words, or a base and eight words."""
 
 
-_ENDS = {"explicit": (0, 2), "base": (4, 1), "alternate": (5, 2)}
-"""After the last write: cycles of the TIGC, which puts its generator back, and of the word to the EMCs and theirs."""
+def _caching_prediction(bench: ThesisBench, way: str) -> Derivation:
+    """Return the cycles of that program, from its text and the writes of appendix B.
 
-
-def _caching_prediction(bench: ThesisBench, way: str, writes: int) -> Derivation:
-    """Return the cycles of that program, ``writes`` of them for the accesses: what its EMC instructions are declared
-    to take, then for each pass five wires from box to box, the first round into the TASICs, and the writes; the program
-    ends with the stream that ends later."""
-    run = _caching(bench, way)
-    program, (generator, last) = run.program, _ENDS[way]
-    emc = sum(
-        program.cycles[index] * run.executed[index]
-        for index, instruction in enumerate(program.instructions)
-        if not instruction.mnemonic.startswith("TAS_")
-    )
-    passes = 1 if way == "base" else 2
-    fill = _FILLED[way] // bench.config.tasic.port_bytes_per_cycle
-    return derived(
-        "emc + passes * (wires + fill) + writes + max(0, generator - last)",
-        emc=emc, passes=passes, wires=5, fill=fill, writes=writes, generator=generator, last=last,
+    The EMC stream takes what its text is declared to take, and stands still in each pass: for the words from box to
+    box, the first round into the TASICs, and the writes. The program ends with the stream that ends later: after the
+    last write that of the TASICs puts its generator back, while word of it goes to the EMCs, which enable all PEs.
+    """
+    config, program = bench.config, _caching(bench, way).program
+    emc, tasic, prices = text_of(program, "eigc"), text_of(program, "tigc"), Prices(config)
+    awaited = max(index for index, each in enumerate(emc) if each.mnemonic == "WAIT")
+    written = [index for index, each in enumerate(tasic) if each.mnemonic.startswith("TAS_MemWr")]
+    writes = derived(
+        "ways * words * emcs * slot",
+        ways=2 if way == "explicit" else 1, words=_WRITES_OF_EMC, emcs=config.array.emcs_per_module,
+        slot=write_slot(config.sdram, 4, alternate=way == "alternate"),
     )  # fmt: skip
+    arrived = path("arrived")
+    return derived(
+        "emc + passes * (wires + fill) + writes + max(0, generator - arrived - rest)",
+        emc=prices.sum(program, emc),
+        passes=len(written),
+        wires=path("filled", "command", "fetch", "done", "arrived"),
+        fill=_ROUND[way] // config.tasic.port_bytes_per_cycle,
+        writes=writes,
+        generator=prices.sum(program, tasic[written[-1] + 1 :]),
+        arrived=arrived,
+        rest=prices.sum(program, emc[awaited + 1 :]),
+    )
+
+
+_WRITES_OF_EMC = 192
+"""Words of an EMC in one SDRAM: of 256 PEs three in four give two each for every SDRAM (appendix B)."""
 
 
 def appendix_b(bench: ThesisBench) -> list[Row]:
     """The three ways to cache points and normals in texture memory: whole programs, and what the TASICs are busy."""
-    writes = 192
+    writes = _WRITES_OF_EMC
     fast = caching_cycles(writes, alternate=True)
     rows = []
     for name, way, cycles in (
@@ -207,7 +223,7 @@ def appendix_b(bench: ThesisBench) -> list[Row]:
         rows.append(
             figure_row(
                 name, cycles, run.total_cycles, SDRAM, "program-around",
-                predicted=_caching_prediction(bench, way, cycles), busy=run.tasic_cycles[0],
+                predicted=_caching_prediction(bench, way), busy=run.tasic_cycles[0],
             )
         )  # fmt: skip
     return rows

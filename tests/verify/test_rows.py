@@ -152,11 +152,13 @@ def test_the_summary_counts_each_kind() -> None:
         row(5, 5, 5), fitted, row(5_000, 5_260, 5_260, step=1000), row(5, 5, 7, predicted=predicted),
         row(5, 6, 6, Reason.CONTRADICTION, derived=other), row(5, 5, 7, Reason.READING, predicted=predicted),
         row(5, None, 6, Reason.UNEXPLAINED), row(5, 5, 6), row(None, None, 3),
+        row(None, None, 7, predicted=predicted),
     )  # fmt: skip
     text = " ".join(as_text(evidence_report(found, 80).parts[-2:], 80).split())
     assert text == (
-        "9 rows: 3 equal (of these 1 fitted, 1 in few digits), 1 predicted, 1 contradiction of the print, "
-        "1 other reading, 1 unexplained, 1 off, 1 without a published figure 9 measured, 0 by formula alone; "
+        "10 rows: 3 equal (of these 1 fitted, 1 in few digits), 1 predicted, 1 contradiction of the print, "
+        "1 other reading, 1 unexplained, 1 off, without a published "
+        "figure 1 predicted and 1 compared with nothing 10 measured, 0 by formula alone; "
         "no results computed"
     )
 

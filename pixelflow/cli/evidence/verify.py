@@ -3,7 +3,9 @@
 TABLE is the number of a table, or a name such as table7, figure13, section5, 4.1.4 or appendix-b; without one all are
 verified. What is measured is executed at that moment. A figure that is not as published must be the one that the
 machine's parameters predict, or the print contradicts itself or can be read in another way, or a note says that it is
-unexplained; else the exit code is 1. With --strict all of these fail. The programs' results are computed too, and wrong
+unexplained; else the exit code is 1. A prediction takes a float routine for what it takes alone, other instructions for
+what they are declared to take, and SDRAM accesses from the times of the devices; wires take a cycle each, and
+instruction words are there at once. With --strict all of these fail. The programs' results are computed too, and wrong
 ones make the exit code 1; --timing-only leaves them out.
 
 With the name of another machine as the first TABLE, or as --machine, what the paper on it claims is verified.

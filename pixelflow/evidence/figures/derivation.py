@@ -56,6 +56,8 @@ class Derivation:
 
     expression: str
     names: tuple[tuple[str, Number], ...] = ()
+    parts: tuple[tuple[str, Derivation], ...] = ()
+    """Derivations of some of the numbers, by name."""
 
     @property
     def value(self) -> Number:
@@ -72,13 +74,24 @@ class Derivation:
             self.expression,
         )
 
+    @property
+    def full(self) -> tuple[str, ...]:
+        """The expression with its value, and those of its numbers that are derived themselves, a line each."""
+        lines = [f"{self.shown} = {_text(self.value)}"]
+        for name, part in self.parts:
+            first, *rest = part.full
+            lines += [f"{name}: {first}", *rest]
+        return tuple(dict.fromkeys(lines))
 
-def derived(expression: str, **names: Number) -> Derivation:
-    """Return a derivation; every name must be used."""
+
+def derived(expression: str, **names: Number | Derivation) -> Derivation:
+    """Return a derivation; every name must be used. A number can be derived itself."""
     unused = names.keys() - set(re.findall(r"[a-zA-Z_]\w*", expression))
     if unused:
         raise ValueError(f"{expression}: nothing is called {', '.join(sorted(unused))}")
-    return Derivation(expression, tuple(names.items()))
+    numbers = ((name, each.value if isinstance(each, Derivation) else each) for name, each in names.items())
+    parts = ((name, each) for name, each in names.items() if isinstance(each, Derivation))
+    return Derivation(expression, tuple(numbers), tuple(parts))
 
 
 def _text(value: Number) -> str:

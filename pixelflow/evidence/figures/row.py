@@ -104,6 +104,12 @@ class Row:
         return self.verdict is RowVerdict.EQUAL and self.basis.standing == _FITTED
 
     @property
+    def alone(self) -> bool:
+        """Whether the row is shown and compared with nothing: none is published, and nothing derives it."""
+        derived = self.predicted is not None or self.derived is not None
+        return self.verdict is RowVerdict.UNPUBLISHED and not derived
+
+    @property
     def verdict(self) -> RowVerdict:
         """How the row came out."""
         broken = self._broken
