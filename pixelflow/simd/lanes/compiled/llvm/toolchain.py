@@ -5,7 +5,6 @@ Each batch of functions becomes one object with an engine of its own, which must
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from functools import cache
 
@@ -19,7 +18,7 @@ __all__ = ["CAREFUL", "HASTY", "Toolchain", "toolchain"]
 _WIDEST = (("avx512bw", 64), ("avx2", 32))
 """Features that give vectors of more than 16 bytes; every other processor has 16."""
 
-_OPTIONS = ("--disable-x86-domain-reassignment",) if platform.machine() in ("x86_64", "AMD64") else ()
+_OPTIONS = ("--disable-x86-domain-reassignment",) if llvm.get_process_triple().startswith(("x86_64", "i686")) else ()
 """Options of LLVM, for the whole process. The pass that moves numbers to mask registers drops the zeroing of what lies
 above 16 bits: a number of 32 bits that went through a mask of 16 lanes was stored whole (LLVM 20, AVX-512)."""
 
