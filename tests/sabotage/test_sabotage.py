@@ -73,7 +73,8 @@ def carried_out(folder: Path, *command: str) -> tuple[int | None, str]:
 
 def verified(folder: Path) -> tuple[int | None, list[object]]:
     """Return what ``verify`` ends with and the figures of its rows."""
-    code, printed = carried_out(folder, "-c", "from pixelflow.cli.main import process; process()", "verify", "--json")
+    program = "import sys; from pixelflow.cli.main import process; sys.exit(process())"
+    code, printed = carried_out(folder, "-c", program, "verify", "--json")
     try:
         tables = json.loads(printed)["tables"]
     except (ValueError, KeyError):
