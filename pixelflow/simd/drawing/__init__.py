@@ -15,7 +15,8 @@ from pixelflow.simd.drawing.frame import (
 from pixelflow.simd.drawing.frame_reference import draw_frame
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
-from pixelflow.simd.drawing.spans import Edges, RowSpans, edges_of, spans_of
+from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, spans_of
+from pixelflow.simd.drawing.target import Target, layers_of, places_of, turns_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
     DEPTH_GUARD,
@@ -55,14 +56,19 @@ __all__ = [
     "Stencil",
     "StencilStep",
     "StencilTest",
+    "Target",
     "Texture",
     "covered",
+    "covered_samples",
     "draw",
     "draw_frame",
     "edges_of",
+    "layers_of",
     "nearest",
+    "places_of",
     "planes_of",
     "snap",
     "spans_of",
     "texture_planes_of",
+    "turns_of",
 ]
