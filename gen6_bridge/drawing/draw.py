@@ -17,7 +17,7 @@ from gen6_bridge.drawing.account import FrameAccount
 from gen6_bridge.drawing.pixels import Shaded, kind_of, shaded
 from gen6_bridge.drawing.rasterizer import Pixels, pixels_of
 from gen6_bridge.time import EU_MHZ, EuConfig
-from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Target, layers_of, turns_of
+from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Framebuffer, layers_of, turns_of
 from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["draw_on_gen6"]
@@ -43,7 +43,7 @@ def draw_on_gen6(
     if config.channels not in _WIDTHS:
         hint = "threads of pixels have 8 or 16 channels: two or four subspans of 2x2 pixels"
         raise InputError(Fault(f"channels is {config.channels}", hint=hint))
-    painter = _Painter(frame, Target.cleared(frame), FrameAccount(config))
+    painter = _Painter(frame, Framebuffer.cleared(frame), FrameAccount(config))
     for draw in frame.draws:
         if progress is not None:
             progress(draw.name)
@@ -85,7 +85,7 @@ class _Painter:
     """A frame that is being drawn."""
 
     frame: Frame
-    target: Target
+    target: Framebuffer
     account: FrameAccount
     sorted: list[tuple[Draw, Pixels]] = field(default_factory=list)
     """What of sorted draws is seen."""

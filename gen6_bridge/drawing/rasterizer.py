@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.drawing.shaders import PLANE_WORDS
-from pixelflow.simd.drawing import CENTRE, Draw, Target, covered_samples, planes_of, texture_planes_of
+from pixelflow.simd.drawing import CENTRE, Draw, Framebuffer, covered_samples, planes_of, texture_planes_of
 
 __all__ = ["PixelThreads", "Pixels", "pixel_threads", "pixels_of"]
 
@@ -49,7 +49,7 @@ class Pixels:
         )
 
 
-def pixels_of(draw: Draw, target: Target) -> Pixels:
+def pixels_of(draw: Draw, target: Framebuffer) -> Pixels:
     """Return the pixels that a draw's triangles cover, at the samples of a picture, before any test."""
     batches = list(covered_samples(draw.triangles, target.width, target.height, target.places))
     triangle, row, column = (

@@ -25,7 +25,7 @@ from pixelflow.simd.drawing import (
     texture_planes_of,
 )
 from pixelflow.simd.drawing.frame_reference import filtered
-from pixelflow.simd.drawing.target import blended, divided
+from pixelflow.simd.drawing.framebuffer import blended, divided
 from pixelflow.simd.errors import InputError
 
 WIDTH, HEIGHT = 32, 24

@@ -19,11 +19,11 @@ from pixelflow.simd.drawing import (
     DepthTest,
     Draw,
     Frame,
+    Framebuffer,
     State,
     Stencil,
     StencilStep,
     StencilTest,
-    Target,
     Texture,
     covered,
     draw_frame,
@@ -65,7 +65,7 @@ def test_scenes_are_the_references(name: str) -> None:
 @pytest.mark.parametrize("channels", [8, 16])
 def test_subspans_cover_what_is_visible_once(channels: int) -> None:
     draw = Draw("one", triangles(1, 1))
-    target = Target.cleared(Frame(WIDTH, HEIGHT, (0, 0, 0), (draw,)))
+    target = Framebuffer.cleared(Frame(WIDTH, HEIGHT, (0, 0, 0), (draw,)))
     pixels = pixels_of(draw, target)
     threads = pixel_threads(draw, pixels, channels)
     lit = threads.pixel >= 0

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pixelflow.simd.drawing.frame import Blend, Draw, Frame, State, Texture
+from pixelflow.simd.drawing.framebuffer import Framebuffer, divided, layers_of, turns_of
 from pixelflow.simd.drawing.planes import planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import Picture
 from pixelflow.simd.drawing.spans import covered_samples
-from pixelflow.simd.drawing.target import Target, divided, layers_of, turns_of
 from pixelflow.simd.drawing.triangles import TEXEL
 
 __all__ = ["draw_frame", "filtered"]
@@ -22,7 +22,7 @@ def draw_frame(frame: Frame) -> Picture:
 
     A fragment's colour and texel are taken at the pixel's centre, or at the first of the samples that it covers.
     """
-    target, lists = Target.cleared(frame), list[_Fragments]()
+    target, lists = Framebuffer.cleared(frame), list[_Fragments]()
     for draw in frame.draws:
         for fragments in _fragments(target, draw):
             for layer in layers_of(fragments.pixel):
@@ -63,7 +63,7 @@ class _Fragments:
         )
 
 
-def _fragments(target: Target, draw: Draw) -> Iterator[_Fragments]:
+def _fragments(target: Framebuffer, draw: Draw) -> Iterator[_Fragments]:
     """Yield the fragments of a draw, in batches."""
     triangles, texture = draw.triangles, draw.state.texture
     planes = [planes_of(triangles, place) for place in target.places]
@@ -87,7 +87,7 @@ def _at_sample(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
     return values[np.arange(len(values)), sample]
 
 
-def _meet(target: Target, fragments: _Fragments, state: State) -> list[_Fragments]:
+def _meet(target: Framebuffer, fragments: _Fragments, state: State) -> list[_Fragments]:
     """Test fragments, one a pixel, against what is there, and write them; return those that are to be sorted."""
     seen = target.tested(fragments.pixel, fragments.covered, fragments.depths, state)
     if state.blend is Blend.SORTED:
@@ -97,7 +97,7 @@ def _meet(target: Target, fragments: _Fragments, state: State) -> list[_Fragment
     return []
 
 
-def _resolve(target: Target, lists: list[_Fragments]) -> None:
+def _resolve(target: Framebuffer, lists: list[_Fragments]) -> None:
     """Blend what sorted draws have left: at each sample the farthest first."""
     if not lists:
         return

@@ -15,7 +15,7 @@ from pixelflow.simd.drawing.frame import Blend, DepthTest, Frame, State, Stencil
 from pixelflow.simd.drawing.reference import Picture
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, SAMPLES
 
-__all__ = ["Target", "blended", "divided", "layers_of", "places_of", "turns_of"]
+__all__ = ["Framebuffer", "blended", "divided", "layers_of", "places_of", "turns_of"]
 
 
 def places_of(samples: int) -> tuple[tuple[int, int], ...]:
@@ -73,7 +73,7 @@ def _ranks(pixels: np.ndarray) -> np.ndarray:
 
 
 @dataclass(slots=True, eq=False)
-class Target:
+class Framebuffer:
     """A picture being drawn: [pixel, sample] each, pixels row by row; colours uint8[pixel, sample, rgb]."""
 
     width: int
@@ -84,7 +84,7 @@ class Target:
     places: tuple[tuple[int, int], ...]
 
     @classmethod
-    def cleared(cls, frame: Frame) -> Target:
+    def cleared(cls, frame: Frame) -> Framebuffer:
         """Return the picture of a frame before its first draw."""
         shape = (frame.height * frame.width, frame.samples)
         colours = np.empty((*shape, 3), np.uint8)
