@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gen6_bridge.code.assembler import EuProgram
+from gen6_bridge.drawing.vertices import ShadedVertices
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
 
 __all__ = ["FrameAccount"]
@@ -28,6 +29,7 @@ class FrameAccount:
     visible: int = 0
     """Channels whose pixels were written."""
     traffic: Counter[str] = field(default_factory=Counter)
+    vertices: int = 0
     turns: int = 0
     """In which sorted draws were blended."""
 
@@ -40,3 +42,9 @@ class FrameAccount:
         families = [each.declaration.family.value for each in program.code]
         for number, count in Counter(step.number for each in steps for step in each).items():
             self.mix[families[number]] += count
+
+    def took_vertices(self, name: str, vertices: ShadedVertices) -> None:
+        """Add up what shading the vertices of a draw took."""
+        self.took(f"{name}: vertices", vertices.program, vertices.steps)
+        self.vertices += len(vertices.clip)
+        self.traffic["URB"] += vertices.written

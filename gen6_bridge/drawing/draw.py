@@ -7,8 +7,9 @@ left at each sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from gen6_bridge.drawing.account import FrameAccount
 from gen6_bridge.drawing.pixels import Shaded, kind_of, shaded
 from gen6_bridge.drawing.rasterizer import Pixels, pixels_of
+from gen6_bridge.drawing.vertices import ShadedVertices
 from gen6_bridge.time import EU_MHZ, EuConfig
 from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Framebuffer, layers_of, turns_of
 from pixelflow.simd.errors import Fault, InputError
@@ -34,9 +36,11 @@ def draw_on_gen6(
     parts: int = 1,
     config: EuConfig | None = None,
     progress: Callable[[str], None] | None = None,
+    vertices: Sequence[ShadedVertices | None] = (),
 ) -> DrawnFrame:
     """Draw a frame by ``parts`` execution units, whose pixel threads have as many channels as the configuration says.
 
+    ``vertices`` are those of the first draws, where threads have shaded them; they end before the draw's pixels begin.
     Raises InputError for threads of fewer than eight channels.
     """
     config = replace(config or EuConfig(), units=parts)
@@ -44,9 +48,11 @@ def draw_on_gen6(
         hint = "threads of pixels have 8 or 16 channels: two or four subspans of 2x2 pixels"
         raise InputError(Fault(f"channels is {config.channels}", hint=hint))
     painter = _Painter(frame, Framebuffer.cleared(frame), FrameAccount(config))
-    for draw in frame.draws:
+    for draw, shaded_vertices in zip_longest(frame.draws, vertices):
         if progress is not None:
             progress(draw.name)
+        if shaded_vertices is not None:
+            painter.account.took_vertices(draw.name, shaded_vertices)
         painter.draw(draw)
     painter.resolve()
     return _drawn(painter, parts)
@@ -59,6 +65,9 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
         ("threads", f"{account.threads:,} {subspans}"),
         ("fixed functions", "coverage, tests, filter, blending and the rounding of colours take no cycles here"),
     ]
+    if account.vertices:
+        text = f"{account.vertices:,} by threads of two, each vertex once; w, viewport and corners take no cycles"
+        facts.append(("vertices", text))
     if account.turns:
         text = f"shaded in {account.turns} turns; who finds the farthest fragment takes no cycles, and Gen6 had no such"
         facts.append(("sorted draws", text))

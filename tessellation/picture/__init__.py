@@ -2,7 +2,7 @@
 
 from tessellation.picture.camera import Camera, Standpoint, View, frame, unit
 from tessellation.picture.clip_space import Offset, clip_matrix, widened_for_floats
-from tessellation.picture.lighting import CLAY, FILL, KEY, check_mesh, facets, lit_corners, lit_triangles
+from tessellation.picture.lighting import CLAY, FILL, GAMMA, KEY, LIGHT, check_mesh, facets, lit_corners, lit_triangles
 from tessellation.picture.models import MESH_SUFFIXES, Model, read_model
 from tessellation.picture.order import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneSource
 
@@ -10,7 +10,9 @@ __all__ = [
     "BACKGROUND",
     "CLAY",
     "FILL",
+    "GAMMA",
     "KEY",
+    "LIGHT",
     "MESH_SUFFIXES",
     "SAMPLES",
     "SIZE",

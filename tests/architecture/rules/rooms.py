@@ -70,6 +70,7 @@ TABLE = {
     # The scenes that are measured.
     "larrabee_bridge.claims.paper": (*BASE, "pixelflow.evidence", "larrabee_bridge", "tessellation"),
     "gen6_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
+    "gen6_bridge.compare": (*BASE, "gen6_bridge", "tessellation", "numpy"),
     "larrabee_bridge.compare": (
         *NODE,
         "pixelflow.node",
