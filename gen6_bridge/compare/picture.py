@@ -34,25 +34,29 @@ def picture_by_units(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     return draw_picture(order, found.frame, before, {"vertices": found.vertices})
 
 
-def _different(host: Frame, units: Frame) -> int:
-    """Return how many pixels have another colour than with the vertices of the application in 64 bits."""
-    one, other = (draw_frame(frame).colours for frame in (host, units))
-    return int(np.count_nonzero((one != other).any(axis=2)))
+def _different(host: Frame, units: Frame) -> tuple[int, int]:
+    """Return how many pixels have another colour than with vertices of 64 bits, and by how much at most, of 255."""
+    one, other = (draw_frame(frame).colours.astype(np.int64) for frame in (host, units))
+    off = np.abs(one - other).max(axis=2)
+    return int(np.count_nonzero(off)), int(off.max())
 
 
-def _facts(found: FromUnits, different: int, pixels: int) -> list[tuple[str, str]]:
-    off, shade = found.offset, found.shade
+def _facts(found: FromUnits, different: tuple[int, int], pixels: int) -> list[tuple[str, str]]:
+    off, shade, (count, most) = found.offset, found.shade, different
     texels = f", texture of 1/65536 texel {shade.texels}" if shade.texels else ""
     places = f"within {off.steps} of 1/256 pixel of 64 bits, depths of 2^24 within {off.depth_steps}"
     return [
         ("projection", places + texels),
         ("", f"{off.moved:,} of {off.vertices:,} vertices on another 1/256 pixel: sums and quotients are float32"),
         ("", f"{shade.moved:,} of {shade.components:,} colours of vertices differ, by {shade.steps} of 255 at most"),
-        ("", f"{different:,} of {pixels:,} pixels have another colour than with vertices of 64 bits"),
+        (
+            "",
+            f"{count:,} of {pixels:,} pixels differ from those with vertices of 64 bits, by {most} of 255 at most",
+        ),
     ]
 
 
-def _projection(found: FromUnits, different: int, pixels: int) -> dict[str, Json]:
+def _projection(found: FromUnits, different: tuple[int, int], pixels: int) -> dict[str, Json]:
     off, shade = found.offset, found.shade
     return {
         "vertices": sum(len(each.clip) for each in found.vertices),
@@ -66,5 +70,5 @@ def _projection(found: FromUnits, different: int, pixels: int) -> dict[str, Json
         "compared": off.vertices,
         "on_another_step": off.moved,
         "colours": {"compared": shade.components, "different": shade.moved},
-        "pixels": {"compared": pixels, "different": different},
+        "pixels": {"compared": pixels, "different": different[0], "by_at_most": different[1]},
     }

@@ -45,6 +45,7 @@ class PixelFunctions:
 
     @property
     def bytes(self) -> NDArray[np.int64]:
-        """What was written as the nearest of 256 steps, within 0 to 1: int64[thread, channel, component]."""
-        within = np.clip(np.nan_to_num(self.written.astype(np.float64)), 0, 1)
+        """What was written as the nearest of 256 steps, 0 for no number: int64[thread, channel, component]."""
+        with np.errstate(invalid="ignore"):  # where no colours were written, registers hold anything
+            within = np.clip(np.nan_to_num(self.written.astype(np.float64)), 0, 1)
         return np.rint(within * 255).astype(np.int64)
