@@ -2,7 +2,7 @@
 
 Register n of the first run and that of the second come to stand from register 2 n on, one after the other, as long as
 all instructions agree how many bytes of it eight channels take; a register that all channels share stays one. Branches
-keep their distances, as each instruction stays one.
+keep their distances, as each instruction stays one; but extended math, which has eight channels at most, becomes two.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ __all__ = ["Widened", "widened"]
 _EIGHT, _SIXTEEN_CODE = 8, 4
 _HALVES_LEAVE = (10, 11)
 """Predicates over sixteen flags."""
+_TWO_RESULTS = 11
 _SHARED = 0
 _ADDRESSED = ("call", "ret", "jmpi")
 _COEFFICIENTS = ("pln", "line")
@@ -58,7 +59,10 @@ def widened(code: Sequence[EuInstruction]) -> Widened:
             raise WidthUndefined("more registers than there are")
     if not taken:
         raise WidthUndefined("no general register")
-    wide = tuple(INSTRUCTIONS.decode_whole(_wide(each).whole) for each in code)
+    parts = [_wide(each) for each in code]
+    if len({len(each) for each in parts}) > 1 and any(each.declaration.unit is EuUnit.BRANCH for each in code):
+        raise WidthUndefined("extended math and branches, whose distances would grow")
+    wide = tuple(INSTRUCTIONS.decode_whole(each.whole) for several in parts for each in several)
     return Widened(wide, {register: next(iter(sizes)) for register, sizes in taken.items()})
 
 
@@ -66,14 +70,16 @@ def _check(instruction: EuInstruction) -> None:
     controls, declaration = instruction.controls, instruction.declaration
     if declaration.unit is EuUnit.SEND:
         raise WidthUndefined("a message")
-    if declaration.unit is EuUnit.MATH:
-        raise WidthUndefined("extended math, which has eight channels at most")
+    if declaration.unit is EuUnit.MATH and controls.selector == _TWO_RESULTS:
+        raise WidthUndefined("quotient and remainder, whose second register is the next one")
     if declaration.mnemonic in _ADDRESSED or declaration.mnemonic == "pln":
         raise WidthUndefined(f"{declaration.mnemonic} means another thing")
     if declaration.mnemonic == "nop":
         return
-    if controls.size != _EIGHT or controls.quarter:
-        raise WidthUndefined("an instruction of other than the first eight channels")
+    if controls.size > _EIGHT:
+        raise WidthUndefined("sixteen channels already")
+    if controls.size < _EIGHT or controls.quarter:
+        raise WidthUndefined("an instruction of one, two, four or the second eight channels")
     if controls.predicate in _HALVES_LEAVE and not controls.align16:
         raise WidthUndefined("a predicate over sixteen flags")
 
@@ -116,9 +122,11 @@ def _taken(operand: EuDestination | SourceRegion) -> int:
     return _EIGHT * step
 
 
-def _wide(instruction: EuInstruction) -> EuInstruction:
+def _wide(instruction: EuInstruction) -> tuple[EuInstruction, ...]:
     if instruction.declaration.mnemonic == "nop":
-        return instruction
+        return (instruction,)
+    if instruction.declaration.unit is EuUnit.MATH:
+        return tuple(_half(instruction, half) for half in (0, 1))
     controls = replace(instruction.controls, size_code=_SIXTEEN_CODE)
     operands: list[Operand] = [controls]
     for operand in instruction.operands[1:]:
@@ -126,5 +134,18 @@ def _wide(instruction: EuInstruction) -> EuInstruction:
             operand = replace(operand, number=2 * operand.number)
         if isinstance(operand, SourceRegion) and operand.swizzle is None and not operand.scalar and not operand.null:
             operand = replace(operand, vertical=operand.width * operand.horizontal)  # rows follow each other
+        operands.append(operand)
+    return (replace(instruction, operands=tuple(operands)),)
+
+
+def _half(instruction: EuInstruction, half: int) -> EuInstruction:
+    """Return extended math on one half of the channels, each of whose operands takes a whole register or is shared."""
+    operands: list[Operand] = [replace(instruction.controls, quarter=half)]
+    for operand in instruction.operands[1:]:
+        if isinstance(operand, EuDestination | SourceRegion) and operand.file is File.GENERAL:
+            size = _taken(operand)
+            if size not in (_SHARED, REGISTER_BYTES):
+                raise WidthUndefined("extended math on a part of a register")
+            operand = replace(operand, number=2 * operand.number + (half if size else 0))
         operands.append(operand)
     return replace(instruction, operands=tuple(operands))

@@ -55,7 +55,7 @@ def test_triangles_with_and_without_a_texture_are_the_references(seed: int) -> N
     assert set(drawn.stages) == {"plain", "textured"} and sum(drawn.stages.values()) == drawn.cycles
 
 
-@pytest.mark.parametrize("name", ["enneper", "herd"])
+@pytest.mark.parametrize("name", ["enneper", "herd", "glass"])
 def test_scenes_are_the_references(name: str) -> None:
     samples = 3 if name == "enneper" else None
     frame = load_scene(name, SceneSource(size=(48, 32), patch_samples=samples)).frame

@@ -114,11 +114,20 @@ def test_wide_forms_by_hand(source: str, wide: str, taken: dict[int, int]) -> No
     assert texts(found.code) == [wide] and found.bytes == taken
 
 
+def test_extended_math_becomes_two_of_eight() -> None:
+    found = widened(assemble_eu("math (8) g20<1>F g10<8,8,1>F g12.3<0,1,0>F pow").code)
+    assert texts(found.code) == [
+        "math pow(8) g40<1>F g20<8,8,1>F g24.3<0,1,0>F", "math pow(8) g41<1>F g21<8,8,1>F g24.3<0,1,0>F 2Q"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("mov (4) g20<1>D g10<4,4,1>D", "other than the first eight"),
-        ("math (8) g20<1>F g10<8,8,1>F null<8,8,1>F sqrt", "extended math"),
+        ("mov (16) g20<1>D g10<8,8,1>D", "sixteen channels already"),
+        ("mov (4) g20<1>D g10<4,4,1>D", "one, two, four"),
+        ("math (8) g20<1>D g10<8,8,1>D g11<8,8,1>D intdivmod", "quotient and remainder"),
+        ("TOP:\nmath (8) g20<1>F g10<8,8,1>F null<8,8,1>F sqrt\n(+f0.0) while (8) TOP", "distances would grow"),
         ("mov (8) g20<1>D g10<8,8,1>W\nmov (8) g21<1>D g10<8,8,1>D", "different parts"),
         ("mov (8) g20<1>D g10<8,8,1>D\nmov (8) g22<1>D g20<0,1,0>D", "different parts"),
         ("mov (8) g20<1>D g70<8,8,1>D", "more registers"),
