@@ -37,8 +37,8 @@ from tessellation.microprogram.kernels import (
     stage_of,
 )
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.ports import ADDRESS_PLACE, FREE, emit_cleared_ports, emit_copy, emit_copy_out
-from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_transfers
+from tessellation.microprogram.ports import ADDRESS_PLACE, emit_cleared_ports, emit_copy, emit_copy_out
+from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_start, emit_transfers
 from tessellation.plan.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.plan.mapping import BLOCK_SIDE, Pass
 from tessellation.plan.memory_map import MemoryMap
@@ -171,8 +171,7 @@ class _Columns:
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 0, 128, 0)
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 64, 0, 0)
         builder.emit("EMC_MarkRead")
-        self.write_back.emit_start(builder)
-        builder.emit("SIGNAL", FREE)
+        emit_start(builder, self.write_back)
         builder.stream("tigc")
         builder.emit("TAS_SetOrder", 0)
         builder.emit("TAS_SetBanks", int(self.alternate))
@@ -183,7 +182,7 @@ class _Columns:
 
     def emit_next(self, builder: Builder, number: int) -> None:
         """Emit: wait, take the PE's own values and those for the PE below, let the next transfer begin, spread."""
-        emit_arrival(builder, number)
+        emit_arrival(builder, number, self.write_back)
         place = Mem(self.place)
         size = self.last_bytes if number + 1 == self.transfers else SHARE_BYTES
         if size == SHARE_BYTES:
