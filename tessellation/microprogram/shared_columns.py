@@ -47,7 +47,7 @@ from tessellation.plan.schedule import SurfaceWork
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import slot_bytes
 
-__all__ = ["Banks", "emit_shared_columns", "extra_memory"]
+__all__ = ["Banks", "emit_exchange", "emit_shared_columns", "extra_memory"]
 
 _SLOTS = (0, 2, 1, 3)
 """Where the exchange leaves the sum of each of four columns."""
@@ -195,7 +195,7 @@ class _Columns:
             builder.emit("EMC_PixCopy", place, place, size, distance)
 
 
-def _emit_exchange(builder: Builder, memory: MemoryMap, columns: int) -> None:
+def emit_exchange(builder: Builder, memory: MemoryMap, columns: int) -> None:
     """Emit the exchange of the sums of a group of 1 to 4 columns among PEs y = 0 .. 3 of a block.
 
     Before, each PE has its own in the first slot; after, all have those of columns 0, 2, 1, 3 in this order, or of as
@@ -221,7 +221,7 @@ def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: _Columns) 
         evaluation.load_for(builder, work)
         for group in range(groups_of(work.columns)):
             _emit_inner(builder, evaluation, columns, work, numbers)
-            _emit_exchange(builder, evaluation.memory, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
+            emit_exchange(builder, evaluation.memory, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
             builder.mark(stage_of(work).value)
             _emit_outer(builder, evaluation, work, group)
 
