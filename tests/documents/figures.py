@@ -42,6 +42,7 @@ __all__ = [
     "Printed",
     "figures_in",
     "held_in",
+    "hosts",
     "missing",
     "readers",
 ]
@@ -72,6 +73,11 @@ def figures_in(document: str) -> list[str]:
     for elsewhere in (_FENCED, _HOST, _MADE, _READ):
         text = elsewhere.sub("", text)
     return (_FIGURE if document in COVERED else _RESULT).findall(text)
+
+
+def hosts(document: str) -> list[str]:
+    """Return the blocks of a document that tell the speed of a host."""
+    return _HOST.findall((ROOT / document).read_text(encoding="utf-8"))
 
 
 def readers(document: str) -> list[str]:

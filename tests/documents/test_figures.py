@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.documents.figures import (
@@ -15,6 +17,7 @@ from tests.documents.figures import (
     Printed,
     figures_in,
     held_in,
+    hosts,
     missing,
     readers,
 )
@@ -59,6 +62,12 @@ def test_the_table_of_sources_has_no_figure_that_nobody_prints() -> None:
 def test_a_table_that_a_test_reads_is_read_there(document: str) -> None:
     for name in readers(document):
         assert "README" in (ROOT / name).read_text(encoding="utf-8"), name
+
+
+@pytest.mark.parametrize("document", (*COVERED, *ROOMS))
+def test_speeds_of_a_host_say_where_and_when(document: str) -> None:
+    for block in hosts(document):
+        assert re.search(r"[Mm]easured in \w+ 20\d\d on .*core", " ".join(block.split())), block
 
 
 @pytest.mark.parametrize(
