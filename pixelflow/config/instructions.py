@@ -29,9 +29,15 @@ class IgcConfig:
         source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
     loop_depth: int = param(16, "loops inside loops", unit="loops", low=1, high=1024,
         source="no published value", standing=INVENTED, matters="limit", state=True, read_by=_IGC)
-    supply: int = param(0, "path of instruction words to each IGC; 0: words are there at once", unit="MB/s",
+    supply: int = param(0, "path of instruction words to the IGCs; 0: words are there at once", unit="MB/s",
         low=0, high=1_000_000, source="the thesis counts no time for it, and prints no path to the IGCs",
         standing=INVENTED, matters="delivery", read_by=_SUPPLY, added=True, moved=(200,))
+    shared_supply: bool = param(False, "one path of instruction words for both IGCs, not one each", unit="",
+        source="no published value; where both have room they take turns, word by word", standing=INVENTED,
+        matters="both supplied", read_by=_SUPPLY, added=True, moved=(True,))
+    prefetch: bool = param(True, "words are sent before their instruction is the next one", unit="",
+        source="no published value; the order of execution depends on no data", standing=INVENTED,
+        matters="supply", read_by=_SUPPLY, added=True, moved=(False,))
     fifo_words: int = param(64, "instruction words that an IGC holds before they are executed", unit="words",
         low=8, high=1_048_576, source="no published value; one of the longest instruction is 7", standing=INVENTED,
         matters="supply", read_by=_SUPPLY, added=True, moved=(8,))

@@ -64,7 +64,9 @@ class NodeTracer(Tracer[NodeRunView, NodeAccountView]):
         return spot
 
     def _category(self, event: Waited) -> Category:
-        return Category.WAIT if event.stream in self._blocked else Category.STALL
+        # Words are waited for before an instruction, as signals are; a transfer is waited for after it.
+        before = event.stream in self._blocked or event.reason == "instructions"
+        return Category.WAIT if before else Category.STALL
 
     def _blocks(self, event: Blocked) -> None:
         self._blocked[event.stream] = event

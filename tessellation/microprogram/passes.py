@@ -45,6 +45,7 @@ __all__ = [
     "GP_WAYS",
     "RESULT_WAYS",
     "SCHEDULES",
+    "TRANSFERS",
     "Method",
     "PassWork",
     "Plan",
@@ -69,6 +70,7 @@ CACHING_WAYS = ("explicit", "base", "alternate")
 alternate banks."""
 
 SCHEDULES = ("thesis", "shared-columns")
+TRANSFERS = ("beside", "apart")
 """Orders of work: that of table 11, and the one of this project (`shared_columns.py`)."""
 
 _FORMER_SCHEDULES = {"overlapped": "shared-columns"}
@@ -120,6 +122,10 @@ class Method:
     """Whether base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
     cache: str | None = None
     """How results are kept in texture memory after a pass; None where they are not."""
+    transfers: str = "beside"
+    """Whether control values come beside the computation on those before, or apart from it."""
+    alternate: bool = True
+    """Whether EMCs take turns between banks, where the schedule lets them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schedule", schedule_named(self.schedule))
@@ -128,6 +134,7 @@ class Method:
             ("schedule", self.schedule, SCHEDULES),
             ("way of the database", self.load, GP_WAYS),
             ("way of the results", self.results, RESULT_WAYS),
+            ("order of transfers", self.transfers, TRANSFERS),
             ("way of caching", self.cache or CACHING_WAYS[0], CACHING_WAYS),
         ):
             if name not in known:
@@ -139,6 +146,8 @@ class Method:
             raise InputError(Fault("the schedule of shared columns needs control points from texture memory"))
         if self.fine and not self.from_texture:
             raise InputError(Fault("fine-grain results leave beside reads of texture memory, and the LEE reads none"))
+        if self.transfers == "apart" and (self.fine or self.coarse or not self.from_texture):
+            raise InputError(Fault("transfers apart need control points from texture memory, and nothing beside them"))
         if self.cache is not None and self.coarse:
             raise InputError(Fault("results that leave during the next pass cannot be kept in texture memory"))
         if self.gps is not None and self.results == "direct":
@@ -197,7 +206,7 @@ class Method:
 
     def both_banks(self, config: NodeConfig) -> bool:
         """Whether the database lies in both banks; its EMCs must then be even in number, to take turns."""
-        return self.shares_columns and config.array.emcs_per_module % 2 == 0
+        return self.alternate and self.shares_columns and config.array.emcs_per_module % 2 == 0
 
     def returned(self, written: WrittenPass, config: NodeConfig) -> Returned:
         """Return who sends the results of a pass, and where they go."""
@@ -295,7 +304,8 @@ def write_back(work: PassWork, config: NodeConfig, method: Method) -> WriteBack:
         own = None
     narrow_to = memory["temporaries"].start + 2 * memory.value_bytes if method.long else None
     most = _MOST_SHARED if method.shares_columns else _MOST_OF_THESIS
-    return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to)
+    apart = method.transfers == "apart"
+    return WriteBack(config.array, reads, before, own, most=most, narrow_to=narrow_to, apart=apart)
 
 
 def _in_time(before: WrittenFloats, own: WrittenFloats, reads: int) -> bool:

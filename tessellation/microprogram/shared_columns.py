@@ -37,8 +37,8 @@ from tessellation.microprogram.kernels import (
     stage_of,
 )
 from tessellation.microprogram.libraries import FloatLibrary
-from tessellation.microprogram.ports import ADDRESS_PLACE, FREE, emit_cleared_ports, emit_copy, emit_copy_out
-from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_transfers
+from tessellation.microprogram.ports import ADDRESS_PLACE, emit_cleared_ports, emit_copy, emit_copy_out
+from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_start, emit_transfers
 from tessellation.plan.columns import SHARE_BYTES, groups_of, reads_of, share_values
 from tessellation.plan.mapping import BLOCK_SIDE, Pass
 from tessellation.plan.memory_map import MemoryMap
@@ -47,7 +47,7 @@ from tessellation.plan.schedule import SurfaceWork
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import slot_bytes
 
-__all__ = ["Banks", "emit_shared_columns", "extra_memory"]
+__all__ = ["Banks", "emit_exchange", "emit_shared_columns", "extra_memory"]
 
 _SLOTS = (0, 2, 1, 3)
 """Where the exchange leaves the sum of each of four columns."""
@@ -171,8 +171,7 @@ class _Columns:
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 0, 128, 0)
         builder.emit("EMC_TreeEQZero_Li", 0, 1, 64, 0, 0)
         builder.emit("EMC_MarkRead")
-        self.write_back.emit_start(builder)
-        builder.emit("SIGNAL", FREE)
+        emit_start(builder, self.write_back)
         builder.stream("tigc")
         builder.emit("TAS_SetOrder", 0)
         builder.emit("TAS_SetBanks", int(self.alternate))
@@ -183,7 +182,7 @@ class _Columns:
 
     def emit_next(self, builder: Builder, number: int) -> None:
         """Emit: wait, take the PE's own values and those for the PE below, let the next transfer begin, spread."""
-        emit_arrival(builder, number)
+        emit_arrival(builder, number, self.write_back)
         place = Mem(self.place)
         size = self.last_bytes if number + 1 == self.transfers else SHARE_BYTES
         if size == SHARE_BYTES:
@@ -196,7 +195,7 @@ class _Columns:
             builder.emit("EMC_PixCopy", place, place, size, distance)
 
 
-def _emit_exchange(builder: Builder, memory: MemoryMap, columns: int) -> None:
+def emit_exchange(builder: Builder, memory: MemoryMap, columns: int) -> None:
     """Emit the exchange of the sums of a group of 1 to 4 columns among PEs y = 0 .. 3 of a block.
 
     Before, each PE has its own in the first slot; after, all have those of columns 0, 2, 1, 3 in this order, or of as
@@ -222,7 +221,7 @@ def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: _Columns) 
         evaluation.load_for(builder, work)
         for group in range(groups_of(work.columns)):
             _emit_inner(builder, evaluation, columns, work, numbers)
-            _emit_exchange(builder, evaluation.memory, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
+            emit_exchange(builder, evaluation.memory, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
             builder.mark(stage_of(work).value)
             _emit_outer(builder, evaluation, work, group)
 

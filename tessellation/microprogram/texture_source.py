@@ -14,8 +14,8 @@ from __future__ import annotations
 from microcode import Builder, Mem
 from pixelflow.isa import Addressing
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.microprogram.ports import FREE, emit_copy_out
-from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_transfers
+from tessellation.microprogram.ports import emit_copy_out
+from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_start, emit_transfers
 from tessellation.plan.memory_map import BATCH_BYTES, MemoryMap
 from tessellation.plan.stages import Stage
 
@@ -69,8 +69,7 @@ class TextureControlPoints:
         """Emit marks, the routine that empties the ports, and the whole stream of the TIGC."""
         emit_copy_out(builder, BATCH_BYTES)
         emit_marks(builder, self._sends)
-        self._write_back.emit_start(builder)
-        builder.emit("SIGNAL", FREE)
+        emit_start(builder, self._write_back)
         builder.stream("tigc")
         for bit in range((self._batches - 1).bit_length()):
             builder.emit("TAS_SetCrossbar", 2 + bit, bit)
@@ -79,7 +78,7 @@ class TextureControlPoints:
 
     def emit_batch(self, builder: Builder, batch: int) -> None:
         """Emit: wait, copy 32 bytes out of the port (65 cycles), let the next transfer begin, spread (table 6)."""
-        emit_arrival(builder, batch)
+        emit_arrival(builder, batch, self._write_back)
         builder.call("copy_out", self._place)
         emit_freed(builder, batch, self._batches, self._write_back)
         for distance in copy_distances(self._sends):

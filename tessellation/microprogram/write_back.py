@@ -26,7 +26,7 @@ from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into
 from tessellation.plan.memory_map import FLOAT_BYTES
 from tessellation.plan.stages import Stage
 
-__all__ = ["WriteBack", "WrittenFloat", "WrittenFloats", "emit_arrival", "emit_freed", "emit_transfers"]
+__all__ = ["WriteBack", "WrittenFloat", "WrittenFloats", "emit_arrival", "emit_freed", "emit_start", "emit_transfers"]
 
 _LEAST = 3
 """Bytes of the smallest part: fewer would take no less time than the read."""
@@ -77,13 +77,15 @@ class WriteBack:
         *,
         most: int = 0,
         narrow_to: int | None = None,
+        apart: bool = False,
     ) -> None:
         """What the pass ``before`` has left goes first, then what is this pass's ``own``; the pass has so many reads.
 
         ``most`` are the bytes of the largest part: what goes in about the time of the arithmetic from read to read.
         Floats of its own that are longer than binary32 are rounded on their way to the port, in PE memory at
-        ``narrow_to``.
+        ``narrow_to``. Where the reads are ``apart``, each is asked for when its values are the next that are wanted.
         """
+        self.apart = apart
         self._array, self._before, self._own, self._narrow_to = array, before, own, narrow_to
         self._size = 0
         self._beside: dict[int, _Part] = {}
@@ -244,9 +246,18 @@ def emit_transfers(
     builder.stream("eigc")
 
 
-def emit_arrival(builder: Builder, number: int) -> None:
+def emit_start(builder: Builder, write_back: WriteBack) -> None:
+    """Emit what goes into the ports before the first transfer, and let that begin."""
+    write_back.emit_start(builder)
+    if not write_back.apart:
+        builder.emit("SIGNAL", FREE)
+
+
+def emit_arrival(builder: Builder, number: int, write_back: WriteBack) -> None:
     """Emit the wait for a transfer; what follows copies it out of the ports, with all PEs enabled."""
     builder.mark((Stage.STALL if number else Stage.FIRST_STALL).value)
+    if write_back.apart:
+        builder.emit("SIGNAL", FREE)
     builder.emit("WAIT", ARRIVED)
     builder.mark(Stage.COPY.value)
     if number == 0:
@@ -256,6 +267,6 @@ def emit_arrival(builder: Builder, number: int) -> None:
 def emit_freed(builder: Builder, number: int, transfers: int, write_back: WriteBack) -> None:
     """Emit what goes into the ports once a transfer has been taken out of them, and let the next one begin."""
     write_back.emit_into_port(builder, number)
-    if number + 1 < transfers or write_back.rest:
+    if (number + 1 < transfers and not write_back.apart) or write_back.rest:
         builder.emit("SIGNAL", FREE)
     builder.mark(Stage.DISTRIBUTION.value)

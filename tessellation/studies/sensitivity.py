@@ -20,7 +20,7 @@ from tessellation.studies.workloads import Workload, pass_of
 __all__ = ["MovedGuess", "sensitivity_report"]
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
-_NEEDS_SUPPLY = ("supply", "pieces")
+_NEEDS_SUPPLY = ("supply", "both supplied", "pieces")
 _SUPPLY = 200
 _UNUSED = {"gni": "no results are returned", "composition": "no regions are composed"}
 """Parts of the machine that none of the workloads uses, and why."""

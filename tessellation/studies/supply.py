@@ -9,7 +9,7 @@ from pixelflow.config import NodeConfig
 from pixelflow.node import guesses
 from pixelflow.simd.report import Column, Json, Report, Table, number
 from tessellation.microprogram.passes import Method
-from tessellation.studies.workloads import Workload, pass_of
+from tessellation.studies.workloads import Measurement, Workload, pass_of
 
 __all__ = ["RATES", "supply_report"]
 
@@ -27,10 +27,11 @@ def _workloads(picture: Workload) -> Iterator[tuple[str, Workload]]:
 def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, tell: Callable[[str], None]) -> Report:
     """Return what two passes and a picture take without counting the supply, and at each rate; executed."""
     columns = (
-        Column("workload", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
-        Column("cycles", number, "cycles"), Column("change", "{:+.1f} %".format, "change_percent"),
-        Column("waits for words", number, "wait_cycles"), Column("words", number, "words"),
-        Column("average, MB/s", "{:,.0f}".format, "average_mb_per_second"),
+        Column("program", key="workload"), Column("MB/s", key="mb_per_second", fixed=True),
+        Column("cycles", number, "cycles"), Column("change", "{:+.1f}%".format, "change_percent"),
+        Column("waits", number, "wait_cycles"), Column("one path", _or_dash, "one_path_cycles"),
+        Column("waits", _or_dash, "one_path_wait_cycles"), Column("words", number, "words"),
+        Column("average", "{:,.0f}".format, "average_mb_per_second"),
     )  # fmt: skip
     rows: list[Sequence[Json]] = []
     for name, workload in _workloads(picture):
@@ -39,17 +40,21 @@ def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, t
         needed = guesses(plain.runs, config).delivery
         if needed is None:
             continue
-        rows.append((name, "at once", plain.cycles, 0.0, 0, needed.needed, needed.mb_per_second))
+        rows.append((name, "at once", plain.cycles, 0.0, 0, None, None, needed.needed, needed.mb_per_second))
+        two = any(len(run.streams) > 1 for run in plain.runs)
         for rate in rates:
             found = workload.on(_with(config, rate))
+            joint = workload.on(_with(config, rate, shared=True)) if two else None
+            change = 100 * (found.cycles / plain.cycles - 1)
+            ones = (None, None) if joint is None else (joint.cycles, _waits(joint))
             sent = sum(each.delivered or 0 for run in found.runs for each in run.streams)
-            change, waits = 100 * (found.cycles / plain.cycles - 1), found.waits.get("instructions", 0)
-            rows.append((name, str(rate), found.cycles, change, waits, sent, needed.mb_per_second))
+            rows.append((name, str(rate), found.cycles, change, _waits(found), *ones, sent, needed.mb_per_second))
     text = (
         f"an IGC with a FIFO of {number(config.igc.fifo_words)} words and {number(config.igc.memory_words)} words of "
-        "memory for routines; words are those of this project's encodings, and each IGC has a path of its own; the "
-        "average is over all cycles, with each routine sent once; thesis: its pass with library plain; shared: the "
-        f"pass with shared columns and tuned-finite; picture: {picture.name}"
+        "memory for routines; words are those of this project's encodings, over a path of its own to each IGC, or one "
+        "path for both, on which they take turns (a picture's program has one stream); waits: of the EIGC for "
+        "words; average: MB/s over all cycles, with each routine sent once; thesis: its pass with library plain; "
+        f"shared: the pass with shared columns and tuned-finite; picture: {picture.name}"
     )
     return Report(
         "instruction supply",
@@ -59,5 +64,13 @@ def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, t
     )
 
 
-def _with(config: NodeConfig, rate: int) -> NodeConfig:
-    return replace(config, igc=replace(config.igc, supply=rate))
+def _with(config: NodeConfig, rate: int, *, shared: bool = False) -> NodeConfig:
+    return replace(config, igc=replace(config.igc, supply=rate, shared_supply=shared))
+
+
+def _waits(found: Measurement) -> int:
+    return found.waits.get("instructions", 0)
+
+
+def _or_dash(count: int | None) -> str:
+    return "-" if count is None else number(count)

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.documents.figures import COVERED, HELD, MEASURED, SAID, Printed, figures_in, held_in, missing
+from tests.documents.figures import (
+    COVERED,
+    HELD,
+    MEASURED,
+    ROOMS,
+    ROOT,
+    SAID,
+    SAID_IN_ROOMS,
+    Printed,
+    figures_in,
+    held_in,
+    hosts,
+    missing,
+    readers,
+)
 from tests.documents.printed import differences, output_of, printed_blocks
 
 BLOCKS = list(printed_blocks())
@@ -20,9 +36,9 @@ def test_there_are_printed_blocks() -> None:
     assert {"pixelflow study sensitivity", "pixelflow study supply"} <= {block.command for block in BLOCKS}
 
 
-@pytest.mark.parametrize("document", COVERED)
+@pytest.mark.parametrize("document", (*COVERED, *ROOMS))
 def test_every_figure_has_a_source(document: str) -> None:
-    assert len(figures_in(document)) > 10
+    assert document in ROOMS or len(figures_in(document)) > 10
     assert missing(document) == []
 
 
@@ -38,8 +54,20 @@ def test_a_figure_is_in_the_test_that_holds_it(figure: str) -> None:
 
 
 def test_the_table_of_sources_has_no_figure_that_nobody_prints() -> None:
-    printed = {figure for document in COVERED for figure in figures_in(document)}
-    assert {*MEASURED, *HELD, *SAID} <= printed
+    printed = {figure for document in (*COVERED, *ROOMS) for figure in figures_in(document)}
+    assert {*MEASURED, *HELD, *SAID, *SAID_IN_ROOMS} <= printed
+
+
+@pytest.mark.parametrize("document", ROOMS)
+def test_a_table_that_a_test_reads_is_read_there(document: str) -> None:
+    for name in readers(document):
+        assert "README" in (ROOT / name).read_text(encoding="utf-8"), name
+
+
+@pytest.mark.parametrize("document", (*COVERED, *ROOMS))
+def test_speeds_of_a_host_say_where_and_when(document: str) -> None:
+    for block in hosts(document):
+        assert re.search(r"[Mm]easured in \w+ 20\d\d on .*core", " ".join(block.split())), block
 
 
 @pytest.mark.parametrize(

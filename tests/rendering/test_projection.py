@@ -1,6 +1,7 @@
 """Do the EMCs project points as the camera does, within what binary32 allows, and what does it cost?"""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,6 +175,19 @@ def test_the_cycles_by_hand(library: str, multiply: int, add: int, divide: int) 
         "fixed point": 4 + 2 * (add + 6),
     }
     assert run.cycles == sum(run.by_stage.values())
+    shown = _shown(f"`{library}`")
+    assert shown is None or shown == [*run.by_stage.values(), run.cycles]
+
+
+def _shown(heading: str) -> list[int] | None:
+    """Return the column of the README's table with a heading, None where there is none."""
+    text = (Path(__file__).parents[2] / "tessellation" / "rendering" / "README.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- read by: tests/rendering/test_projection.py -->\n((?:\|.*\n)+)", text)
+    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
+    if heading not in rows[0]:
+        return None
+    column = rows[0].index(heading)
+    return [int(row[column].replace(",", "")) for row in rows[2:]]
 
 
 @pytest.mark.parametrize("rows", range(3, 13))

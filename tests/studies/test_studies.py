@@ -15,7 +15,7 @@ from pixelflow.node import guesses
 from pixelflow.simd.report import Report, as_text, json_text
 from pixelflow.simd.units import Standing
 from tessellation.microprogram.libraries import LIBRARIES as FLOAT_LIBRARIES
-from tessellation.microprogram.passes import SCHEDULES, Method
+from tessellation.microprogram.passes import SCHEDULES, TRANSFERS, Method
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import supply_report
@@ -124,6 +124,28 @@ def test_schedules_are_compared_like_for_like() -> None:
     causes = found["causes"]
     assert sum(each["saved"] for each in causes) == causes[0]["cycles"] - causes[-1]["cycles"] == 102_656 - 33_618
     assert sum(each["share_percent"] or 0 for each in causes) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "turns", "transfers", "tasic_cycles"),
+    [("thesis", True, 15, 3_584), ("shared-columns", True, 9, 2_176), ("shared-columns", False, 9, 3_072)],
+)
+def test_transfers_apart_are_waited_for_whole(schedule: str, turns: bool, transfers: int, tasic_cycles: int) -> None:
+    """Each takes its cycles of the TASICs (table 6; nine of 17 and 24 rounds of 128), and nine for wires and handshake.
+
+    What is done besides is what it was: the cycles that overlap hides are those of the waits that are gone.
+    """
+    beside, apart = (
+        pass_of(Method(schedule=schedule, transfers=each, alternate=turns), "plain").on(THESIS) for each in TRANSFERS
+    )
+    assert apart.waits == {"sem 1": transfers * (tasic_cycles + 9)}
+    assert apart.cycles - beside.cycles == apart.waits["sem 1"] - beside.waits["sem 1"] > 0
+
+
+def test_what_overlap_is_worth_stands_beside_each_cause() -> None:
+    causes = as_json(schedules_report(THESIS, [], nothing))["causes"]
+    assert [each["apart_cycles"] - each["cycles"] for each in causes] == [each["hidden_cycles"] for each in causes]
+    assert causes[0]["hidden_cycles"] == 50_630
 
 
 def test_inputs_are_what_they_say() -> None:

@@ -9,7 +9,7 @@ import pytest
 from microcode import assemble
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
-from pixelflow.node import Checkpoint, Node, Run
+from pixelflow.node import Checkpoint, Node, Replay, Run
 from pixelflow.node.run.costs.supply import Supply
 from pixelflow.node.run.costs.words import ProgramWords, words_of
 from pixelflow.observe import Executed, Waited
@@ -38,8 +38,8 @@ end
 EXAMPLES = Path(__file__).parents[2] / "microcode" / "examples"
 
 
-def machine(supply: int, **more: int) -> NodeConfig:
-    values = [f"igc.{name}={value}" for name, value in more.items()]
+def machine(supply: int, **more: int | bool) -> NodeConfig:
+    values = [f"igc.{name}={str(value).lower()}" for name, value in more.items()]
     return load_config(None, [f"igc.supply={supply}", *values], "tiny")
 
 
@@ -95,12 +95,24 @@ def test_routines_stay_where_there_is_room_and_go_where_there_is_not() -> None:
     assert delivered == [outside + 10, outside + 20, outside + 20, outside + 20]
 
 
-def test_a_larger_fifo_hides_a_burst() -> None:
-    """Nothing can come while the FIFO is full: 64 cycles of a loop are enough for 32 words, where there is room."""
-    source = "loop 64\nADD R, #1\nend\n" + ONE_LOAD * 32
-    cycles = [timed(source, machine(200, fifo_words=size)).cycles for size in (8, 16, 32, 64)]
-    assert cycles == sorted(set(cycles), reverse=True)[: len(set(cycles))] + cycles[len(set(cycles)) :]
-    assert cycles[0] > cycles[1] > cycles[2]
+LOOP_AND_BURST = "loop 64\nADD R, #1\nend\n" + ONE_LOAD * 32
+
+
+@pytest.mark.parametrize(("places", "cycles"), [(8, 119), (16, 103), (32, 101), (64, 101)])
+def test_a_larger_fifo_hides_a_burst(places: int, cycles: int) -> None:
+    """The loop has its words at 2, 4 and 6 and ends at 69, while words come until the FIFO is full.
+
+    Load k begins at 68 + k, or as its word comes: those beyond the FIFO's places come 2, 4, ... cycles after 69. HALT
+    is word 33, the 25th beyond 8 places (119), the 17th beyond 16 (103), the first beyond 32: there before its time.
+    """
+    assert timed(LOOP_AND_BURST, machine(200, fifo_words=places)).cycles == cycles
+
+
+def test_without_prefetch_every_word_is_waited_for() -> None:
+    """The loop's three words are sent as it comes first, and it ends at 69 as before; a load begins two cycles after
+    the end of the one before: 69 + 32 x 3, and two for HALT. With prefetch the same takes 101."""
+    run = timed(LOOP_AND_BURST, machine(200, prefetch=False))
+    assert (run.cycles, run.busy, run.waits) == (167, 96, {REASON: 71})
 
 
 @pytest.mark.parametrize(
@@ -129,11 +141,11 @@ def test_an_instruction_that_no_fifo_holds_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "values"), [("supply", (0, 100, 200)), ("fifo_words", (8, 32)), ("memory_words", (0, 64))]
+    ("name", "values"),
+    [("supply", (0, 100, 200)), ("fifo_words", (8, 32)), ("memory_words", (0, 64)), ("prefetch", (False, True))],
 )
 def test_every_value_changes_cycles(name: str, values: tuple[int, ...]) -> None:
-    source = "loop 64\nADD R, #1\nend\n" + ONE_LOAD * 32
-    found = {timed(source, machine(**{"supply": 200} | {name: value})).cycles for value in values}
+    found = {timed(LOOP_AND_BURST, machine(**{"supply": 200} | {name: value})).cycles for value in values}
     assert len(found) == len(values)
 
 
@@ -146,8 +158,80 @@ def test_mark_is_no_word() -> None:
     assert timed('MARK "a"\n' + ONE_LOAD, machine(200)).delivered == 2
 
 
+TWO_STREAMS = """
+stream eigc
+{}
+stream tigc
+{}
+"""
+
+
+def of_two(eigc: str, tigc: str, config: NodeConfig) -> list[tuple[int, int, dict[str, int]]]:
+    """Return the end, the busy cycles and the waits of both streams."""
+    run = timed(TWO_STREAMS.format(eigc, tigc), config)
+    return [(each.cycles, each.busy, each.waits) for each in run.streams]
+
+
+def test_two_streams_on_one_path_take_turns() -> None:
+    """At a word a cycle, the EIGC first: its words are there at 1, 3, 5 and, when the TIGC has all, at 7 and 8.
+
+    Alone it has them at 1 to 5, so that HALT comes with the end of the last load.
+    """
+    two = (ONE_LOAD * 4, "SIGNAL 5\n" * 2)
+    assert of_two(*two, machine(400)) == [(5, 4, {REASON: 1}), (3, 0, {REASON: 3})]
+    assert of_two(*two, machine(400, shared_supply=True)) == [(8, 4, {REASON: 4}), (6, 0, {REASON: 6})]
+
+
+def test_a_full_fifo_leaves_the_path_to_the_other_stream() -> None:
+    """The EIGC waits from cycle 1 on for a signal that is the TIGC's 13th word, at a word a cycle.
+
+    Turn about, words 1 to 8 of each are there until 16, and word 9 of the EIGC, in the place of the WAIT, at 17. Word
+    10 has no place until the first load begins. So the TIGC has its word 9 at 18 and 10 to 13 at 19 to 22; the signal
+    arrives at 23, and 12 loads follow each other. With a path of its own the TIGC signals at 13.
+    """
+    two = ("WAIT 1\n" + ONE_LOAD * 12, "SIGNAL 5\n" * 12 + "SIGNAL 1\n")
+    found = of_two(*two, machine(400, fifo_words=8, shared_supply=True))
+    assert found == [(35, 12, {REASON: 1, "sem 1": 22}), (23, 0, {REASON: 23})]
+    found = of_two(*two, machine(400, fifo_words=8))
+    assert found == [(26, 12, {REASON: 1, "sem 1": 13}), (14, 0, {REASON: 14})]
+
+
+def test_a_routine_that_comes_does_not_hold_up_the_other_stream() -> None:
+    """At two cycles a word, turn about: CALL has five words, there at 18, and the TIGC its six at 4, 8 ... 24.
+
+    START comes between its last two, at 22; three additions, RET and HALT at 26, 28, 30, 32 and 34.
+    """
+    program = "CALL once, [0]\n", "SIGNAL 5\n" * 5
+    source = TWO_STREAMS.format(*program) + "routine once(d)\nADD R, d\nADD R, d\nADD R, d\nend\n"
+    words = words_of(assemble(source))
+    assert [piece.words for piece in words.pieces] == [5]
+    run = timed(source, machine(200, shared_supply=True))
+    assert [(each.cycles, each.busy, each.delivered) for each in run.streams] == [(34, 4, 11), (24, 0, 6)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_state_on_one_path_depends_on_no_way_to_it(seed: int) -> None:
+    """A debugger that steps, goes back and jumps finds the digests of one that goes straight to each cycle."""
+    config = load_config(None, [*SIZES, "igc.supply=100", "igc.fifo_words=8", "igc.shared_supply=true"], "tiny")
+    program = assemble(exchanges.program(seed))
+    straight, other = (Replay(Node(config, "rows"), program) for _ in range(2))
+    end = Node(config, "rows").run(program, function=False).total_cycles
+    places = sorted({*range(1, 40, 3), end // 3, end // 2, end - 1})
+    digests = {}
+    for place in places:
+        straight.goto(place)
+        digests[place] = straight.digest()
+    for place in reversed(places):
+        other.goto(place)
+        assert other.digest() == digests[place], place
+        other.step(count=3)
+        other.back(3)
+        other.goto(place)
+        assert other.digest() == digests[place], place
+
+
 SIZES = ["array.modules=2", "array.emcs_per_module=2", "array.panels_per_emc=2"]
-PROGRAMS = [TWO_ROUTINES, LOOP, *(exchanges.program(seed) for seed in range(12))]
+PROGRAMS = [TWO_ROUTINES, LOOP, *(exchanges.program(seed) for seed in range(6))]
 
 
 def _account(run: Run) -> list[tuple[object, ...]]:
@@ -158,10 +242,14 @@ def _account(run: Run) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
-@pytest.mark.parametrize("values", [("100", "8", "4096"), ("300", "16", "20"), ("50", "64", "0")])
-def test_every_kind_of_run_gives_the_same_account(number: int, values: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize("shared", ["false", "true"])
+@pytest.mark.parametrize(
+    "values", [("100", "8", "4096"), ("300", "16", "20"), ("50", "64", "0"), ("200", "8", "20", "false")]
+)
+def test_every_kind_of_run_gives_the_same_account(number: int, values: tuple[str, ...], shared: str) -> None:
     """Skipping straight code or not, with data or without, in any order of ticks, saved and resumed, watched."""
-    keys = zip(("supply", "fifo_words", "memory_words"), values, strict=True)
+    names = ("shared_supply", "supply", "fifo_words", "memory_words", "prefetch")
+    keys = zip(names, (shared, *values), strict=False)
     config = load_config(None, [*SIZES, *(f"igc.{key}={value}" for key, value in keys)], "tiny")
     program: Program = assemble(PROGRAMS[number])
     full = Node(config, "rows")

@@ -33,6 +33,13 @@ def test_a_bicubic_pass_of_512_patches():
         assert (a.normals == b.normals)[~a.degenerate].all() and (a.degenerate == b.degenerate).all()
 
 
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns"])
+def test_transfers_apart_and_from_one_bank_give_the_same_bits(schedule, teapot):
+    ways = (Method(schedule=schedule), Method(schedule=schedule, transfers="apart", alternate=False))
+    beside, apart = (tessellate(teapot[:6], 4, library="tuned", config=SMALL, method=each) for each in ways)
+    assert same_bits(beside, apart) and beside.cycles < apart.cycles
+
+
 @pytest.mark.parametrize("k", [3, 8, 13])
 def test_addresses_are_computed_for_any_one_size(k, teapot):
     ours, lee = (tessellate(teapot[:6], k, library="tuned", config=SMALL, method=method) for method in (OURS, LEE))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from microcode import assemble
-from pixelflow.config import THESIS, TINY, NodeConfig
+from pixelflow.config import THESIS, TINY, NodeConfig, load_config
 from pixelflow.node import Node, Run
 from pixelflow.observe import Bus, Event
 from pixelflow.simd.trace.formats import FORMATS
@@ -34,6 +34,19 @@ def test_every_format_tells_the_cycles_of_the_account(program: object) -> None:
         found = checked(written(seen.trace, name), name)
         assert nonzero(found.totals) == (streams if name == "kanata" else expected), name
         assert (found.begin, found.end) == (0, seen.run.total_cycles), name
+
+
+@pytest.mark.parametrize("shared", ["false", "true"])
+@pytest.mark.parametrize("program", [pytest.param(each, id=name) for name, each in programs()])
+def test_so_does_that_of_a_run_that_waits_for_its_words(program: object, shared: str) -> None:
+    """A wait for words belongs to the instruction that follows, so that arrows go from SIGNALs that are there."""
+    config = load_config(None, ["igc.supply=100", f"igc.shared_supply={shared}"], "tiny")
+    seen = traced(program, config=config)
+    expected = account(seen.run)
+    assert nonzero(seen.trace.totals()) == expected
+    assert all(each.waits["instructions"] for each in seen.run.streams)
+    for name in FORMATS:
+        checked(written(seen.trace, name), name)
 
 
 @pytest.mark.parametrize(

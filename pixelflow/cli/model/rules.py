@@ -70,9 +70,11 @@ RULES = (
     ),
     ModelRule("instruction words of 32 bits with an opcode of 8 bits", Standing.INVENTED, "no encoding is published"),
     ModelRule(
-        "where igc.supply is a rate: words come in the order of execution, over a path of its own to each IGC, as "
-        "early as its FIFO has room; a routine, or a loop outside of routines, is sent as a whole when it comes first "
-        "and stays in the memory of the IGC until those used later want room; a run begins with nothing there",
+        "where igc.supply is a rate: words come in the order of execution, over a path of its own to each IGC, or one "
+        "for both (igc.shared_supply), on which they take turns, word by word, where both have room; as early as the "
+        "FIFO has room, or without igc.prefetch when the instruction is the next one; a routine, or a loop outside of "
+        "routines, is sent as a whole when it comes first and stays in the memory of the IGC until those used later "
+        "want room; a run begins with nothing there",
         Standing.INVENTED,
         "thesis 2.2.2, 2.2.5: GPs send instructions to microcoded IGCs; neither memory, path nor rate is printed",
     ),

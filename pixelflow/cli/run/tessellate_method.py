@@ -12,6 +12,7 @@ from tessellation.microprogram.passes import (
     GP_WAYS,
     RESULT_WAYS,
     SCHEDULES,
+    TRANSFERS,
     schedule_named,
 )
 from tessellation.microprogram.texture_source import SENDS
@@ -30,6 +31,8 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
         help="order of work: the thesis's (default), or with columns shared by PEs, in fewer cycles")  # fmt: skip
     add("--sends", type=int, choices=SENDS, default=None, metavar="S",
         help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
+    add("--transfers", choices=TRANSFERS, default=TRANSFERS[0],
+        help="control points come beside the computation on those before (default), or apart from it")  # fmt: skip
     add("--mantissa-bytes", type=int, choices=MANTISSAS, default=3, metavar="N",
         help="mantissa of all arithmetic: 3 (binary32, default) to 6; results are rounded to binary32")  # fmt: skip
     add("--hybrid", action="store_true", help="with longer mantissas: keep the control points binary32")
@@ -59,7 +62,7 @@ def method_of(args: argparse.Namespace) -> Method:
     return Method(
         args.control_points, args.schedule, 4 if args.sends is None else args.sends, args.replication or 1,
         args.mantissa_bytes, hybrid=args.hybrid, load=args.load, results=args.results, gps=args.gps,
-        cache=args.cache,
+        cache=args.cache, transfers=args.transfers,
     )  # fmt: skip
 
 
@@ -69,6 +72,7 @@ def _refuse_idle(args: argparse.Namespace) -> None:
     idle = (
         (lee and args.sends is not None, "--sends", "sends are reads of texture memory, and the LEE reads none"),
         (lee and args.replication is not None, "--replication", "through the LEE no module holds patches"),
+        (lee and args.transfers == "apart", "--transfers", "the LEE makes no transfers"),
         (lee and gp, "--load", "the database goes from the GPs to texture memory, which the LEE does not use"),
         (lee and shared, "--schedule", "the schedule of shared columns needs control points from texture memory"),
         (lee and fine, f"--results {args.results}", "points leave beside reads of texture memory; the LEE reads none"),
@@ -78,6 +82,8 @@ def _refuse_idle(args: argparse.Namespace) -> None:
             raise UsageError(option, reason, f"leave out {option.split()[0]} or --control-points lee")
     if shared and args.sends is not None:
         raise UsageError("--sends", "shared columns are read by 8 bytes for two PEs each", "leave out --sends")
+    if args.transfers == "apart" and args.results in ("gp-fine", "gp-coarse", "gp-both"):
+        raise UsageError("--transfers", "these results leave beside transfers", "choose --results direct or gp")
     if args.gps is not None and args.results == "direct":
         raise UsageError("--gps", "results that are read at once go to no GP", "choose another --results")
     if args.cache is not None and args.results in ("gp-coarse", "gp-both"):

@@ -52,6 +52,8 @@ class WordSupply:
     """Of the path, in MB/s."""
     seconds: float
     """Machine time of the runs."""
+    shared: bool = False
+    """Whether one path fed both IGCs."""
 
     @property
     def mb_per_second(self) -> float:
@@ -68,15 +70,17 @@ class WordSupply:
             "delivered_words": self.delivered,
             "wait_cycles": self.waited,
             "rate_mb_per_second": self.rate or None,
+            "shared_path": self.shared if self.rate else None,
         }
 
     @property
     def text(self) -> str:
         """The same in a paragraph."""
         if self.delivered is not None:
+            whom = "both IGCs" if self.shared else "each IGC"
             return (
                 f"instruction words: {number(self.delivered)} ({number(WORD_BYTES * self.delivered)} bytes) sent at "
-                f"{number(self.rate)} MB/s to each IGC (igc.supply); {counted(self.waited, 'cycle')} of waits for them"
+                f"{number(self.rate)} MB/s to {whom} (igc.supply); {counted(self.waited, 'cycle')} of waits for them"
             )
         return (
             f"instruction words: {number(self.needed)} ({number(WORD_BYTES * self.needed)} bytes) with routines and "
@@ -188,6 +192,7 @@ def _delivery(runs: list[Run], config: NodeConfig) -> WordSupply:
         waited=sum(each.waits.get("instructions", 0) for each in streams),
         rate=config.igc.supply,
         seconds=config.seconds(sum(run.total_cycles for run in runs)),
+        shared=config.igc.shared_supply and any(len(run.streams) > 1 for run in runs),
     )
 
 
@@ -260,6 +265,7 @@ class _TookPart:
             "pictures": False,  # nodes are joined by those that draw
             "delivery": True,
             "supply": bool(config.igc.supply),
+            "both supplied": bool(config.igc.supply) and any(len(run.streams) > 1 for run in runs),
             "pieces": bool(config.igc.supply) and any(each.words.pieces for run in runs for each in run.streams),
         }
         self.times = _times(runs)

@@ -13,7 +13,7 @@ from functools import cached_property
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.isa.control import SEMAPHORES
-from pixelflow.node.run.costs.supply import Supply
+from pixelflow.node.run.costs.supply import supplies
 from pixelflow.node.run.order.emc_ports_box import PortTimes
 from pixelflow.node.run.order.igc_box import EigcBox, IgcBox, IgcSpec, TigcBox
 from pixelflow.node.run.order.netlist import NodeBoxes, WireCounts
@@ -23,6 +23,7 @@ from pixelflow.node.run.streams.deadlock import OpenWait, deadlock
 from pixelflow.node.run.streams.issue import IssueKind
 from pixelflow.node.run.streams.semaphores import STREAMS, Semaphores
 from pixelflow.node.run.streams.stream import Stream
+from pixelflow.node.run.streams.upcoming import OrderAhead
 from pixelflow.observe import Bus, Carried
 from pixelflow.simd.boxes import Clock, Netlist
 from pixelflow.simd.boxes import Sent as Sent
@@ -59,15 +60,20 @@ class Clocked:
         analysis = analysis_of(program, config)
         self.alone = entry is not None or len(program.entries) == 1
         remote = {} if self.alone else analysis.remote_semaphores
+        names = (entry or STREAMS[0],) if self.alone else STREAMS
+        self._supplies = supplies(analysis.sequencer.words, config, len(names))
         self.streams = {
             name: Stream(
                 *(analysis.sequencer, name, Semaphores(SEMAPHORES), max_cycles),
                 remote_semaphores=remote.get(name, frozenset()),
                 bus=self.bus,
-                supply=Supply(analysis.sequencer.words, config) if config.igc.supply else None,
+                supply=supply,
             )
-            for name in ((entry or STREAMS[0],) if self.alone else STREAMS)
+            for name, supply in zip(names, self._supplies, strict=True)
         }
+        for supply, stream in zip(self._supplies, self.streams.values(), strict=True):
+            if supply is not None and supply.joint:
+                supply.ahead = OrderAhead(stream, supply, analysis.straight_codes())
         first = next(iter(self.streams.values()))
         performance.join(first)
         self._ports = PortTimes(program, analysis.port_use)
@@ -184,6 +190,9 @@ class Clocked:
         try:
             with next(iter(self.streams.values())).one_by_one():
                 self.clock.run_until(cycle)
+            for supply in self._supplies:
+                if supply is not None:
+                    supply.settle(cycle)
         finally:
             self.flush()
         for box in self.sequencers:

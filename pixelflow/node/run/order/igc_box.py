@@ -70,6 +70,8 @@ class IgcBox(Box[IgcSpec, IgcState]):
         """Why the stream does nothing of its own, as in `Run.waits`; None where it does not wait."""
         if self.state.transfer is not None:
             return "transfer"
+        if self.state.pending is not None and self.state.pending.kind is IssueKind.STARVED:
+            return "instructions"
         return f"sem {self.stream.waiting}" if self._is_blocked else None
 
     @property
@@ -83,6 +85,8 @@ class IgcBox(Box[IgcSpec, IgcState]):
 
     def tick(self, cycle: Cycle) -> None:
         state, stream = self.state, self.stream
+        if stream.supply is not None:
+            stream.supply.advance(cycle)
         self._hear(cycle)
         if state.outstanding or (state.resume_at is not None and cycle < state.resume_at):
             return
@@ -105,12 +109,15 @@ class IgcBox(Box[IgcSpec, IgcState]):
     def _step(self, cycle: Cycle) -> bool:
         """Take the stream one step on; returns whether it can take another one in this cycle."""
         state, stream = self.state, self.stream
-        if state.pending is None:
+        if state.pending is None or state.pending.kind is IssueKind.STARVED:
             if self.hold is not None and self.hold <= stream.cycle:
                 state.resume_at = stream.cycle
                 return False
             state.pending = next(self._issues, None)
         issue = state.pending
+        if issue is not None and issue.kind is IssueKind.STARVED:
+            state.resume_at = max(cycle + 1, stream.cycle)
+            return False
         due = stream.cycle if issue is None else self._due(issue)
         if due is not None and due > cycle:
             state.resume_at = due

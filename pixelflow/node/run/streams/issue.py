@@ -7,7 +7,7 @@ from enum import Enum
 
 from pixelflow.node.run.streams.straight_code import StraightCode
 
-__all__ = ["BLOCKED", "SIGNALLED", "STALLED", "UNLATCH", "Issue", "IssueKind"]
+__all__ = ["BLOCKED", "SIGNALLED", "STALLED", "STARVED", "UNLATCH", "Issue", "IssueKind"]
 
 
 class IssueKind(Enum):
@@ -17,6 +17,7 @@ class IssueKind(Enum):
     UNLATCH = "a started routine returns: the caller's latch comes back"
     SIGNALLED = "the stream has signalled a semaphore (`Stream.signalled`)"
     STALLED = "the words of the next instruction came late: it can begin now"
+    STARVED = "nobody knows yet when the words of the next instruction come; the next step asks again"
     BLOCKED = "the stream waits for a semaphore (`Stream.waiting`); its next step tries again"
 
 
@@ -35,3 +36,4 @@ UNLATCH = Issue(IssueKind.UNLATCH)
 SIGNALLED = Issue(IssueKind.SIGNALLED)
 BLOCKED = Issue(IssueKind.BLOCKED)
 STALLED = Issue(IssueKind.STALLED)
+STARVED = Issue(IssueKind.STARVED)

@@ -14,9 +14,9 @@ from dataclasses import astuple
 from operator import mul
 
 from pixelflow.isa.control import WAIT
-from pixelflow.node.run.costs.supply import Supply
+from pixelflow.node.run.costs.supply import WordTimes
 from pixelflow.node.run.streams.control import ControlFlow
-from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, STALLED, UNLATCH, Issue, IssueKind
+from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, STALLED, STARVED, UNLATCH, Issue, IssueKind
 from pixelflow.node.run.streams.semaphores import Semaphores
 from pixelflow.node.run.streams.sequencer import Sequencer
 from pixelflow.node.run.streams.straight_code import CallFrame, StraightCode, StraightCodes
@@ -39,7 +39,7 @@ class Stream(ControlFlow):
         *,
         remote_semaphores: frozenset[int] = frozenset(),
         bus: Bus | None = None,
-        supply: Supply | None = None,
+        supply: WordTimes | None = None,
     ) -> None:
         """Start at an entry of the program; signals of ``remote_semaphores`` are left to the order that drives it.
 
@@ -81,8 +81,13 @@ class Stream(ControlFlow):
                 if code.shared:
                     yield Issue(IssueKind.EXECUTE, index, code)
                 continue
-            if self.supply is not None and self._stall(index):
-                yield STALLED
+            if self.supply is not None and not self.supply.ready:
+                late = self._stall(index)
+                while late is None:
+                    yield STARVED
+                    late = self._stall(index)
+                if late:
+                    yield STALLED
             if self.cycle + cycles[index] > limit:
                 raise self._limit("")
             self.cycle += cycles[index]
@@ -128,7 +133,11 @@ class Stream(ControlFlow):
             return False  # the limit may lie in a wait for words
         if self.may_skip is not None and not self.may_skip(code):
             return False
-        body = code.body
+        body, supply = code.body, self.supply
+        if supply is not None and supply.ready:
+            return False  # the first instruction has been waited for, and goes on alone
+        if supply is not None and supply.joint and not (body is None and supply.has(code.first, code.end, self.cycle)):
+            return False  # nobody may know yet when the words come
         if body is None:
             self._go_through(code.first, code.end, code.cycles)
         else:
@@ -149,21 +158,24 @@ class Stream(ControlFlow):
         supply, each = self.supply, self.sequencer.cycles
         if supply is not None and not supply.has(first, end, self.cycle):
             for index in range(first, end):
-                self._stall(index)
+                if not supply.ready:
+                    self._stall(index)
                 supply.ready = False
                 self.cycle += each[index]
             return
         self.cycle += cycles
         if supply is not None:
             supply.ready = False
-            supply.pass_over(end - 1, self.cycle - each[end - 1])
+            supply.pass_over(first, end, self.cycle - each[end - 1])
 
-    def _stall(self, index: int) -> bool:
-        """Wait until the words of an instruction are there; return whether it had to wait."""
+    def _stall(self, index: int) -> bool | None:
+        """Wait until the words of an instruction are there; return whether it had to wait, None where nobody knows."""
         supply = self.supply
-        if supply is None or supply.ready:
+        if supply is None:
             return False
         begins = supply.take(index, self.cycle)
+        if begins is None:
+            return None
         supply.ready = True
         if begins == self.cycle:
             return False

@@ -1,18 +1,20 @@
-"""What a stream that stands between two instructions will do next, found on a copy of it."""
+"""What a stream that stands between two instructions will do next, found on a copy of it, or on one ahead of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from pixelflow.isa.control import SEMAPHORES
+from pixelflow.node.run.costs.supply import Supply
 from pixelflow.node.run.streams.issue import Issue, IssueKind
 from pixelflow.node.run.streams.semaphores import Semaphores
-from pixelflow.node.run.streams.straight_code import CallFrame
+from pixelflow.node.run.streams.straight_code import CallFrame, StraightCodes
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.observe import Bus, Executed, RoutineLeft
 from pixelflow.simd.errors import SimulatorError
+from pixelflow.simd.snapshot import Snapshot
 
-__all__ = ["Upcoming", "ends_at", "upcoming"]
+__all__ = ["OrderAhead", "Upcoming", "ends_at", "upcoming"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,84 @@ def _look_ahead(stream: Stream) -> tuple[Stream, Issue | None, tuple[int, ...], 
     copy = Stream(stream.sequencer, stream.name, Semaphores(SEMAPHORES), bus=bus, supply=supply)
     copy.restore(stream.snapshot())
     try:
-        wanted = (IssueKind.EXECUTE, IssueKind.BLOCKED)
+        wanted = (IssueKind.EXECUTE, IssueKind.BLOCKED, IssueKind.STARVED)
         issue = next((each for each in copy.issues() if each.kind in wanted), None)
     except SimulatorError:
         issue = None
     return copy, issue, tuple(path), min(depths)
+
+
+class _Open(Semaphores):
+    """Semaphores that nobody waits for: which instruction comes next depends on none of them."""
+
+    def take(self, semaphore: int) -> bool:
+        return True
+
+
+class _Ordering:
+    """The end of a supply that a stream ahead of the executed one sees: it orders words, and has them at once."""
+
+    joint = False
+
+    def __init__(self, supply: Supply) -> None:
+        self._supply = supply
+        self.ready = False
+
+    @property
+    def delivered(self) -> int:
+        return self._supply.delivered
+
+    def advance(self, cycle: int) -> None:
+        """Time is nothing to it."""
+
+    def take(self, index: int, cycle: int) -> int:
+        self._supply.order(index)
+        return cycle
+
+    def has(self, first: int, end: int, cycle: int) -> bool:
+        return self._supply.holds(first, end)
+
+    def pass_over(self, first: int, end: int, cycle: int) -> None:
+        self._supply.order_held(first, end)
+
+    def another(self) -> _Ordering:
+        return _Ordering(self._supply)
+
+    def snapshot(self) -> Snapshot:
+        return {}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Nothing of its own changes."""
+
+
+class OrderAhead:
+    """The order of execution beyond what a stream has come to, for the sender of its words."""
+
+    def __init__(self, stream: Stream, supply: Supply, codes: StraightCodes) -> None:
+        """Of a stream that has not begun."""
+        self._limit = stream.max_cycles
+        ordering = _Ordering(supply)
+        self._stream = Stream(stream.sequencer, stream.name, _Open(SEMAPHORES), supply=ordering)
+        self._stream.straight_codes = codes
+        self._issues = self._stream.issues()
+        self._ended = False
+
+    def more(self) -> bool:
+        """Go on to the next instruction or straight code; at the end, a fault or past the cycle limit there is none."""
+        if self._ended or (self._limit is not None and self._stream.cycle > self._limit):
+            self._ended = True
+            return False
+        try:
+            self._ended = next(self._issues, None) is None
+        except SimulatorError:
+            self._ended = True
+        return True
+
+    def snapshot(self) -> Snapshot:
+        """Return how far it has come."""
+        return {"stream": self._stream.snapshot(), "ended": self._ended}
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go on from a snapshot."""
+        self._stream.restore(snapshot["stream"])
+        self._issues, self._ended = self._stream.issues(), snapshot["ended"]
