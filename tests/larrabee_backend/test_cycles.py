@@ -12,9 +12,11 @@ from larrabee_bridge.pipeline.backend.tiles import TileMemory, draw_bytes
 from larrabee_bridge.pipeline.coverage.quads import quads_of
 from larrabee_bridge.vpu.core import Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.native import native_runs
 from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, State, snap
+from pixelflow.simd.lanes import choose
 from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, square, texture
 
 ONE = snap(np.array([[(0, 0), (8, 0), (0, 8)]], float), np.zeros((1, 3)), np.array([[(0, 0, 0), (8, 8, 8), (9, 9, 9)]]))
@@ -120,6 +122,23 @@ def test_the_set_up_thread_is_the_same_whether_its_triangles_run_side_by_side_or
     assert np.array_equal(records, same)
     assert len(dealt.pairs) > 4
     assert abs(cut - straight) <= len(dealt.pairs)
+
+
+@pytest.mark.skipif(choose("compiled").note is not None, reason="needs native code")
+@pytest.mark.parametrize("seed", [3, 30, 55])
+def test_the_set_up_thread_reads_nothing_past_its_list(seed: int) -> None:
+    """Lists that but for their last word fill whole lines: the next word is the first that a set-up thread writes."""
+    triangles = soup(seed, 9)
+    quads, draw = quads_of(triangles, 32, 21, 32), Draw("any", triangles)
+    memory = TileMemory(np.array([0]), 1, 32, 1, 0, draw_bytes(quads, 1, False))
+    dealt = memory.put(draw, quads, False)
+    assert (2 * len(dealt.pairs) + len(quads)) % 16 == 0
+    unit = VectorUnit(program_of("setup", SAMPLES=1, LAYERS=0, TEXTURED=0, TILE=32), len(dealt.pairs), memory.memory)
+    for register, values in ((0, dealt.lists), (1, 1), (2, memory.pixels_of(dealt.pairs)), (3, dealt.headers)):
+        unit.set_scalar(register, values)
+    unit.set_mask(1, 0xFF)
+    # Native code gives up where a thread reads what another one writes.
+    assert native_runs(unit.program, unit.lanes.shape).run(unit.lanes, 10_000).is_done
 
 
 def test_cycles_of_a_core_by_hand() -> None:

@@ -1,6 +1,7 @@
 """Measures that need scenes, on scenes small enough to be looked through."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -169,6 +170,15 @@ def test_a_scene_costs_what_its_programs_take() -> None:
     assert costs.turns < 1
     first = found.set_up.cycles[0] * costs.turns, found.descent.cycles[found.bins.triangles < 2] * costs.turns
     assert work.front[0] == round(first[0]) + np.rint(first[1]).sum()
+
+
+def test_what_is_kept_of_a_scene_grows_with_its_pairs() -> None:
+    """Two numbers of each pair, one of sixteen triangles, and a handful of each tile; nothing of its blocks."""
+    costs = costs_of(BENCH, SCENES[0], 64)
+    arrays = [getattr(record, each.name) for record in (costs, costs.bins) for each in fields(record)]
+    kept = sum(each.nbytes for each in arrays if isinstance(each, np.ndarray))
+    tiles = costs.bins.columns * costs.bins.rows
+    assert kept <= 8 * (2 * costs.bins.entries + -(-costs.triangles // 16) + 6 * tiles + 2)
 
 
 def test_tiles_that_are_not_executed_are_fitted() -> None:

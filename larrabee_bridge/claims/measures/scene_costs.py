@@ -9,8 +9,9 @@ import numpy as np
 
 from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.pipeline.coverage.quads import Quads
-from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
+from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.raster.timing import together
 from larrabee_bridge.pipeline.scheduling import FrameWork, PairCosts, frame_work
 from larrabee_bridge.vpu.isa import LANES
@@ -35,8 +36,11 @@ class SceneCosts:
     draws: tuple[int, ...]
     """The first triangle of each draw."""
     triangles: int
-    rasterized: Rasterized
-    """All triangles, executed."""
+    bins: Bins
+    set_up: np.ndarray
+    """The set-up of all triangles, executed, sixteen side by side: int64[thread]."""
+    descent: np.ndarray
+    """The descents of all pairs of ``bins``, executed: int64[pair]. The blocks that came out are not kept."""
     turns: float
     """What threads of the rasterizer that take turns need of their cycles alone: of a sample of pairs."""
     counts: np.ndarray
@@ -50,16 +54,15 @@ class SceneCosts:
 
     def work(self, name: str, primset: int) -> FrameWork:
         """Return the frame in PrimSets of a size."""
-        found = self.rasterized
         set_up = np.zeros(self.triangles, np.float64)
-        set_up[::LANES] = found.set_up.cycles
+        set_up[::LANES] = self.set_up
         costs = PairCosts(
             triangle=_whole(self.turns * set_up),
-            front=_whole(self.turns * found.descent.cycles),
-            back=np.zeros(found.pairs, np.int64),
+            front=_whole(self.turns * self.descent),
+            back=np.zeros(self.bins.entries, np.int64),
             tile=self.tiles,
         )
-        return frame_work(name, found.bins, costs, primset=primset, draws=self.draws)
+        return frame_work(name, self.bins, costs, primset=primset, draws=self.draws)
 
 
 def _whole(cycles: np.ndarray) -> np.ndarray:
@@ -95,7 +98,18 @@ def _costs(frame: Frame, tile: int, other: SceneCosts | None) -> SceneCosts:
     tiles[which] = executed
     first = np.cumsum([0, *(len(draw.triangles) for draw in frame.draws)])[:-1]
     turns = sample.cycles / sample.alone
-    return SceneCosts(tuple(first.tolist()), len(triangles), found, turns, counts, tiles, which, residual)
+    return SceneCosts(
+        draws=tuple(first.tolist()),
+        triangles=len(triangles),
+        bins=bins,
+        set_up=found.set_up.cycles,
+        descent=found.descent.cycles,
+        turns=turns,
+        counts=counts,
+        tiles=tiles,
+        executed=which,
+        residual=residual,
+    )
 
 
 def _fitted(counts: np.ndarray, which: np.ndarray, executed: np.ndarray, other: SceneCosts | None) -> np.ndarray:

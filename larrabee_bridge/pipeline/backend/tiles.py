@@ -28,7 +28,7 @@ def draw_bytes(quads: Quads, samples: int, textured: bool) -> int:
     """Return how many bytes the data of a draw need beside the pixels, at most."""
     layout = constants_of(samples, 0, textured)
     triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
-    lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads)
+    lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads) + 4 * len(distinct(quads.tile))
     return layout["TRIANGLE_BYTES"] * triangles + layout["QUAD_BYTES"] * len(quads) + lists + 4 * LINE_BYTES
 
 
@@ -142,11 +142,16 @@ class TileMemory:
     def _put_lists(
         self, start: int, new: np.ndarray, address: np.ndarray, quads: Quads, layout: dict[str, int]
     ) -> tuple[np.ndarray, int]:
-        """Write triangle, count, quads, and so on, tile after tile; return where triangles begin, and the end."""
+        """Write triangle, count, quads, and so on, tile after tile; return where triangles begin, and the end.
+
+        The list of each tile ends with a word of 0: ``setup.mc`` reads the word past each quad before it looks whether
+        another one follows.
+        """
         words = layout["ENTRY_BYTES"] // 4
-        at = np.arange(len(new)) * words + 2 * np.cumsum(new)
+        lists = np.cumsum(begins_of(quads.tile))
+        at = np.arange(len(new)) * words + 2 * np.cumsum(new) + lists - 1
         begins = np.flatnonzero(new)
-        found = np.zeros(len(new) * words + 2 * len(begins), np.uint32)
+        found = np.zeros(len(new) * words + 2 * len(begins) + int(lists[-1]), np.uint32)
         found[at[begins] - 2] = address
         found[at[begins] - 1] = np.diff(np.append(begins, len(new)))
         column, row = (each % self.tile // QUAD for each in (quads.x, quads.y))
