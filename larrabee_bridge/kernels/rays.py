@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from larrabee_bridge.kernels.timing import THREADS, Timed, timed
 from larrabee_bridge.vpu.core import CoreConfig
-from larrabee_bridge.vpu.unit.program import shipped
+from larrabee_bridge.vpu.unit.program import MEMORY_BYTES, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["RayTest", "time_rays"]
 
@@ -42,4 +43,6 @@ def time_rays(triangles: int = 10, threads: int = THREADS, config: CoreConfig | 
 
 
 def _timed(triangles: int, threads: int, config: CoreConfig | None) -> Timed:
-    return timed(VectorUnit(shipped("ray.mc", TRIANGLES=triangles), threads), config)
+    # Each thread has rays of its own.
+    memory = ByteMemory(MEMORY_BYTES, threads)
+    return timed(VectorUnit(shipped("ray.mc", TRIANGLES=triangles), threads, memory), config)

@@ -61,6 +61,26 @@ def test_threads_that_meet_in_memory_are_left_to_numpy(text: str, expected: bool
     assert (results[0].memory.data == results[1].memory.data).all()
 
 
+def test_a_run_that_is_made_twice_is_counted_and_told_once(caplog) -> None:
+    """Three runs in which all threads write the same word; a fault, which numpy finds again, is no such thing."""
+    program = assemble_vector("store [0], r0\n")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            unit = VectorUnit(program, 3, engine="compiled")
+            unit.set_scalar(0, np.arange(3))
+            unit.run()
+        faulty = VectorUnit(assemble_vector("store [r1], r0\n"), 3, ByteMemory(64), engine="compiled")
+        faulty.set_scalar(1, 64)
+        with pytest.raises(MachineFault):
+            faulty.run()
+    assert native_runs(program, unit.lanes.shape).meetings == 3
+    assert native_runs(faulty.program, faulty.lanes.shape).meetings == 0
+    assert [record.getMessage() for record in caplog.records] == [
+        "note: native code cannot be run (program: groups touch the same words of memory, and one of them writes); "
+        "numpy carries out the program"
+    ]
+
+
 def test_threads_with_memories_of_their_own_never_meet() -> None:
     unit = VectorUnit(assemble_vector("store [64], r1\n"), 3, ByteMemory(128, 3))
     unit.set_scalar(1, np.array([10, 11, 12]))

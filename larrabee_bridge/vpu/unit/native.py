@@ -25,6 +25,7 @@ def group_program(program: VectorProgram, shape: Shape) -> GroupProgram:
         following=NEXT,
         stopped=STOPPED,
         begins=BasicBlocks.of(program).bounds[:-1].tolist(),
+        name=program.name,
     )
 
 

@@ -62,6 +62,7 @@ class GroupProgram:
     following: str
     stopped: int
     begins: Sequence[int]
+    name: str = "the program"
     fixed: tuple[tuple[bool, ...], ...] = field(init=False)
     """Of each part, which of its operands code is made for: all but numbers that are read when it runs."""
 

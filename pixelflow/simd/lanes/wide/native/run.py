@@ -60,6 +60,8 @@ class GroupRun:
     """Whether it was made; else nothing has changed."""
     stopped: int | None = None
     """Where the lowest group was stopped that had done too many parts: a branch back. None without one."""
+    meets: bool = False
+    """Whether it was given up because groups touch the same words of memory, and one of them writes."""
 
 
 GroupNoted = Callable[[GroupNote], None]
@@ -75,6 +77,8 @@ class GroupRuns:
         self._is_native = True
         self._is_told = False
         """Whether the log says that a memory is too large."""
+        self.meetings = 0
+        """Runs that were given up because groups touch the same words: whatever comes of them is made a second time."""
         self._frames: dict[frozenset[int], GroupFrame] = {}
         self._functions: dict[tuple[frozenset[int], int, bool], Native] = {}
 
@@ -90,7 +94,8 @@ class GroupRuns:
 
         ``noted`` is called with what was carried out, as ``noting`` says, once it is known that all is right and
         registers and memory are as the run leaves them. Where no native code can be made, a warning of the logger says
-        why, once; where it cannot be run this time, each time. Raises what ``noted`` raises.
+        why, once, as it does where groups meet in memory; where it cannot be run this time, each time. Raises what
+        ``noted`` raises.
         """
         if not self._is_native or not self.program.parts:
             return GroupRun(False)
@@ -104,7 +109,11 @@ class GroupRuns:
         except Exception as error:  # what is not supported, and whatever LLVM, the loader or the disk find wrong
             _tell("run" if self._is_native else "made", error)
             return GroupRun(False)
-        return run.outcome()
+        outcome = run.outcome()
+        self.meetings += outcome.meets
+        if outcome.meets and self.meetings == 1:
+            _tell("run", f"{self.program.name}: groups touch the same words of memory, and one of them writes")
+        return outcome
 
     def code(self, varying: frozenset[int], noting: int, tracked: bool) -> tuple[GroupFrame, Native]:
         """Return the layout of frames and the native code; what cannot be made once is not tried again."""
@@ -205,7 +214,7 @@ class _Run:
                 raise
             if not isinstance(error, _NotRightError):
                 _tell("run", error)
-            return GroupRun(False)
+            return GroupRun(False, meets=isinstance(error, _MeetingError))
         result = GroupRun(True, int(self.frames[min(self.stopped), 1]) if self.stopped else None)
         # From here on all is as the run leaves it, whoever takes notes: they are made again on what was there before.
         self.lanes.set_values(values)
@@ -294,8 +303,10 @@ class _Run:
                 addresses = [share.record.ctypes.data for share in going]
                 with ThreadPoolExecutor(len(going)) as pool:
                     results = list(pool.map(self.function, addresses))
-            if any(status in (Status.FAULT, Status.CONFLICT) for status in results):
+            if Status.FAULT in results:  # which numpy finds again, and words
                 raise _NotRightError
+            if Status.CONFLICT in results:
+                raise _MeetingError
             for share, status in zip(going, results, strict=True):
                 if share.note is not None and (status == Status.FULL or not goes_on):
                     yield self._note(share, share.note)
@@ -316,8 +327,12 @@ class _Run:
         for at, table in enumerate(tables):
             for other in tables[at + 1 :]:
                 if (((table | other) & _WRITTEN != 0) & (table != 0) & (other != 0)).any():
-                    raise _NotRightError
+                    raise _MeetingError
 
 
 class _NotRightError(Exception):
     """What was carried out may not be what all groups side by side would have done."""
+
+
+class _MeetingError(_NotRightError):
+    """Groups have touched the same words of memory, and one has written."""
