@@ -19,6 +19,9 @@ pytestmark = pytest.mark.skipif(choose("compiled").note is not None, reason="nee
 
 LIMIT, SHORT = 20_000, 40
 """Instructions of a thread; every seventh program has so few that loops do not end."""
+HASTE = 1 << 62
+LEVELS = (0, HASTE, HASTE, HASTE, 0, HASTE, HASTE, 1)
+"""After how many parts programs are compiled with care."""
 X86 = platform.machine() in ("x86_64", "AMD64")
 PROCESSORS = [None, ("x86-64", 16), ("x86-64-v3", 32)]
 
@@ -47,11 +50,15 @@ class Runs:
         self._patch, self._run = monkeypatch, run
 
     def vary(self, seed: int) -> None:
-        """Share among threads of the host from the first instruction on, and keep few words of notes, now and then."""
+        """Share among threads of the host from the first instruction on, and keep few words of notes, now and then.
+
+        A quarter is compiled with care, an eighth in haste for the first group only, and the others in haste.
+        """
         self._patch.setattr(self._run, "_SHARE_FROM", 4_000_000 if seed % 5 else 0)
         self._patch.setattr(self._run, "_PROBE", 32 if seed % 5 else 2)
         self._patch.setattr(self._run, "_NOTE_WORDS", 1 << 22 if seed % 4 else 16)
         self._patch.setattr(self._run, "_HELD_WORDS", 1 << 24 if seed % 8 else 50)
+        self._patch.setattr(self._run, "_CAREFUL_FROM", LEVELS[seed // 3 % len(LEVELS)])
 
 
 @pytest.fixture(params=PROCESSORS, ids=["host", "SSE2", "AVX2"])

@@ -290,6 +290,33 @@ def test_code_is_shared_by_programs_that_differ_in_constants_only(tmp_path) -> N
     assert [each.stat().st_mtime_ns for each in tmp_path.iterdir()] == [written]
 
 
+def test_what_is_carried_out_often_is_compiled_with_care(tmp_path, monkeypatch) -> None:
+    """203 parts a group: from the second run on 64 groups have carried out 20,000, of which the first two show it."""
+    from larrabee_bridge.vpu.unit.native import group_program
+    from pixelflow.simd.lanes.compiled.llvm.cache import Cache
+    from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
+    from pixelflow.simd.lanes.wide.native import run
+    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
+    from pixelflow.simd.lanes.wide.native.run import GroupRuns
+
+    monkeypatch.setattr(run, "_CAREFUL_FROM", 20_000)
+    program = group_program(counting("compiled").program, thread_shape(64))
+    runs = GroupRuns(program, made_by=CodeBuilder(toolchain(), Cache(tmp_path)))
+
+    def kept_after_a_run(runs: GroupRuns) -> list[bool]:
+        expected, unit = counting("rows"), counting("compiled")
+        expected.run()
+        assert runs.run(unit.lanes, 10_000).is_done
+        assert seen(unit) == seen(expected)
+        return sorted("hasty" in each.name for each in tmp_path.iterdir())
+
+    assert [kept_after_a_run(runs) for _ in range(2)] == [[True], [False, True]]
+    # Whoever comes next takes what was compiled with care.
+    for each in tmp_path.glob("*hasty*"):
+        each.unlink()
+    assert kept_after_a_run(GroupRuns(program, made_by=CodeBuilder(toolchain(), Cache(tmp_path)))) == [False]
+
+
 def test_engines_have_the_names_that_they_have_everywhere() -> None:
     program = assemble_vector("halt\n")
     assert ENGINES == ("rows", "compiled")

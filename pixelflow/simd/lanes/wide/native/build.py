@@ -1,16 +1,20 @@
-"""Native code of programs: translated and compiled once for each way to run them, kept in the process and on disk."""
+"""Native code of programs: translated and compiled once for each way to run them, kept in the process and on disk.
+
+Programs are compiled in haste, which takes a third of the time; who carries out much of one asks for it with care.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
 from pixelflow.simd.lanes.compiled.llvm.cache import Cache, folder
-from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, Toolchain, toolchain
+from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, HASTY, Toolchain, toolchain
 from pixelflow.simd.lanes.compiled.llvm.toolchain import __file__ as toolchain_file
 from pixelflow.simd.lanes.form import Form
 from pixelflow.simd.lanes.form.steps import __file__ as form_file
@@ -37,30 +41,34 @@ class CodeBuilder:
         self._making = Lock()
         """Held by whoever makes a function: runs may be made in several threads."""
 
-    def function(self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> Native:
-        """Return the function of a program.
+    def function(
+        self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int, level: int = CAREFUL
+    ) -> Native:
+        """Return the function of a program, compiled at a level or with care where that was done before.
 
         Raises Unsupported for what native code is not made for, and whatever LLVM or the loader find wrong.
         """
         key = self._key(program, frame, noting, tracked, line_bits)
         with self._making:
-            found = self._made.get(key)
-            if found is None:
-                address = self._fetched(key)
-                if address is None:
-                    text = translated(program, frame, noting, tracked, line_bits)
-                    code = self.tools.compile([text], CAREFUL, promotes=True)
-                    (address,) = self.tools.load(code, [_NAME])
-                    self._kept.put(key, code)
-                found = self._made[key] = _NATIVE(address)
-        return found
+            for each in dict.fromkeys((CAREFUL, level)):
+                found = self._known(_at(key, each))
+                if found is not None:
+                    return found
+            text = translated(program, frame, noting, tracked, line_bits)
+            code = self.tools.compile([text], level, promotes=True)
+            (address,) = self.tools.load(code, [_NAME])
+            self._kept.put(_at(key, level), code)
+            made = self._made[_at(key, level)] = _NATIVE(address)
+        return made
 
-    def _fetched(self, key: str) -> int | None:
-        code = self._kept.get(key)
-        try:
-            return None if code is None else self.tools.load(code, [_NAME])[0]
-        except RuntimeError:
-            return None
+    def _known(self, key: str) -> Native | None:
+        """Return what was made before, by this process or another one."""
+        found = self._made.get(key)
+        code = self._kept.get(key) if found is None else None
+        if code is not None:
+            with suppress(RuntimeError):
+                found = self._made[key] = _NATIVE(self.tools.load(code, [_NAME])[0])
+        return found
 
     def _key(self, program: GroupProgram, frame: GroupFrame, noting: int, tracked: bool, line_bits: int) -> str:
         parts = [
@@ -70,6 +78,10 @@ class CodeBuilder:
         flow = program.branches, program.addresses, program.following, program.stopped, program.begins
         told = f"{parts} {flow} {program.shape.group} {frame} {noting} {tracked} {line_bits}"
         return hashlib.sha256(f"{_lowering()} {self.tools.identity} {told}".encode()).hexdigest()
+
+
+def _at(key: str, level: int) -> str:
+    return f"{key}-hasty" if level == HASTY else key
 
 
 @lru_cache(maxsize=4096)

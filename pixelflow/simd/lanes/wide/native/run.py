@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, HASTY
 from pixelflow.simd.lanes.compiled.threads.team import usable_threads
 from pixelflow.simd.lanes.wide.native.build import CodeBuilder, Native, builder
 from pixelflow.simd.lanes.wide.native.layout import GroupFrame
@@ -34,6 +35,8 @@ _SHARE_FROM = 4_000_000
 """Steps of the rest of a run from which on several threads share it: some ten milliseconds."""
 _PROBE = 32
 """The share of the groups, one in so many, that shows how long the others may take."""
+_CAREFUL_FROM = 8_000_000
+"""Steps of a program, those of earlier runs among them, from which on it is compiled with care."""
 _MOST_BYTES = 1 << 31
 """Of a memory, or more: addresses are signed numbers to the host."""
 _MOST_PARTS = (1 << 63) - 1
@@ -80,7 +83,9 @@ class GroupRuns:
         self.meetings = 0
         """Runs that were given up because groups touch the same words: whatever comes of them is made a second time."""
         self._frames: dict[frozenset[int], GroupFrame] = {}
-        self._functions: dict[tuple[frozenset[int], int, bool], Native] = {}
+        self._functions: dict[tuple[frozenset[int], int, bool, int], Native] = {}
+        self._carried_out = 0
+        """Parts that groups have carried out in all runs."""
 
     def run(
         self,
@@ -129,14 +134,19 @@ class GroupRuns:
             self._frames[varying] = GroupFrame.of(self.program, varying)
         return self._frames[varying]
 
-    def function(self, varying: frozenset[int], noting: int, tracked: bool) -> Native:
-        """Return the native code."""
-        key = varying, noting, tracked
+    def function(self, varying: frozenset[int], noting: int, tracked: bool, expected: int = 0) -> Native:
+        """Return the native code; ``expected`` is how many parts are likely to be carried out now."""
+        level = CAREFUL if self._carried_out + expected >= _CAREFUL_FROM else HASTY
+        key = varying, noting, tracked, level
         if key not in self._functions:
             self._functions[key] = self._builder.function(
-                self.program, self.frame(varying), noting, tracked, self._line_bits
+                self.program, self.frame(varying), noting, tracked, self._line_bits, level
             )
         return self._functions[key]
+
+    def spend(self, parts: int) -> None:
+        """Count parts that groups have carried out."""
+        self._carried_out += parts
 
     @property
     def line_bits(self) -> int:
@@ -184,6 +194,7 @@ class _Run:
         )
         shared = self.memory.sets == 1 and self.groups > 1
         self.tracked = shared and self.program.writes_memory
+        self.varying = varying
         self.frame, self.function = runs.code(varying, noting, self.tracked)
         self.literals = np.array([*self.program.literals, 0], np.uint32)
         self.reserve = most_words(self.program, noting)
@@ -207,6 +218,7 @@ class _Run:
                     held = None  # too many to keep: they are made again
             notes = None if held is None else [self._joined(held)] if held else []
             values = self.frame.taken(self.frames)
+            self.runs.spend(self._done(self.groups))
         except BaseException as error:
             if before is not None:
                 data[:] = before
@@ -242,14 +254,14 @@ class _Run:
         self.frames = self.frame.filled(self.values, self.groups)
         self.stopped = []
         alone = self._share(0, self.groups)
-        if self.threads == 1 or self.groups < 2:
+        if self.groups < 2:
             yield from self._carried_out([alone], self.groups)
             return
         probe = -(-self.groups // _PROBE)
         yield from self._carried_out([alone], probe, goes_on=True)
-        done = int(self.frames[:probe, 2:4].copy().view(np.uint64).sum())
-        rest = self.groups - probe
-        if done * rest < _SHARE_FROM * probe:
+        done, rest = self._done(probe), self.groups - probe
+        self.function = self.runs.function(self.varying, self.noting, self.tracked, done * self.groups // probe)
+        if self.threads == 1 or done * rest < _SHARE_FROM * probe:
             yield from self._carried_out([alone], self.groups)
             return
         # The first one goes on with the table that it has.
@@ -257,6 +269,10 @@ class _Run:
         others = [self._share(first, past) for first, past in pairwise(edges[1:])]
         yield from self._carried_out([alone, *others], edges[1])
         self._compare([share.table for share in (alone, *others) if share.table is not None])
+
+    def _done(self, groups: int) -> int:
+        """Return how many parts the first groups have carried out."""
+        return int(self.frames[:groups, 2:4].copy().view(np.uint64).sum())
 
     def _share(self, first: int, past: int) -> _Share:
         table = np.zeros(self.memory.size // 4 + 1, np.uint32) if self.tracked else None
