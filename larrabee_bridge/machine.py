@@ -12,7 +12,6 @@ from larrabee_bridge.thread_events import ThreadEvents
 from larrabee_bridge.vpu.core import CORE_MHZ, Core, CoreConfig, take_turns
 from larrabee_bridge.vpu.core.vector_run import VectorRun
 from larrabee_bridge.vpu.unit import TARGET, RunNote, VectorProgram, VectorUnit
-from larrabee_bridge.vpu.unit.engines import engine_in_use
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
@@ -32,7 +31,7 @@ def run_program(
     bus: Bus | None = None,
     threads: int = 1,
     per_core: int | None = None,
-    engine: str | None = None,
+    engine: str = AUTO,
 ) -> VectorRun:
     """Run a program by ``threads`` threads, r0 holding each one's number; time cores of ``per_core`` threads as well.
 
@@ -78,10 +77,16 @@ def _draw(
     # Only who draws waits for these imports.
     from larrabee_bridge.pipeline.frame import draw_on_larrabee
 
-    with engine_in_use(engine):
-        return draw_on_larrabee(
-            frame, parts=parts, config=config, fronts=fronts, tile=tile, core_mhz=core_mhz, progress=progress
-        )
+    return draw_on_larrabee(
+        frame,
+        parts=parts,
+        config=config,
+        fronts=fronts,
+        tile=tile,
+        core_mhz=core_mhz,
+        progress=progress,
+        engine=engine,
+    )
 
 
 MACHINE = MachineRecord(

@@ -93,7 +93,7 @@ def by_degrees(patches: Sequence[Patch]) -> list[list[int]]:
 
 
 def mesh_on_larrabee(
-    patches: Sequence[Patch], samples: int, *, config: CoreConfig | None = None
+    patches: Sequence[Patch], samples: int, *, config: CoreConfig | None = None, engine: str = AUTO
 ) -> tuple[Mesh, tuple[Tessellated, ...]]:
     """Tessellate patches on one core and weld their samples; return the mesh, and each run: one a pair of degrees.
 
@@ -103,7 +103,8 @@ def mesh_on_larrabee(
     runs = []
     for group in by_degrees(patches):
         members = [patches[number] for number in group]
-        run = tessellate_on_vpu(np.stack([patch.points32 for patch in members]), samples, config=config)
+        nets = np.stack([patch.points32 for patch in members])
+        run = tessellate_on_vpu(nets, samples, config=config, engine=engine)
         assert run.normals is not None  # unless one asks for none
         runs.append(run)
         reference = evaluate(np.stack([patch.points for patch in members]), samples)

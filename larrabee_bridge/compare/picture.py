@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from larrabee_bridge.compare.bezier import mesh_on_larrabee
 from larrabee_bridge.compare.vertices import FromVertices, project_on_larrabee
 from larrabee_bridge.kernels.bezier import Tessellated
-from larrabee_bridge.vpu.unit.engines import engine_in_use
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.lanes import AUTO
@@ -26,25 +25,27 @@ def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     """
     if order.projection != "vpu":
         return draw_scene(order)
-    with engine_in_use(str(order.told.get("engine", AUTO))):
-        return _by_vector_unit(order)
+    return _by_vector_unit(order)
 
 
 def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     runs: list[Tessellated] = []
     config, tell = order.told["config"], order.source.progress
+    engine = str(order.told.get("engine", AUTO))
 
     def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
         if tell is not None:
             tell(f"larrabee: {len(patches)} patches of {samples}x{samples} samples")
-        mesh, found = mesh_on_larrabee(patches, samples, config=config)
+        mesh, found = mesh_on_larrabee(patches, samples, config=config, engine=engine)
         runs.extend(found)
         return mesh
 
     scene = order.load(mesher)
     if not scene.bodies:
         raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
-    vertices = project_on_larrabee(scene.frame, scene.bodies, scene.view, tile=order.told["tile"], config=config)
+    vertices = project_on_larrabee(
+        scene.frame, scene.bodies, scene.view, tile=order.told["tile"], config=config, engine=engine
+    )
     cycles = sum(run.timing.core for run in runs)
     by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation
     before = PriorWork(by, _projection(vertices), _facts(vertices))

@@ -15,6 +15,7 @@ from larrabee_bridge.pipeline.frame.renderer import PRIMSET
 from larrabee_bridge.pipeline.front_end import FrontEndResult, FrontEndSetting, run_front_end
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import TEXEL, Frame, ScreenTriangles
+from pixelflow.simd.lanes.choice import AUTO
 from tessellation.picture import Offset, Standpoint, View, clip_matrix, lit_corners, widened_for_floats
 from tessellation.scenes import Body, texture_coordinates
 
@@ -36,7 +37,13 @@ class FromVertices:
 
 
 def project_on_larrabee(
-    frame: Frame, bodies: Sequence[Body], view: View, *, tile: int = 64, config: CoreConfig | None = None
+    frame: Frame,
+    bodies: Sequence[Body],
+    view: View,
+    *,
+    tile: int = 64,
+    config: CoreConfig | None = None,
+    engine: str = AUTO,
 ) -> FromVertices:
     """Take the bodies of a frame's first draws from their vertices, in float32, to the screen; their states stay.
 
@@ -58,6 +65,7 @@ def project_on_larrabee(
             matrix,
             FrontEndSetting(frame.width, frame.height, tile, PRIMSET, samples=frame.samples),
             config=config,
+            engine=engine,
         )
         draws[number] = replace(draws[number], triangles=_with_texels(front, body))
         offset = offset.with_other(_offset(front, body, standpoint))

@@ -14,6 +14,7 @@ from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["LARGEST_DEGREE", "Tessellated", "bernstein", "tessellate_on_vpu"]
@@ -65,6 +66,7 @@ def tessellate_on_vpu(
     normals: bool = True,
     threads: int = THREADS,
     config: CoreConfig | None = None,
+    engine: str = AUTO,
 ) -> Tessellated:
     """Evaluate control nets [patch, m+1, n+1, xyz] at ``samples`` x ``samples`` parameters on the threads of a core.
 
@@ -89,7 +91,7 @@ def tessellate_on_vpu(
     memory = ByteMemory(4 * (start + weights.size + threads * room))
     words = memory.data.view(np.float32).reshape(-1)
     words[start : start + weights.size] = weights.reshape(-1)
-    unit = VectorUnit(program, threads, memory)
+    unit = VectorUnit(program, threads, memory, engine)
     origins = start + weights.size + room * np.arange(threads)
     for origin, part in zip(origins, parts, strict=True):
         words[origin : origin + len(part) * net_words] = _packed(nets[part], lines).reshape(-1)

@@ -10,6 +10,7 @@ from larrabee_bridge.pipeline.backend.programs import TileStage, program_of, sta
 from larrabee_bridge.vpu.core import Core, CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["THREADS", "Accounts"]
@@ -27,6 +28,7 @@ class Accounts:
 
     tiles: int
     config: CoreConfig
+    engine: str = AUTO
     cycles: np.ndarray = field(init=False)
     """int64[tile, thread]."""
     issuing: np.ndarray = field(init=False)
@@ -77,7 +79,7 @@ class Accounts:
         order = np.argsort(-work, kind="stable")
         for start in range(0, len(order), _TOGETHER):
             these = order[start : start + _TOGETHER]
-            unit = VectorUnit(program, len(these), memory)
+            unit = VectorUnit(program, len(these), memory, self.engine)
             core = Core(program, len(these), self.config, parts)
             for register, values in scalars.items():
                 unit.set_scalar(register, values[these])

@@ -24,6 +24,7 @@ from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.config.param import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.choice import AUTO
 
 __all__ = ["render_back_end"]
 
@@ -51,6 +52,7 @@ def render_back_end(
     every_tile: bool = False,
     layers: int = 16,
     length: int = 0,
+    engine: str = AUTO,
 ) -> BackEnd:
     """Draw a frame tile by tile.
 
@@ -58,8 +60,9 @@ def render_back_end(
     integers. ``cleared`` says that the first command of the frame is a clear, else the background is read from memory.
     Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared too. Sorted draws
     keep up to ``layers`` fragments for each sample, 1 to 64. ``length`` more vector operations stand in every shader,
-    which change nothing but its cost. Raises InputError for a tile that does not exist, for more layers than there is
-    room for, and for quads that are none of this frame: of other tiles, samples or triangles.
+    which change nothing but its cost. ``engine`` carries the programs out. Raises InputError for a tile that does not
+    exist, for more layers than there is room for, and for quads that are none of this frame: of other tiles, samples or
+    triangles.
     """
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
@@ -73,7 +76,7 @@ def render_back_end(
     check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
     found = [_by_tile(_quads(frame, number, quads, tile)) for number in range(len(frame.draws))]
-    accounts = Accounts(columns * rows, config)
+    accounts = Accounts(columns * rows, config, engine)
     unit = TileTextureUnit(columns * rows, texture or TextureConfig())
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     run = _Run(frame, tile, columns, layers if sorts else 0, length, accounts, unit, cleared)

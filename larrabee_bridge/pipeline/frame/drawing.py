@@ -15,6 +15,7 @@ from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_tra
 from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.lanes.choice import AUTO
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
 
@@ -32,6 +33,7 @@ def draw_on_larrabee(
     core_mhz: float = CORE_MHZ,
     layers: int = 16,
     progress: Callable[[str], None] | None = None,
+    engine: str = AUTO,
 ) -> DrawnFrame:
     """Draw a frame on ``parts`` cores side by side; raises InputError for a tile that does not exist.
 
@@ -42,7 +44,7 @@ def draw_on_larrabee(
     if progress is not None:
         progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
     bins = [None if front is None else front.bins for front in fronts] or None
-    run = render_on_larrabee(frame, tile=tile, bins=bins, config=config, layers=layers)
+    run = render_on_larrabee(frame, tile=tile, bins=bins, config=config, layers=layers, engine=engine)
     return side_of(run, parts, core_mhz, fronts)
 
 

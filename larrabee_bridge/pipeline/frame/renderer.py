@@ -19,6 +19,7 @@ from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.drawing import Draw, Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.lanes.choice import AUTO
 
 __all__ = ["LarrabeeRun", "merged", "render_on_larrabee"]
 
@@ -86,6 +87,7 @@ def render_on_larrabee(
     cleared: bool = True,
     keep_depth: bool = False,
     layers: int = 16,
+    engine: str = AUTO,
 ) -> LarrabeeRun:
     """Draw a frame.
 
@@ -111,12 +113,16 @@ def render_on_larrabee(
         found = bins[number] if bins is not None else None
         if found is None and rule is not BinRule.COVERED:
             found = bin_triangles(triangles, *size, tile, rule)
-        rasters.append(rasterize(triangles, *size, tile=tile, samples=frame.samples, bins=found, config=config))
+        rasters.append(
+            rasterize(triangles, *size, tile=tile, samples=frame.samples, bins=found, config=config, engine=engine)
+        )
         sets = -(-len(triangles) // primset)
         taken = [sequence % cores for sequence in range(sets)] if isinstance(cores, int | np.integer) else cores
         return merged(rasters[-1].quads(), rasters[-1].bins, len(triangles), primset, taken)
 
-    back_end = render_back_end(frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers)
+    back_end = render_back_end(
+        frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers, engine=engine
+    )
     return LarrabeeRun(frame, tile, tuple(rasters), back_end, cleared, keep_depth)
 
 

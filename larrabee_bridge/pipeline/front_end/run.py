@@ -14,6 +14,7 @@ from larrabee_bridge.pipeline.front_end.stages import StageCost, Stages
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.drawing import ScreenTriangles
+from pixelflow.simd.lanes.choice import AUTO
 
 __all__ = ["FrontEndResult", "run_front_end"]
 
@@ -66,6 +67,7 @@ def run_front_end(
     *,
     turns: bool = False,
     config: CoreConfig | None = None,
+    engine: str = AUTO,
 ) -> FrontEndResult:
     """Shade, assemble, cull and bin a mesh on the vector unit, PrimSet after PrimSet.
 
@@ -81,7 +83,7 @@ def run_front_end(
     primset = setting.primset
     count = len(mesh.corners)
     sizes = np.minimum(primset, count - np.arange(0, count, primset))
-    stages = Stages(len(sizes), config, turns=turns)
+    stages = Stages(len(sizes), config, turns=turns, engine=engine)
     many = _side_by_side(mesh, setting)
     parts = [
         carry_out(mesh, setting, stages, number * primset, sizes[number : number + many], number)

@@ -13,6 +13,7 @@ from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["Place", "StageCost", "Stages", "program_of"]
@@ -48,8 +49,10 @@ class Stages:
     ``config.caches`` and ``turns``.
     """
 
-    def __init__(self, primsets: int, config: CoreConfig | None = None, *, turns: bool = False) -> None:
-        self.primsets, self.config, self.turns = primsets, config or CoreConfig(), turns
+    def __init__(
+        self, primsets: int, config: CoreConfig | None = None, *, turns: bool = False, engine: str = AUTO
+    ) -> None:
+        self.primsets, self.config, self.turns, self.engine = primsets, config or CoreConfig(), turns, engine
         self.costs: dict[str, StageCost] = {}
         """By the name of the stage."""
 
@@ -68,7 +71,8 @@ class Stages:
         """
         if not len(primset):
             return None
-        unit, core = VectorUnit(program, len(primset), memory), Core(program, len(primset), self.config)
+        unit = VectorUnit(program, len(primset), memory, self.engine)
+        core = Core(program, len(primset), self.config)
         for name, laid in (floats or {}).items():
             start = program.range(name).start
             memory.data[0, start : start + laid.nbytes] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)

@@ -18,6 +18,7 @@ from larrabee_bridge.pipeline.raster.runs import Counted, Descent, SetUp
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.lanes.choice import AUTO
 
 __all__ = ["Blocks", "Rasterized", "Scan", "rasterize", "sampled_bins"]
 
@@ -106,14 +107,15 @@ def rasterize(
     scan: Scan = "instruction",
     small: int = SMALL,
     batch: int = BATCH,
+    engine: str = AUTO,
 ) -> Rasterized:
     """Rasterize triangles on a screen of ``width`` x ``height`` pixels, in tiles of ``tile`` pixels.
 
     ``bins`` say which tiles each triangle is tried in (too many cost time, too few lose pixels); by default those in
     which it covers a sample. ``scan="loop"`` does without the scalar bit scan, and ``batch`` threads are simulated side
-    by side. Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32
-    bits), for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile or screen, or
-    of triangles that are not there.
+    by side, on ``engine``. Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values
+    do not fit 32 bits), for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile
+    or screen, or of triangles that are not there.
     """
     _check(tile, samples, scan, batch)
     config = config or CoreConfig()
@@ -124,7 +126,7 @@ def rasterize(
             else sampled_bins(triangles, width, height, tile)
         )
     _check_bins(bins, len(triangles), width, height, tile)
-    set_up = SetUp(triangles, tile, samples, small, config)
+    set_up = SetUp(triangles, tile, samples, small, config, engine)
     descent = Descent(set_up, bins, (width, height), scan == "instruction", batch)
     pair, place, size, masks = descent.blocks
     number = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))[pair]

@@ -13,6 +13,7 @@ from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import SAMPLES, ScreenTriangles
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["Counted", "Descent", "SetUp", "uncut"]
@@ -71,15 +72,22 @@ class SetUp:
     """The edges of triangles, worked out by `setup.mc`."""
 
     def __init__(
-        self, triangles: ScreenTriangles, tile: int, samples: int, small: int, config: CoreConfig | None
+        self,
+        triangles: ScreenTriangles,
+        tile: int,
+        samples: int,
+        small: int,
+        config: CoreConfig | None,
+        engine: str = AUTO,
     ) -> None:
-        self.tile, self.samples, self.config = tile, samples, config
+        self.tile, self.samples, self.config, self.engine = tile, samples, config, engine
         self.fields = Fields(samples)
         places = {f"{axis}{number}": at[k] // 16 for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
         self.program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
         groups = -(-len(triangles) // LANES)
         memory = ByteMemory(_FIRST + groups * (_CORNERS + self.fields.size))
-        unit, core = VectorUnit(self.program, max(groups, 1), memory), Core(self.program, max(groups, 1), config)
+        threads = max(groups, 1)
+        unit, core = VectorUnit(self.program, threads, memory, engine), Core(self.program, threads, config)
         corners = np.zeros((groups * LANES, 6), np.int64)
         corners[: len(triangles)] = triangles.corners.reshape(-1, 6)
         here = corners.reshape(groups, LANES, 6).transpose(0, 2, 1).astype(np.int32)
@@ -186,7 +194,8 @@ class Descent:
         table = words[places.pairs // 4 :][: 4 * threads].reshape(threads, 4)
         table[:, 0], table[:, 1] = places.fields + columns, places.tiles + self.tile[which] * _TILE_BYTES
         table[:, 2], table[:, 3] = partial, full
-        unit, core = VectorUnit(program, threads, self.memory), Core(program, threads, set_up.config)
+        unit = VectorUnit(program, threads, self.memory, set_up.engine)
+        core = Core(program, threads, set_up.config)
         unit.set_scalar(0, places.pairs + _PAIR_BYTES * np.arange(threads))
         unit.set_scalar(14, places.scratch + _Places.SCRATCH * np.arange(threads))
         if self.recorded:

@@ -17,6 +17,7 @@ from larrabee_bridge.vpu.unit.note import BasicBlocks, NoteSubscriber
 from larrabee_bridge.vpu.unit.note_taking import NoteTaking
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.errors import Fault, InputError, MachineFault
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.shape import Shape
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
@@ -48,9 +49,9 @@ class VectorUnit:
     """Threads of one program with their registers, and the memory that they share or have each for themselves."""
 
     def __init__(
-        self, program: VectorProgram, threads: int = 1, memory: ByteMemory | None = None, engine: str | None = None
+        self, program: VectorProgram, threads: int = 1, memory: ByteMemory | None = None, engine: str = AUTO
     ) -> None:
-        """``engine`` is one of `engines.ENGINES` or ``auto``, None for the one in use; all give the same bits."""
+        """``engine`` is one of `engines.ENGINES` or ``auto``; all give the same bits."""
         self.program, self.threads = program, threads
         self.engine = engine_for_threads(engine)
         self.memory = memory or ByteMemory(1 << 16)
