@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from larrabee_bridge.compare.bezier import mesh_on_larrabee
-from larrabee_bridge.compare.vertices import FromVertices, project_on_larrabee
-from larrabee_bridge.kernels.bezier import Tessellated
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import UsageError
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Json, Report
 from tessellation import Mesh, Patch
 from tessellation.scenes import PictureOrder, PriorWork, Scene, draw_picture, draw_scene
+
+if TYPE_CHECKING:
+    from larrabee_bridge.compare.vertices import FromVertices
+    from larrabee_bridge.kernels.bezier import Tessellated
 
 __all__ = ["vector_picture"]
 
@@ -29,6 +31,10 @@ def vector_picture(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
 
 
 def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
+    # Only who projects on the vector unit waits for these imports.
+    from larrabee_bridge.compare.bezier import mesh_on_larrabee
+    from larrabee_bridge.compare.vertices import project_on_larrabee
+
     runs: list[Tessellated] = []
     config, tell = order.told["config"], order.source.progress
     engine = str(order.told.get("engine", AUTO))

@@ -1,4 +1,4 @@
-"""PixelFlow as a machine: its record, runs of programs on a node, frames on nodes that share the triangles, options."""
+"""PixelFlow as a machine: its record, runs of programs on a node, frames on nodes that share the triangles."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
 from pixelflow.node import Node, Run
 from pixelflow.observe.stats import Collector, RunStatistics
-from pixelflow.simd.commands import MachineCommands, MachineDrawing, MachineOption, ProjectionChoice, whole_number
 from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+from tessellation.commands import COMMANDS, MOST_NODES
 
 if TYPE_CHECKING:
     from tessellation.rendering import Rendering
 
-__all__ = ["COMMANDS", "MACHINE", "draw_on_pixelflow", "run_on_node"]
+__all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
 
 
 def run_on_node(
@@ -131,39 +131,11 @@ def _traffic(drawn: Sequence[Rendering], regions: int, config: NodeConfig) -> di
     return found
 
 
-_MOST_NODES = 40
-
-
-def _nodes(text: str) -> int:
-    if (value := whole_number(text)) > _MOST_NODES:
-        raise ValueError(f"expected 1 to {_MOST_NODES} nodes, as a machine has; found {text[:40]!r}")
-    return value
-
-
-_NODES = "PixelFlow's nodes that share the triangles; their pictures are merged by depth (default: 1)"
-
-COMMANDS = MachineCommands(
-    MachineDrawing(
-        "PixelFlow",
-        options=(MachineOption("--nodes", "parts", _NODES, _nodes, metavar="N"),),
-        projections=(ProjectionChoice("emc", "the EMCs, samples of patches", "EMCs are PixelFlow's"),),
-        picture="tessellation.rendering.picture:picture_by_nodes",
-        require="tessellation.rendering.picture:refused_early",
-        compared=True,
-        block="regions of 128x64 pixels",
-        ways="to and from the nodes",
-    ),
-    examples=(
-        "pixelflow render teapot --samples 4 --size 256x192 -o teapot.png",
-        "pixelflow render enneper --samples 5 --size 128x96 --flat --nodes 2 -o out.png",
-        "pixelflow render enneper --samples 4 --size 96x64 --projection emc -o out.png",
-    ),
-)
 MACHINE = MachineRecord(
     name="pixelflow",
     title="PixelFlow",
     part="node",
-    most_parts=_MOST_NODES,
+    most_parts=MOST_NODES,
     target=PIXELFLOW,
     configuration=NodeConfig,
     clock_mhz=lambda config: config.clock_mhz,

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from larrabee_bridge.compare import tessellate_on_both
+from larrabee_bridge.compare.bezier import tessellate_on_both
 from larrabee_bridge.pipeline.frame import draw_on_larrabee, side_of, work_of
 from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
 from pixelflow.simd.drawing import Blend, Draw, Frame, State, draw_frame, snap

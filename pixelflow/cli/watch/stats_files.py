@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import IO
 
@@ -12,14 +13,35 @@ from pixelflow import __version__
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.config import Effective
-from pixelflow.observe.stats import SCHEMA, RunStatistics
+from pixelflow.observe.stats import SCHEMA, Collector, RunStatistics
+from pixelflow.simd.observe import Bus
 
-__all__ = ["check_stats_name", "write_stats"]
+__all__ = ["StatsFiles"]
 
 _COLUMNS = ("run", "program", "program_sha256", "config_sha256", "engine", "reason", "statistic", "unit", "value")
 
 
-def check_stats_name(path: str) -> None:
+class StatsFiles:
+    """The statistics of the runs of nodes, and the files that they go to."""
+
+    def __init__(self, paths: Sequence[str], effective: Effective) -> None:
+        """Raise UsageError unless each name says JSON or CSV, InputError where it could not be written."""
+        for path in paths:
+            _check_name(path)
+        self._paths, self._effective, self._collector = paths, effective, Collector()
+
+    def attach(self, bus: Bus) -> None:
+        """Listen to a node's bus, before its runs."""
+        self._collector.attach(bus)
+
+    def writers(self) -> Iterator[Callable[[], None]]:
+        """Yield what writes each file; nothing where no run has begun."""
+        if self._collector.runs:
+            for path in self._paths:
+                yield partial(_write, path, self._collector.runs, self._effective)
+
+
+def _check_name(path: str) -> None:
     """Raise UsageError unless the name says JSON or CSV, InputError where it could not be written."""
     if path == STANDARD_STREAM:
         raise UsageError("--stats -", "standard output has the report", "name a file: --stats F.json or --stats F.csv")
@@ -28,7 +50,7 @@ def check_stats_name(path: str) -> None:
     check_writable(path)
 
 
-def write_stats(path: str, runs: Sequence[RunStatistics], effective: Effective) -> None:
+def _write(path: str, runs: Sequence[RunStatistics], effective: Effective) -> None:
     """Write the statistics of runs; one file holds all passes of a tessellation."""
     with output_file(path) as stream:
         _WRITERS[PurePath(path).suffix](stream, runs, effective)
