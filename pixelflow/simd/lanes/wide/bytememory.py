@@ -33,7 +33,16 @@ class ByteMemory:
         self.size, self.sets = size, sets
         self.data = np.zeros((sets, size), np.uint8)
         self._flat = self.data.reshape(-1)
+        self._copy: NDArray[np.uint8] | None = None
         self._origins = (np.arange(sets) * size)[:, None]
+
+    def copied(self) -> NDArray[np.uint8]:
+        """Return a copy of ``data``, which the next one overwrites: pages of the host that are new take longer."""
+        if self._copy is None:
+            self._copy = self.data.copy()
+        else:
+            np.copyto(self._copy, self.data)
+        return self._copy
 
     def _places(self, address: Words, size: int, where: Bits) -> NDArray[np.int64]:
         """Return where each lane's bytes begin in all sets laid end to end; lanes that take no part begin at 0."""

@@ -84,6 +84,7 @@ class GroupRuns:
         """Runs that were given up because groups touch the same words: whatever comes of them is made a second time."""
         self._frames: dict[frozenset[int], GroupFrame] = {}
         self._functions: dict[tuple[frozenset[int], int, bool, int], Native] = {}
+        self._most_words: dict[int, int] = {}
         self._carried_out = 0
         """Parts that groups have carried out in all runs."""
 
@@ -144,6 +145,12 @@ class GroupRuns:
             )
         return self._functions[key]
 
+    def most_words(self, noting: int) -> int:
+        """Return how many words a group may note from one look for room to the next."""
+        if noting not in self._most_words:
+            self._most_words[noting] = most_words(self.program, noting)
+        return self._most_words[noting]
+
     def spend(self, parts: int) -> None:
         """Count parts that groups have carried out."""
         self._carried_out += parts
@@ -197,7 +204,7 @@ class _Run:
         self.varying = varying
         self.frame, self.function = runs.code(varying, noting, self.tracked)
         self.literals = np.array([*self.program.literals, 0], np.uint32)
-        self.reserve = most_words(self.program, noting)
+        self.reserve = runs.most_words(noting)
         self.data, self.frames = self.memory.data, np.zeros(0, np.uint32)
         self.starts = np.zeros(self.groups + 1, np.int64)
         self.stopped: list[int] = []
@@ -209,7 +216,7 @@ class _Run:
         held: list[GroupNote] | None = []
         words = 0
         try:
-            before = data.copy() if self.program.writes_memory else data
+            before = self.memory.copied() if self.program.writes_memory else data
             for note in self._notes(data):
                 words += note.words.size
                 if held is not None:
