@@ -149,7 +149,7 @@ def indirect(bench: Bench, printed: Printed) -> Measured:
 
 def two_modes(bench: Bench, printed: Printed) -> Measured:
     """Compare the fields of both modes."""
-    found = {*rules_of("mov (8) g20<2>F g10<4,4,1>F {align16}"), *rules_of("mov (8) g20<1>F g10<8,4,1>F {align16}")}
+    found = {*rules_of("mov (8) g20<2>F g10<4,4,1>F {align16}"), *rules_of("mov (8) g20<1>F g10<2,4,1>F {align16}")}
     forms = bits.SOURCES[0]
     swizzle = bits.mask_of(each for each in forms["direct16"] if each.name in "xyzw")
     region = bits.mask_of(each for each in forms["direct"] if each.name in ("sub", "horizontal", "width"))
