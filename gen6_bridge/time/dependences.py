@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gen6_bridge.code.isa import EuFamily, EuInstruction, EuUnit, eights
 from gen6_bridge.code.isa.encoding.operands import (
+    GRF_REGISTERS,
     REGISTER_BYTES,
     VXH,
     Architecture,
@@ -22,6 +23,8 @@ __all__ = ["ACCUMULATOR", "ADDRESS", "FLAG", "MRF", "EuDependences", "dependence
 MRF, ACCUMULATOR, FLAG, ADDRESS = 128, 160, 161, 162
 """Numbers of what is not a general register: message registers from 128 on, then the others."""
 _POWER, _DIVISIONS = 10, (11, 12, 13)
+_TWO_RESULTS = (8, 11)
+"""Functions of `math` that write a second register."""
 _IMPLICIT = ("mac", "mach", "sada2")
 
 
@@ -110,6 +113,8 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
     writes = _written(destination, size) if destination is not None else set()
     if declaration.mnemonic == "pln" and len(regions) == 2:
         reads |= set(range(regions[1].number, regions[1].number + (4 if size == 16 else 2)))
+    if declaration.unit is EuUnit.MATH and controls.selector in _TWO_RESULTS:
+        writes |= {each + 1 for each in writes if each + 1 < GRF_REGISTERS}
     if destination is not None and destination.address is not None:
         reads.add(ADDRESS)
     if declaration.mnemonic in _IMPLICIT:

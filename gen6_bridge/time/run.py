@@ -30,7 +30,8 @@ from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, coun
 __all__ = ["EuRun", "carry_out"]
 
 _MEMORY_BYTES = 1 << 16
-"""Of the memory past the data ports that a run has by itself."""
+_PITCH = 256
+"""Of the memory past the data ports that a run has by itself: all of it, and from row to row of media blocks."""
 
 
 class EuRun(Shown):
@@ -175,9 +176,9 @@ def _thread(account: ThreadAccount) -> dict[str, Json]:
 def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions | None = None) -> EuRun:
     """Return a run whose threads have ended, before it is scheduled; raises MachineFault.
 
-    Without ``functions`` block messages go to 64 KiB of memory, which are zero at the start.
+    Without ``functions`` block messages go to 64 KiB of memory, in rows of 256 bytes, which are zero at the start.
     """
-    functions = functions or BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8))
+    functions = functions or BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8), _PITCH)
     arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
     dispatch = (1 << config.channels) - 1
     unit = ExecutionUnit(program.code, config.count, dispatch=dispatch, functions=functions, arithmetic=arithmetic)

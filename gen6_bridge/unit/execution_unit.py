@@ -53,6 +53,8 @@ __all__ = ["LONGEST", "ExecutionUnit", "Subscriber", "thread_shape"]
 
 LONGEST = 10_000_000
 """Instructions that a thread carries out before it is taken for endless."""
+_DESCRIPTOR_FILE = 42
+"""Where an instruction word says in which file a message's descriptor stands."""
 _NOWHERE = 0xFFFFFFFF
 """The pointer of a channel that was not dispatched."""
 
@@ -284,6 +286,8 @@ class _Sender:
     def send(self, controls: Controls, dst: EuDestination, first: SourceRegion, message: EuMessage) -> None:
         """Deliver the message of each thread and write the answer; raises MachineFault without anybody to answer."""
         unit = self._unit
+        if unit.instructions[self._number].rest >> _DESCRIPTOR_FILE & 3 != File.IMMEDIATE.value:
+            raise MachineFault("a descriptor in a register is not modelled")
         if first.file is not File.MESSAGE or first.number + message.length > MRF_REGISTERS:
             raise MachineFault(f"a message of {message.length} registers from {first.file.name.lower()} {first.number}")
         enabled = unit.enabled(controls)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 
 from gen6_bridge.code.assembler.symbols import DeclaredRegister, OperandRules, Region, Symbols, WrittenRegister
 from gen6_bridge.code.assembler.tokens import EuToken, EuTokens
@@ -19,6 +18,7 @@ from gen6_bridge.code.isa.encoding.operands import (
     IndirectAddress,
     Source,
     SourceRegion,
+    float_bits,
 )
 from gen6_bridge.code.isa.encoding.text import SWIZZLE_LETTERS
 from gen6_bridge.code.isa.encoding.types import EuType
@@ -280,7 +280,7 @@ def _immediate(tokens: EuTokens) -> ImmediateOperand:
         raise tokens.fault("there are no immediates of one byte", "write it as W or UW", token)
     kind = read_type(tokens, EuType.F if isinstance(value, float) else EuType.D, _VECTORS)
     if kind is EuType.F:
-        return ImmediateOperand(kind, _float_bits(float(value)))
+        return ImmediateOperand(kind, float_bits(float(value)))
     if isinstance(value, float):
         raise tokens.fault(f"{value:g} is no whole number", "a float is written with the type F", token)
     size = 32 if kind.packed else 8 * kind.size
@@ -300,11 +300,3 @@ def _number(tokens: EuTokens) -> int | float:
         found = float(tokens.take().text)
         return -found if minus else found
     return tokens.integer("a number")
-
-
-def _float_bits(value: float) -> int:
-    try:
-        bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
-    except OverflowError:
-        bits = 0xFF800000 if value < 0 else 0x7F800000
-    return bits

@@ -39,7 +39,7 @@ from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
 from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
 from gen6_bridge.code.isa.meanings.places import Span
 from gen6_bridge.code.isa.meanings.state import CHANNELS
-from pixelflow.simd.errors import InputError, InternalError
+from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError, Layout
 from pixelflow.simd.isa.operands import OperandSpec
@@ -174,6 +174,9 @@ class EuInstruction(Instruction):
         """Which elements are carried out at once: all, or halves where the second reads what the first one writes."""
         controls = self.controls
         whole = (controls.first, 0, min(controls.size, CHANNELS - controls.first % CHANNELS))
+        if controls.size > CHANNELS and controls.all_channels and self.declaration.unit is EuUnit.FPU:
+            # A thread has no more channels, which only those instructions can do without that mind no mask.
+            return (whole, (controls.first - CHANNELS, CHANNELS, CHANNELS))
         if controls.size < CHANNELS or not self._halves_overlap:
             return (whole,)
         return ((controls.first, 0, 8), (controls.first, 8, 8))
@@ -200,7 +203,10 @@ class EuInstruction(Instruction):
 
     def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: FloatRules, spans: Sequence[Span]) -> None:
         """Carry out the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
+        conditional = self.controls.predicate or self.controls.selector
         for span in spans:
+            if span[1] >= CHANNELS and conditional:
+                raise MachineFault("a thread has 16 channels: 32 elements have no flags to obey or to set")
             self.declaration.meaning(Execution(lanes, self.controls, span, arithmetic), *self.operands[1:])
 
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:

@@ -26,6 +26,7 @@ __all__ = [
     "Source",
     "SourceRegion",
     "Targets",
+    "float_bits",
 ]
 
 REGISTER_BYTES = 32
@@ -235,6 +236,15 @@ class ImmediateOperand:
             case EuType.F:
                 return self.bits
         return int(self.value)
+
+
+def float_bits(value: float) -> int:
+    """Return the bits of the nearest float of 32 bits; past the largest one those of an infinity."""
+    try:
+        bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+    except OverflowError:
+        bits = 0xFF800000 if value < 0 else 0x7F800000
+    return bits
 
 
 def restricted_float(byte: int) -> int:

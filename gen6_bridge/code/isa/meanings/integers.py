@@ -209,6 +209,11 @@ class Integers(Generic[Word, Bit]):
             low = lanes.select(self.less(self.constant(kind.highest), a), lanes.word(kind.highest), low)
         return Integer(low, (kind.lowest, kind.highest))
 
+    def outside(self, a: Integer[Word], kind: EuType) -> Bit:
+        """Return whether a value is none of a type."""
+        below, above = self.less(a, self.constant(kind.lowest)), self.less(self.constant(kind.highest), a)
+        return self._lanes.either(below, above)
+
     # --- floats ---------------------------------------------------------------------------------------------------
 
     def to_float(self, a: Integer[Word]) -> Word:
