@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gen6_bridge.code.isa import EuFamily, EuInstruction, EuUnit, eights
+from gen6_bridge.code.isa import EuInstruction, EuUnit, eights
 from gen6_bridge.code.isa.encoding.operands import (
     GRF_REGISTERS,
     REGISTER_BYTES,
@@ -111,7 +111,7 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
     for region in regions:
         reads |= _source_registers(region, size)
     writes = _written(destination, size) if destination is not None else set()
-    if declaration.mnemonic == "pln" and len(regions) == 2:
+    if declaration.pairs and len(regions) == 2:
         reads |= set(range(regions[1].number, regions[1].number + (4 if size == 16 else 2)))
     if declaration.unit is EuUnit.MATH and controls.selector in _TWO_RESULTS:
         writes |= {each + 1 for each in writes if each + 1 < GRF_REGISTERS}
@@ -138,8 +138,7 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
         answer_cycles, busy = _target(target, config)
     part, held, latency = _pace(instruction, config)
     two = [each.number % 2 for each in regions if each.file is File.GENERAL and each.address is None]
-    three = declaration.shape.form == "three"
-    banked = len(two) >= 2 and two[-1] == two[-2] and (three or config.banks)
+    banked = len(two) >= 2 and two[-1] == two[-2] and (declaration.three or config.banks)
     if banked and part != "front":
         held += 1
     if writes and writes <= {ACCUMULATOR}:
@@ -180,8 +179,8 @@ def _pace(instruction: EuInstruction, config: EuConfig) -> tuple[str, int, int]:
         return "front", config.branch_cycles, config.dependent_cycles
     if unit is EuUnit.SEND:
         return "front", config.send_cycles, config.dependent_cycles
-    three = instruction.declaration.shape.form == "three" and instruction.declaration.family is EuFamily.PRODUCT
-    return "fpu", config.issue_cycles * passes, config.three_source_cycles if three else config.dependent_cycles
+    latency = config.three_source_cycles if instruction.declaration.three else config.dependent_cycles
+    return "fpu", config.issue_cycles * passes, latency
 
 
 def _target(target: int, config: EuConfig) -> tuple[int, int]:

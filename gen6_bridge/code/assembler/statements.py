@@ -23,12 +23,14 @@ from gen6_bridge.code.isa.encoding.kinds import (
 )
 from gen6_bridge.code.isa.encoding.operands import (
     MRF_REGISTERS,
+    REGISTER_BYTES,
     Controls,
     EuDestination,
     EuMessage,
     File,
     ImmediateOperand,
     Operand,
+    Source,
     SourceRegion,
     Targets,
 )
@@ -93,7 +95,7 @@ def read_statement(tokens: EuTokens, symbols: Symbols) -> EuStatement:
     if mnemonic in _SINGLE:
         controls = replace(controls, size_code=0)
     controls, ends = _options(tokens, controls)
-    three = declaration.shape.form == "three"
+    three = declaration.three
     rules = OperandRules(symbols, controls.size, bool(controls.align16) or three, mnemonic in _SCALAR)
     operands, labels, selector = _operands(tokens, declaration, rules)
     if selector is not None:
@@ -257,7 +259,9 @@ def _operands(
                 if alone or _missing_second(tokens, declaration, operands):
                     operands.append(_NULL)
                 else:
-                    operands.append(read_source(tokens, rules))
+                    source = read_source(tokens, rules)
+                    three = declaration.three and isinstance(source, SourceRegion)
+                    operands.append(_replicated(tokens, source) if three else source)
             case JumpOffsetKind():
                 raise AssertionError(spec.name)
     if declaration.mnemonic == "ret" and isinstance(operands[-1], SourceRegion):
@@ -271,6 +275,17 @@ def _operands(
             hint = f"did you mean {near}?" if near else ", ".join(_FUNCTIONS)
             raise tokens.fault(f"{token.text} is no function of math", hint, token)
     return operands, labels, selector
+
+
+def _replicated(tokens: EuTokens, source: Source) -> Source:
+    """Return one of three sources; with rows that do not advance it is one element, which the swizzle chooses."""
+    if not isinstance(source, SourceRegion) or source.vertical:
+        return source
+    first = source.swizzle[0] if source.swizzle is not None and len(set(source.swizzle)) == 1 else 0
+    sub = source.sub + first * source.type.size
+    if sub >= REGISTER_BYTES:
+        raise tokens.fault(f"element {sub // source.type.size} lies past the register", None)
+    return replace(source, vertical=4, sub=sub, replicate=1)
 
 
 def _missing_second(tokens: EuTokens, declaration: EuDeclaration, operands: list[Operand]) -> bool:

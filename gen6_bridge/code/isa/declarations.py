@@ -28,7 +28,6 @@ from gen6_bridge.code.isa.encoding.operands import (
     REGISTER_BYTES,
     Controls,
     EuDestination,
-    File,
     ImmediateOperand,
     Operand,
     Source,
@@ -36,6 +35,7 @@ from gen6_bridge.code.isa.encoding.operands import (
 )
 from gen6_bridge.code.isa.encoding.text import TextShape, instruction_text
 from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
+from gen6_bridge.code.isa.meanings.compression import spans_of
 from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
 from gen6_bridge.code.isa.meanings.places import Span
 from gen6_bridge.code.isa.meanings.state import CHANNELS
@@ -105,6 +105,8 @@ class EuDeclaration(Declaration):
     shape: TextShape = field(default_factory=lambda: TextShape("", True, 1))
     floats: bool = False
     """Whether only floats are meant."""
+    pairs: bool = False
+    """Whether its second source is pairs of registers, one for each of two coordinates of eight channels."""
 
     def __post_init__(self) -> None:
         # Fields lie where the hardware has them: they are no sequence, and `bits` is their table.
@@ -116,6 +118,11 @@ class EuDeclaration(Declaration):
     def on_lanes(self) -> bool:
         """Whether its meaning is over the lane algebra, and not one of the thread's message path."""
         return self.unit is not EuUnit.SEND
+
+    @cached_property
+    def three(self) -> bool:
+        """Whether it has three sources."""
+        return any(isinstance(spec.kind, ThreeSourceKind) for spec in self.operands)
 
     @cached_property
     def synopsis(self) -> str:
@@ -171,31 +178,9 @@ class EuInstruction(Instruction):
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Which elements are carried out at once: all, or halves where the second reads what the first one writes."""
-        controls = self.controls
-        whole = (controls.first, 0, min(controls.size, CHANNELS - controls.first % CHANNELS))
-        if controls.size > CHANNELS and controls.all_channels and self.declaration.unit is EuUnit.FPU:
-            # A thread has no more channels, which only those instructions can do without that mind no mask.
-            return (whole, (controls.first - CHANNELS, CHANNELS, CHANNELS))
-        if controls.size < CHANNELS or not self._halves_overlap:
-            return (whole,)
-        return ((controls.first, 0, 8), (controls.first, 8, 8))
-
-    @property
-    def _halves_overlap(self) -> bool:
-        destination = self.destination
-        if destination is None or destination.file is not File.GENERAL or destination.address is not None:
-            return False
-        if destination.stride * destination.type.size * CHANNELS <= REGISTER_BYTES:
-            return False  # one register, one pass
-        written = {destination.first_byte + each * destination.stride * destination.type.size for each in range(8)}
-        for source in self.sources:
-            if isinstance(source, SourceRegion) and source.file is File.GENERAL and source.address is None:
-                for each in range(8, CHANNELS):
-                    start = source.first_byte + source.place(each)
-                    if any(start < at + destination.type.size and at < start + source.type.size for at in written):
-                        return True
-        return False
+        """Which elements are carried out at once."""
+        beyond = self.declaration.unit is EuUnit.FPU
+        return spans_of(self.controls, self.destination, self.sources, pairs=self.declaration.pairs, beyond=beyond)
 
     def apply(self, lanes: NumberAlgebra[Word, Bit]) -> None:  # type: ignore[override]  # words are numbers
         """Carry out the meaning on ``lanes``, with the arithmetic that is taken for the machine's."""
@@ -211,7 +196,7 @@ class EuInstruction(Instruction):
 
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:
         """Return the text of the public disassembler."""
-        three = self.declaration.shape.form == "three"
+        three = self.declaration.three
         destination = _THREE_DESTINATION if three else _DESTINATION
         sources: Sequence[SourceKind | ThreeSourceKind] = _THREE_SOURCES if three else _SOURCES
         return instruction_text(
@@ -345,6 +330,7 @@ def declare(
     unit: EuUnit = EuUnit.FPU,
     shape: TextShape | None = None,
     floats: bool = False,
+    pairs: bool = False,
     flow: Flow | None = None,
     standing: Standing = Standing.DERIVED,
     source: str = "Mesa; Kanter 2011",
@@ -370,6 +356,7 @@ def declare(
         flow=flow,
         shape=shape or TextShape(mnemonic, written, sources, form="three" if three else ""),
         floats=floats,
+        pairs=pairs,
     )
 
 

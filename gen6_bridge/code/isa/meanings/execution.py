@@ -17,7 +17,6 @@ from gen6_bridge.code.isa.encoding.operands import (
     IndirectAddress,
     Source,
     SourceRegion,
-    float_bits,
 )
 from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
 from gen6_bridge.code.isa.meanings.channels import Channels
@@ -34,8 +33,6 @@ _MAGNITUDE, _SIGN, _EXPONENT = 0x7FFFFFFF, 0x80000000, 0x7F800000
 _ONE = 0x3F800000
 _INCREMENT, _OVERFLOW = 7, 8
 """Conditions that are no relation between numbers."""
-_BELOW_D = -2147483904.0
-"""The largest float below -2^31."""
 _PAST = 0x80000000
 """Added to an address that leaves the general registers, so that memory refuses it."""
 
@@ -64,6 +61,8 @@ class Execution(Channels[Word, Bit]):
         super().__init__(lanes, controls, span)
         self.arithmetic = arithmetic
         self.integers = Integers(lanes)
+        self.chooses = False
+        """Whether the predicate says which source counts, and disables nothing."""
 
     # --- sources --------------------------------------------------------------------------------------------------
 
@@ -78,7 +77,7 @@ class Execution(Channels[Word, Bit]):
             address = self._address(
                 operand.address, region_places(operand, self.span), operand.width, operand.vertical, operand.type
             )
-            return self.lanes.fetch(address, operand.type.size, self.enabled)
+            return self.lanes.fetch(address, operand.type.size, self.running if self.chooses else self.enabled)
         match operand.architecture:
             case Architecture.NULL:
                 return self.lanes.word(0)
@@ -186,7 +185,11 @@ class Execution(Channels[Word, Bit]):
         """Return x * y + total, the product rounded before it is added unless the machine is taken to fuse them."""
         if self.arithmetic.fused:
             return self.lanes.float_fuse(x, y, total)
-        return self.lanes.float_add(self.flushed(self.lanes.float_multiply(x, y)), total)
+        return self.flushed(self.lanes.float_add(self.product(x, y), total))
+
+    def product(self, x: Word, y: Word) -> Word:
+        """Return x * y, rounded."""
+        return self.flushed(self.lanes.float_multiply(x, y))
 
     def give_integer(
         self, dst: EuDestination, value: Integer[Word], *, conditions: bool = True, accumulates: bool = True
@@ -204,16 +207,7 @@ class Execution(Channels[Word, Bit]):
     def give_float(self, dst: EuDestination, word: Word, *, raw: bool = False, increment: Bit | None = None) -> None:
         """Convert floats to the destination's type and write them; ``increment``: where they were rounded up."""
         found, exact = self._from_float(dst, word, raw=raw)
-        self._finish(dst, found, exact, overflow=partial(self._overflows, word, dst.type), increment=increment)
-
-    def _overflows(self, word: Word, kind: EuType) -> Bit:
-        """Return whether a float is past a type: infinite, or for integers truncated outside of their range."""
-        lanes = self.lanes
-        if kind.floats:
-            return lanes.equal(lanes.both(word, lanes.word(_MAGNITUDE)), lanes.word(_EXPONENT))
-        below = _BELOW_D if kind is EuType.D else float(kind.lowest - 1)
-        low, past = lanes.word(float_bits(below)), lanes.word(float_bits(kind.highest + 1.0))
-        return lanes.complement(lanes.both(lanes.float_less(low, word), lanes.float_less(word, past)))
+        self._finish(dst, found, exact, overflow=partial(self.integers.overflows, word, dst.type), increment=increment)
 
     def give_function(self, dst: EuDestination, word: Word) -> None:
         """Write floats of an instruction that has a function in the place of its condition."""
@@ -231,7 +225,7 @@ class Execution(Channels[Word, Bit]):
                 word = exact.low
         else:
             word, exact = self._from_float(dst, word)
-        where = self.enabled if self.controls.selector else self.running
+        where = self.running if self.chooses else self.enabled
         self._finish(dst, word, exact, conditions=False, where=where)
 
     def _from_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> tuple[Word, Integer[Word] | None]:
