@@ -22,12 +22,12 @@ from gen6_bridge.unit import (
     ChannelCounts,
     ExecutionUnit,
     SharedFunctions,
-    loaded,
+    dispatched,
 )
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
 
-__all__ = ["EuRun", "carry_out"]
+__all__ = ["EuRun", "carry_out", "run_memory"]
 
 _MEMORY_BYTES = 1 << 16
 _PITCH = 256
@@ -173,20 +173,24 @@ def _thread(account: ThreadAccount) -> dict[str, Json]:
     }
 
 
+def run_memory() -> BlockMemory:
+    """Return the memory past the data ports that a run has by itself: 64 KiB of zeros, in rows of 256 bytes."""
+    return BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8), _PITCH)
+
+
 def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions | None = None) -> EuRun:
     """Return a run whose threads have ended, before it is scheduled; raises MachineFault.
 
-    Without ``functions`` block messages go to 64 KiB of memory, in rows of 256 bytes, which are zero at the start.
+    Without ``functions`` block messages go to memory (`run_memory`).
     """
-    functions = functions or BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8), _PITCH)
-    arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
-    dispatch = (1 << config.channels) - 1
-    unit = ExecutionUnit(program.code, config.count, dispatch=dispatch, functions=functions, arithmetic=arithmetic)
+    unit = dispatched(
+        program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or run_memory()
+    )
     traces, channels = ThreadTraces(unit), ChannelCounts(unit)
 
     def both(at: int, active: NDArray[np.bool_]) -> None:
         traces(at, active)
         channels(at, active)
 
-    loaded(program, unit).run(both)
+    unit.run(both)
     return EuRun(program, unit, traces, channels)

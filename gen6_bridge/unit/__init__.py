@@ -2,7 +2,7 @@
 
 from gen6_bridge.unit.channels import GATES, ChannelCounts
 from gen6_bridge.unit.execution_unit import LONGEST, ExecutionUnit, Subscriber, thread_shape
-from gen6_bridge.unit.loading import loaded
+from gen6_bridge.unit.loading import dispatched, loaded
 from gen6_bridge.unit.messages import BlockMemory, MessageRecorder, Replies, Request, SharedFunctions
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Request",
     "SharedFunctions",
     "Subscriber",
+    "dispatched",
     "loaded",
     "thread_shape",
 ]

@@ -197,6 +197,23 @@ class ExecutionUnit:
             self._stretch(here, active, min(int(others.min()) if others.size else end, here + room))
         self.lanes.let(None)
 
+    def standing(self) -> tuple[int, NDArray[np.bool_]] | None:
+        """Return the instruction that is carried out next and the threads that do it; None where all have ended."""
+        going = ~self.ended & (self.pointers < len(self.instructions))
+        if not going.any():
+            return None
+        here = int(self.pointers[going].min())
+        return here, going & (self.pointers == here)
+
+    def step(self, subscriber: Subscriber | None = None) -> None:
+        """Carry out one instruction by the threads that are furthest back; raises MachineFault."""
+        found = self.standing()
+        if found is not None:
+            self.subscriber = subscriber
+            here, active = found
+            self._stretch(here, active, here + 1)
+            self.lanes.let(None)
+
     def _stretch(self, here: int, active: NDArray[np.bool_], meeting: int) -> None:
         """Carry out instructions from one on, up to a branch, the end of a thread, or where somebody waits."""
         self.lanes.let(active)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pixelflow.debugger.event_collector import CycleEvents, EventCollector
-from pixelflow.debugger.places import Code
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL
 from pixelflow.node import Node, Replay
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.isa.places import Code
 
 __all__ = ["DebugSession", "SessionOutcome"]
 

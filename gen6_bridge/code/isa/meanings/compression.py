@@ -52,10 +52,7 @@ def _halves_meet(destination: EuDestination | None, sources: Sequence[Source], *
     size, step = destination.type.size, destination.stride if destination.mask is None else 1
     first = 0 if destination.address else destination.first_byte
     written = [first + at * step * size for at in range(CHANNELS)]
-    read = {
-        position: [_start(each, at, paired=pairs and position == 1) for at in range(CHANNELS)]
-        for position, each in regions.items()
-    }
+    read = {position: _starts(each, paired=pairs and position == 1) for position, each in regions.items()}
     ends = [(first, written[-1] + size)]
     ends += [(min(places), max(places) + regions[position].type.size) for position, places in read.items()]
     in_two = any((past - 1) // REGISTER_BYTES != begin // REGISTER_BYTES for begin, past in ends)
@@ -66,14 +63,14 @@ def _halves_meet(destination: EuDestination | None, sources: Sequence[Source], *
     return any(
         start < at + size and at < start + regions[position].type.size
         for position, places in read.items()
-        for start in places[_HALF:]
+        for start in places[len(places) // 2 :]
         for at in written[:_HALF]
     )
 
 
-def _start(region: SourceRegion, element: int, *, paired: bool) -> int:
-    """Return where an element of a source begins; of an indirect one, how far past its base."""
+def _starts(region: SourceRegion, *, paired: bool) -> list[int]:
+    """Return where elements of a source begin, in order; of an indirect one, how far past its base."""
     base = 0 if region.address else region.first_byte
-    if paired:
-        return base + element // _HALF * 2 * REGISTER_BYTES + element % _HALF * region.type.size
-    return base + region.place(element)
+    if paired:  # one coordinate of eight channels, the other one, both of the other eight
+        return [base + at * region.type.size for at in range(2 * CHANNELS)]
+    return [base + region.place(element) for element in range(CHANNELS)]
