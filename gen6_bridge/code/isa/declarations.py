@@ -189,10 +189,15 @@ class EuInstruction(Instruction):
     def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: FloatRules, spans: Sequence[Span]) -> None:
         """Carry out the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
         conditional = self.controls.predicate or self.controls.selector
+        before: Bit | None = None
         for span in spans:
             if span[1] >= CHANNELS and conditional:
                 raise MachineFault("a thread has 16 channels: 32 elements have no flags to obey or to set")
-            self.declaration.meaning(Execution(lanes, self.controls, span, arithmetic), *self.operands[1:])
+            run = Execution(lanes, self.controls, span, arithmetic)
+            # Both halves obey the flags as they were before the first one set some.
+            before = run.predicate if before is None else before
+            run.predicate = before
+            self.declaration.meaning(run, *self.operands[1:])
 
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:
         """Return the text of the public disassembler."""
