@@ -53,10 +53,10 @@ class EuDependences:
     """Whether the thread ends with it."""
     switches: bool
     atomic: bool
+    looked: frozenset[int]
+    """All that is looked at before it issues."""
     unchecked: bool
     """Whether its destination is not looked at before it issues (NoDDChk)."""
-    indirect: bool
-    """Whether it has an operand whose registers an address register says."""
     banked: bool
     """Whether both of its sources lie in one bank."""
 
@@ -158,9 +158,8 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
         ends=message is not None and bool(message.end),
         switches=controls.thread == 2,
         atomic=controls.thread == 1,
+        looked=frozenset(reads | writes | answers),
         unchecked=bool(controls.dependency & 2),
-        indirect=any(each.address is not None for each in regions)
-        or (destination is not None and destination.address is not None),
         banked=banked,
     )
 

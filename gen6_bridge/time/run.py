@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -187,10 +188,21 @@ def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions |
         program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or run_memory()
     )
     traces, channels = ThreadTraces(unit), ChannelCounts(unit)
-
-    def both(at: int, active: NDArray[np.bool_]) -> None:
-        traces(at, active)
-        channels(at, active)
-
-    unit.run(both)
+    unit.run(_Both(traces, channels))
     return EuRun(program, unit, traces, channels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """Two subscribers as one."""
+
+    traces: ThreadTraces
+    channels: ChannelCounts
+
+    def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
+        self.traces(number, active)
+        self.channels(number, active)
+
+    def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
+        self.traces.stretch(first, past, active)
+        self.channels.stretch(first, past, active)

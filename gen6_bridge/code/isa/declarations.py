@@ -177,6 +177,12 @@ class EuInstruction(Instruction):
         return tuple(whole >> 32 * at & _WORD for at in range(INSTRUCTION_WORDS))
 
     @property
+    def indirect(self) -> bool:
+        """Whether an address register says where an operand lies."""
+        operands = (each for each in self.operands if isinstance(each, SourceRegion | EuDestination))
+        return any(each.address is not None for each in operands)
+
+    @property
     def spans(self) -> tuple[Span, ...]:
         """Which elements are carried out at once."""
         beyond = self.declaration.unit is EuUnit.FPU
