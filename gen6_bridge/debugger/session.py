@@ -19,7 +19,8 @@ from gen6_bridge.debugger.places import ThreadPlace
 from gen6_bridge.time import EuConfig, ThreadTraces, schedule
 from gen6_bridge.time.run import run_memory
 from gen6_bridge.unit import dispatched
-from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.dialogue import StopTable
+from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.isa.places import Code
 
 __all__ = ["AtStep", "EuSession", "EuStop", "PlaceChanged", "StopMet"]
@@ -93,7 +94,7 @@ class EuSession:
 
     program: EuProgram
     config: EuConfig
-    stops: dict[int, EuStop] = field(default_factory=dict)
+    stops: StopTable[EuStop] = field(default_factory=StopTable)
     interrupted: bool = False
     """Set by whoever wants a long movement to end."""
     position: int = 0
@@ -105,7 +106,6 @@ class EuSession:
         config, rules = self.config, FloatRules(self.config.fused, self.config.flushes)
         self.unit = dispatched(self.program, config.count, config.channels, rules, self._functions, engine="rows")
         self.traces = ThreadTraces(self.unit)
-        self._numbers = 0
         self._states = [self._state()]
 
     # --- what stands next ------------------------------------------------------------------------------------------
@@ -133,16 +133,11 @@ class EuSession:
 
     def add(self, subject: Code | AtStep | ThreadPlace, count: int = 1) -> EuStop:
         """Stop there from now on; return the stop with its number."""
-        self._numbers += 1
-        self.stops[self._numbers] = EuStop(self._numbers, subject, count)
-        return self.stops[self._numbers]
+        return self.stops.enter(lambda number: EuStop(number, subject, count))
 
     def delete(self, number: int) -> None:
         """Forget a stop; raises InputError where there is none of that number."""
-        if number not in self.stops:
-            known = ", ".join(str(each) for each in self.stops) or "none"
-            raise InputError(f"there is no stop {number} (there is: {known})")
-        del self.stops[number]
+        self.stops.forget(number)
 
     # --- movement --------------------------------------------------------------------------------------------------
 

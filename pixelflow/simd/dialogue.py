@@ -16,6 +16,7 @@ from pixelflow.simd.report import Fact, Part
 __all__ = [
     "DebugCommand",
     "Dialogue",
+    "StopTable",
     "Viewer",
     "command_named",
     "help_parts",
@@ -28,6 +29,27 @@ __all__ = [
 ]
 
 Subject = TypeVar("Subject")
+
+
+AnyStop = TypeVar("AnyStop")
+
+
+class StopTable(dict[int, AnyStop]):
+    """What stops a run, by number; a number is given once."""
+
+    last = 0
+
+    def enter(self, make: Callable[[int], AnyStop]) -> AnyStop:
+        """Add what is made for the next number, and return it."""
+        self.last += 1
+        self[self.last] = found = make(self.last)
+        return found
+
+    def forget(self, number: int) -> None:
+        """Remove a stop; raises InputError where there is none of that number."""
+        if number not in self:
+            raise InputError(f"there is no stop {number} (there is: {', '.join(map(str, self)) or 'none'})")
+        del self[number]
 
 
 class Viewer(Protocol):

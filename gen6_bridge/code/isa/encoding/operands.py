@@ -63,15 +63,6 @@ class Architecture(Enum):
     INSTRUCTION_POINTER = 0xA0
 
 
-def _architecture(file: File, number: int) -> Architecture | None:
-    if file is not File.ARCHITECTURE:
-        return None
-    try:
-        return Architecture(number & 0xF0)
-    except ValueError:
-        raise ValueError(f"there is no architecture register {number:#x}") from None
-
-
 @dataclass(frozen=True, slots=True)
 class IndirectAddress:
     """Where an indirect operand begins: an address register (a0.index) and a signed offset, in bytes from g0."""
@@ -116,8 +107,38 @@ class Controls:
         return 8 * self.quarter
 
 
+class _Located:
+    """An operand that lies in registers."""
+
+    __slots__ = ()
+    file: File
+    number: int
+    sub: int
+    address: IndirectAddress | None
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """Which architecture register, if any; raises ValueError for a number without one."""
+        if self.file is not File.ARCHITECTURE:
+            return None
+        try:
+            return Architecture(self.number & 0xF0)
+        except ValueError:
+            raise ValueError(f"there is no architecture register {self.number:#x}") from None
+
+    @property
+    def null(self) -> bool:
+        """Whether nothing is read, or written."""
+        return self.file is File.ARCHITECTURE and self.number & 0xF0 == 0 and self.address is None
+
+    @property
+    def first_byte(self) -> int:
+        """First byte, counted from the start of the register file."""
+        return self.number * REGISTER_BYTES + self.sub
+
+
 @dataclass(frozen=True, slots=True)
-class EuDestination:
+class EuDestination(_Located):
     """Where results go: every ``stride``-th element from a byte of a register on."""
 
     file: File
@@ -131,24 +152,9 @@ class EuDestination:
     """In 16-byte mode, which of four channels are written."""
     address: IndirectAddress | None = None
 
-    @property
-    def architecture(self) -> Architecture | None:
-        """Which architecture register, if any; raises ValueError for a number without one."""
-        return _architecture(self.file, self.number)
-
-    @property
-    def null(self) -> bool:
-        """Whether results go nowhere."""
-        return self.file is File.ARCHITECTURE and self.number & 0xF0 == 0 and self.address is None
-
-    @property
-    def first_byte(self) -> int:
-        """First byte, counted from the start of the register file."""
-        return self.number * REGISTER_BYTES + self.sub
-
 
 @dataclass(frozen=True, slots=True)
-class SourceRegion:
+class SourceRegion(_Located):
     """A source: rows of ``width`` elements, ``horizontal`` apart, rows ``vertical`` apart, in elements."""
 
     file: File
@@ -165,21 +171,6 @@ class SourceRegion:
     address: IndirectAddress | None = None
     replicate: int = 0
     """Of three sources: whether the element at ``sub`` serves all channels."""
-
-    @property
-    def architecture(self) -> Architecture | None:
-        """Which architecture register, if any; raises ValueError for a number without one."""
-        return _architecture(self.file, self.number)
-
-    @property
-    def null(self) -> bool:
-        """Whether nothing is read."""
-        return self.file is File.ARCHITECTURE and self.number & 0xF0 == 0 and self.address is None
-
-    @property
-    def first_byte(self) -> int:
-        """First byte, counted from the start of the register file."""
-        return self.number * REGISTER_BYTES + self.sub
 
     @property
     def scalar(self) -> bool:
