@@ -1,4 +1,4 @@
-"""FloatRules on integers and floats: sums, products, averages, sums of products in the accumulator."""
+"""Arithmetic on integers and floats: sums, products, averages, sums of products in the accumulator."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Integer(Generic[Word]):
 
 
 class Integers(Generic[Word, Bit]):
-    """FloatRules on exact integers over an algebra."""
+    """Arithmetic on exact integers over an algebra."""
 
     def __init__(self, lanes: NumberAlgebra[Word, Bit]) -> None:
         self._lanes = lanes
