@@ -56,6 +56,7 @@ MACHINE = MachineRecord(
     clock_mhz=lambda config: EU_MHZ,
     run=run_program,
     draw=_draw,
+    debug="gen6_bridge.debugger:open_dialogue",
     paper="gen6_bridge.claims.paper:PAPER",
     commands=COMMANDS,
 )

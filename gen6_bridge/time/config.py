@@ -17,6 +17,12 @@ _GUESS = "Mesa's performance model, marked there as a guess for this generation"
 _OWN = "no source gives it"
 
 
+def _cycles(value: int, about: str, source: str, *, high: int = 64) -> int:
+    """Return a count of cycles: derived from what a source says, invented where the source guesses itself."""
+    standing = Standing.INVENTED if source == _GUESS else Standing.DERIVED
+    return param(value, about, unit="cycles", source=source, standing=standing, low=1, high=high)
+
+
 @dataclass(frozen=True)
 class EuConfig:
     """What the model of an execution unit is given."""
@@ -36,51 +42,35 @@ class EuConfig:
     flushes: bool = param(True, "denormals are zeros on input and output of float arithmetic", unit="",
         source="the manual as recalled", standing=Standing.INVENTED, state=True)
 
-    issue_cycles: int = param(2, "the vector pipe or the math unit is held for each eight channels of 4 bytes",
-        unit="cycles", source=_MESA7, standing=Standing.DERIVED, low=1, high=16)
-    dependent_cycles: int = param(16, "from the issue of an instruction to that of one that uses its result",
-        unit="cycles", source="Mesa's scheduler: mul and the mov that waits take 16 together; 14 and 12 are others",
-        standing=Standing.DERIVED, low=1, high=64)
-    accumulator_cycles: int = param(8, "the same where the result is the accumulator's", unit="cycles", source=_GUESS,
-        standing=Standing.INVENTED, low=1, high=64)
-    flag_cycles: int = param(18, "the same where the result is a flag", unit="cycles", source=_GUESS,
-        standing=Standing.INVENTED, low=1, high=64)
-    three_source_cycles: int = param(18, "the same of mad and lrp", unit="cycles", source=_MESA7,
-        standing=Standing.DERIVED, low=1, high=64)
-    math_cycles: int = param(16, "the same of the math unit", unit="cycles", source=_MESA7 + ": 14 and 2 more",
-        standing=Standing.DERIVED, low=1, high=64)
-    power_cycles: int = param(24, "the same of powers", unit="cycles", source=_MESA7 + ": 22 and 2 more",
-        standing=Standing.DERIVED, low=1, high=64)
-    power_issue: int = param(4, "the math unit is held for eight powers", unit="cycles", source=_MESA7,
-        standing=Standing.DERIVED, low=1, high=64)
-    division_issue: int = param(26, "the math unit is held for eight divisions of integers", unit="cycles",
-        source=_MESA7, standing=Standing.DERIVED, low=1, high=64)
-    division_cycles: int = param(30, "from the issue of a division of integers to its use", unit="cycles",
-        source=_MESA7 + ": 28 and 2 more", standing=Standing.DERIVED, low=1, high=64)
-    branch_cycles: int = param(2, "a branch holds the thread's front end", unit="cycles", source=_MESA7,
-        standing=Standing.DERIVED, low=1, high=64)
+    issue_cycles: int = _cycles(2, "the vector pipe or the math unit is held for each eight channels of 4 bytes",
+        _MESA7, high=16)
+    dependent_cycles: int = _cycles(16, "from the issue of an instruction to that of one that uses its result",
+        "Mesa's scheduler: mul and the mov that waits take 16 together; 14 and 12 are others")
+    accumulator_cycles: int = _cycles(8, "the same where the result is the accumulator's", _GUESS)
+    flag_cycles: int = _cycles(18, "the same where the result is a flag", _GUESS)
+    three_source_cycles: int = _cycles(18, "the same of mad and lrp", _MESA7)
+    math_cycles: int = _cycles(16, "the same of the math unit", _MESA7 + ": 14 and 2 more")
+    power_cycles: int = _cycles(24, "the same of powers", _MESA7 + ": 22 and 2 more")
+    power_issue: int = _cycles(4, "the math unit is held for eight powers", _MESA7)
+    division_issue: int = _cycles(26, "the math unit is held for eight divisions of integers", _MESA7)
+    division_cycles: int = _cycles(30, "from the issue of a division of integers to its use",
+        _MESA7 + ": 28 and 2 more")
+    branch_cycles: int = _cycles(2, "a branch holds the thread's front end", _MESA7)
     banks: bool = param(False, "two sources of two-source instructions in one bank cost a cycle more", unit="",
         source="Kanter 2011 has the banks, odd and even registers; what a conflict costs is invented",
         standing=Standing.INVENTED)
     always_switch: bool = param(False, "another thread issues after each instruction, if one is ready", unit="",
         source="a switch of the model; Kanter 2011: a thread that waits is switched out", standing=Standing.INVENTED)
 
-    send_cycles: int = param(2, "a message holds the front end", unit="cycles", source=_MESA7,
-        standing=Standing.DERIVED, low=1, high=64)
-    sampler_cycles: int = param(140, "from a message to the sampler to its answer, texels in the cache", unit="cycles",
-        source=_MESA7, standing=Standing.DERIVED, low=1, high=4096)
-    sampler_busy: int = param(16, "the sampler is held for each message", unit="cycles", source=_MESA7,
-        standing=Standing.DERIVED, low=1, high=4096)
-    block_cycles: int = param(100, "from a block read to its answer", unit="cycles", source=_MESA7,
-        standing=Standing.DERIVED, low=1, high=4096)
-    render_cycles: int = param(300, "from a message to the render cache to its answer", unit="cycles", source=_GUESS,
-        standing=Standing.INVENTED, low=1, high=4096)
-    render_busy: int = param(450, "the render cache is held by a write of pixels", unit="cycles", source=_GUESS,
-        standing=Standing.INVENTED, low=1, high=4096)
-    urb_cycles: int = param(200, "from a message to the URB to its answer", unit="cycles", source=_GUESS,
-        standing=Standing.INVENTED, low=1, high=4096)
-    urb_busy: int = param(6, "the URB is held for each message", unit="cycles", source=_GUESS,
-        standing=Standing.INVENTED, low=1, high=4096)
+    send_cycles: int = _cycles(2, "a message holds the front end", _MESA7)
+    sampler_cycles: int = _cycles(140, "from a message to the sampler to its answer, texels in the cache",
+        _MESA7, high=4096)
+    sampler_busy: int = _cycles(16, "the sampler is held for each message", _MESA7, high=4096)
+    block_cycles: int = _cycles(100, "from a block read to its answer", _MESA7, high=4096)
+    render_cycles: int = _cycles(300, "from a message to the render cache to its answer", _GUESS, high=4096)
+    render_busy: int = _cycles(450, "the render cache is held by a write of pixels", _GUESS, high=4096)
+    urb_cycles: int = _cycles(200, "from a message to the URB to its answer", _GUESS, high=4096)
+    urb_busy: int = _cycles(6, "the URB is held for each message", _GUESS, high=4096)
 
     caches: bool = param(True, "instructions are fetched through caches; else they are always there", unit="",
         source="a switch of the model", standing=Standing.INVENTED)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gen6_bridge.code.isa import EuFamily, EuInstruction, EuUnit, eights
+from gen6_bridge.code.isa import EuInstruction, EuUnit, eights
 from gen6_bridge.code.isa.encoding.operands import (
+    GRF_REGISTERS,
     REGISTER_BYTES,
     VXH,
     Architecture,
@@ -22,6 +23,8 @@ __all__ = ["ACCUMULATOR", "ADDRESS", "FLAG", "MRF", "EuDependences", "dependence
 MRF, ACCUMULATOR, FLAG, ADDRESS = 128, 160, 161, 162
 """Numbers of what is not a general register: message registers from 128 on, then the others."""
 _POWER, _DIVISIONS = 10, (11, 12, 13)
+_TWO_RESULTS = (8, 11)
+"""Functions of `math` that write a second register."""
 _IMPLICIT = ("mac", "mach", "sada2")
 
 
@@ -50,10 +53,10 @@ class EuDependences:
     """Whether the thread ends with it."""
     switches: bool
     atomic: bool
+    looked: frozenset[int]
+    """All that is looked at before it issues."""
     unchecked: bool
     """Whether its destination is not looked at before it issues (NoDDChk)."""
-    indirect: bool
-    """Whether it has an operand whose registers an address register says."""
     banked: bool
     """Whether both of its sources lie in one bank."""
 
@@ -108,8 +111,10 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
     for region in regions:
         reads |= _source_registers(region, size)
     writes = _written(destination, size) if destination is not None else set()
-    if declaration.mnemonic == "pln" and len(regions) == 2:
+    if declaration.pairs and len(regions) == 2:
         reads |= set(range(regions[1].number, regions[1].number + (4 if size == 16 else 2)))
+    if declaration.unit is EuUnit.MATH and controls.selector in _TWO_RESULTS:
+        writes |= {each + 1 for each in writes if each + 1 < GRF_REGISTERS}
     if destination is not None and destination.address is not None:
         reads.add(ADDRESS)
     if declaration.mnemonic in _IMPLICIT:
@@ -133,8 +138,7 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
         answer_cycles, busy = _target(target, config)
     part, held, latency = _pace(instruction, config)
     two = [each.number % 2 for each in regions if each.file is File.GENERAL and each.address is None]
-    three = declaration.shape.form == "three"
-    banked = len(two) >= 2 and two[-1] == two[-2] and (three or config.banks)
+    banked = len(two) >= 2 and two[-1] == two[-2] and (declaration.three or config.banks)
     if banked and part != "front":
         held += 1
     if writes and writes <= {ACCUMULATOR}:
@@ -154,9 +158,8 @@ def dependences(instruction: EuInstruction, config: EuConfig) -> EuDependences:
         ends=message is not None and bool(message.end),
         switches=controls.thread == 2,
         atomic=controls.thread == 1,
+        looked=frozenset(reads | writes | answers),
         unchecked=bool(controls.dependency & 2),
-        indirect=any(each.address is not None for each in regions)
-        or (destination is not None and destination.address is not None),
         banked=banked,
     )
 
@@ -175,8 +178,8 @@ def _pace(instruction: EuInstruction, config: EuConfig) -> tuple[str, int, int]:
         return "front", config.branch_cycles, config.dependent_cycles
     if unit is EuUnit.SEND:
         return "front", config.send_cycles, config.dependent_cycles
-    three = instruction.declaration.shape.form == "three" and instruction.declaration.family is EuFamily.PRODUCT
-    return "fpu", config.issue_cycles * passes, config.three_source_cycles if three else config.dependent_cycles
+    latency = config.three_source_cycles if instruction.declaration.three else config.dependent_cycles
+    return "fpu", config.issue_cycles * passes, latency
 
 
 def _target(target: int, config: EuConfig) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -22,15 +23,16 @@ from gen6_bridge.unit import (
     ChannelCounts,
     ExecutionUnit,
     SharedFunctions,
-    loaded,
+    dispatched,
 )
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
 
-__all__ = ["EuRun", "carry_out"]
+__all__ = ["EuRun", "carry_out", "run_memory"]
 
 _MEMORY_BYTES = 1 << 16
-"""Of the memory past the data ports that a run has by itself."""
+_PITCH = 256
+"""Of the memory past the data ports that a run has by itself: all of it, and from row to row of media blocks."""
 
 
 class EuRun(Shown):
@@ -172,20 +174,35 @@ def _thread(account: ThreadAccount) -> dict[str, Json]:
     }
 
 
+def run_memory() -> BlockMemory:
+    """Return the memory past the data ports that a run has by itself: 64 KiB of zeros, in rows of 256 bytes."""
+    return BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8), _PITCH)
+
+
 def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions | None = None) -> EuRun:
     """Return a run whose threads have ended, before it is scheduled; raises MachineFault.
 
-    Without ``functions`` block messages go to 64 KiB of memory, which are zero at the start.
+    Without ``functions`` block messages go to memory (`run_memory`).
     """
-    functions = functions or BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8))
-    arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
-    dispatch = (1 << config.channels) - 1
-    unit = ExecutionUnit(program.code, config.count, dispatch=dispatch, functions=functions, arithmetic=arithmetic)
+    unit = dispatched(
+        program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or run_memory()
+    )
     traces, channels = ThreadTraces(unit), ChannelCounts(unit)
-
-    def both(at: int, active: NDArray[np.bool_]) -> None:
-        traces(at, active)
-        channels(at, active)
-
-    loaded(program, unit).run(both)
+    unit.run(_Both(traces, channels))
     return EuRun(program, unit, traces, channels)
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """Two subscribers as one."""
+
+    traces: ThreadTraces
+    channels: ChannelCounts
+
+    def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
+        self.traces(number, active)
+        self.channels(number, active)
+
+    def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
+        self.traces.stretch(first, past, active)
+        self.channels.stretch(first, past, active)

@@ -90,6 +90,8 @@ class _Slot:
         self.line: int | None = None
         self.pending: dict[int, tuple[int, str]] = {}
         """For each register when it can be used, and what it waits for."""
+        self.waits: list[tuple[int, str]] | None = None
+        """What its next instruction waits for but its part; None until somebody asks."""
 
     @property
     def step(self) -> CarriedStep:
@@ -179,28 +181,43 @@ class _Schedule:
 
     # --- one slot of issue ----------------------------------------------------------------------------------------
 
+    def _own_waits(self, slot: _Slot) -> list[tuple[int, str]]:
+        """Return what a thread's next instruction waits for but its part, with the cycle in which each wait ends.
+
+        In order; known once the instruction before has issued, since only the thread itself changes it.
+        """
+        if slot.waits is None:
+            known, step = self._known[slot.step.number], slot.step
+            waits = {(slot.fetched, "fetch")}
+            looked = known.reads if known.unchecked else known.looked
+            for register in (*looked, *step.reads, *step.writes):
+                if register in slot.pending:
+                    waits.add(slot.pending[register])
+            slot.waits = [(slot.after, _FRONT), *sorted(each for each in waits if each[0] > slot.after)]
+        return slot.waits
+
     def _ready(self, unit: _Unit, slot: _Slot) -> list[tuple[int, str]]:
-        """Return what a thread's next instruction waits for, with the cycle in which each wait ends, in order."""
-        known, step = self._known[slot.step.number], slot.step
-        waits = {(slot.fetched, "fetch")}
-        looked = known.reads if known.unchecked else known.reads | known.writes | known.answers
-        for register in (*looked, *step.reads, *step.writes):
-            if register in slot.pending:
-                waits.add(slot.pending[register])
-        if known.part != _FRONT:
-            waits.add((unit.free[known.part], f"{known.part} held"))
-        return [(slot.after, _FRONT), *sorted(each for each in waits if each[0] > slot.after)]
+        """Return all that a thread's next instruction waits for, in order."""
+        waits, part = self._own_waits(slot), self._known[slot.step.number].part
+        if part == _FRONT or unit.free[part] <= slot.after:
+            return waits
+        return [waits[0], *sorted({*waits[1:], (unit.free[part], f"{part} held")})]
+
+    def _when(self, unit: _Unit, slot: _Slot) -> int:
+        """Return the cycle from which on a thread's next instruction can issue."""
+        own, part = self._own_waits(slot)[-1][0], self._known[slot.step.number].part
+        return own if part == _FRONT else max(own, unit.free[part])
 
     def _slot(self, unit: _Unit) -> None:
         """Let one thread of a unit issue, in this cycle or the first in which one can."""
-        found = {slot: self._ready(unit, slot) for slot in unit.slots}
-        chosen = self._choose(unit, {slot: waits[-1][0] for slot, waits in found.items()})
-        ready, cause = found[chosen][-1]
+        chosen = self._choose(unit, {slot: self._when(unit, slot) for slot in unit.slots})
+        waits = self._ready(unit, chosen)
+        ready, cause = waits[-1]
         cycle = max(ready, unit.now)
         if cycle > unit.covered:
             self._account.idle[cause] += cycle - unit.covered
             unit.covered = cycle
-        self._issue(unit, chosen, cycle, found[chosen])
+        self._issue(unit, chosen, cycle, waits)
 
     def _choose(self, unit: _Unit, found: dict[_Slot, int]) -> _Slot:
         last = unit.last if unit.last in found else None
@@ -242,6 +259,7 @@ class _Schedule:
         unit.now = cycle + 1
         unit.last, unit.stays, unit.atomic = slot, not known.switches, known.atomic
         slot.at += 1
+        slot.waits = None
         if known.ends or slot.at == len(slot.steps):
             unit.slots.remove(slot)
             unit.last, unit.atomic = None, False

@@ -30,14 +30,7 @@ class ThreadTraces:
         self._unit = unit
         self.steps: list[list[CarriedStep]] = [[] for _ in range(unit.threads)]
         self._plain = [CarriedStep(number) for number in range(len(unit.instructions))]
-        self._indirect = [
-            any(
-                each.address is not None
-                for each in instruction.operands
-                if isinstance(each, SourceRegion | EuDestination)
-            )
-            for instruction in unit.instructions
-        ]
+        self._indirect = [instruction.indirect for instruction in unit.instructions]
 
     def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
         """Note an instruction, before it is carried out."""
@@ -49,6 +42,12 @@ class ThreadTraces:
         addresses = self._unit.addresses
         for thread in np.flatnonzero(active).tolist():
             self.steps[thread].append(self._chosen(number, addresses[thread].tolist()))
+
+    def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
+        """Note instructions that no address register leads, one after the other."""
+        plain = self._plain[first:past]
+        for thread in np.flatnonzero(active).tolist():
+            self.steps[thread] += plain
 
     def _chosen(self, number: int, addresses: list[int]) -> CarriedStep:
         instruction = self._unit.instructions[number]

@@ -1,8 +1,8 @@
 """Meaning: threads that carry out programs, and the functions that answer their messages."""
 
 from gen6_bridge.unit.channels import GATES, ChannelCounts
-from gen6_bridge.unit.execution_unit import LONGEST, ExecutionUnit, Subscriber, thread_shape
-from gen6_bridge.unit.loading import loaded
+from gen6_bridge.unit.execution_unit import LONGEST, ExecutionUnit, StretchSubscriber, Subscriber, thread_shape
+from gen6_bridge.unit.loading import dispatched, loaded
 from gen6_bridge.unit.messages import BlockMemory, MessageRecorder, Replies, Request, SharedFunctions
 
 __all__ = [
@@ -15,7 +15,9 @@ __all__ = [
     "Replies",
     "Request",
     "SharedFunctions",
+    "StretchSubscriber",
     "Subscriber",
+    "dispatched",
     "loaded",
     "thread_shape",
 ]

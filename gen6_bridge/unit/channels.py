@@ -7,6 +7,8 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from gen6_bridge.code.isa import EuInstruction
+from gen6_bridge.code.isa.encoding.operands import Controls
 from gen6_bridge.code.isa.meanings.state import CHANNELS, DISPATCHED, ON
 from gen6_bridge.unit.execution_unit import ExecutionUnit
 
@@ -21,6 +23,7 @@ class ChannelCounts:
 
     def __init__(self, unit: ExecutionUnit) -> None:
         self._unit = unit
+        self._names = [_name(each) for each in unit.instructions]
         self.possible = self.enabled = 0
         """Channels of all instructions by their sizes, and those that were enabled."""
         self.taken: Counter[str] = Counter()
@@ -35,24 +38,42 @@ class ChannelCounts:
 
     def __call__(self, number: int, active: NDArray[np.bool_]) -> None:
         """Count an instruction, before it is carried out."""
-        instruction = self._unit.instructions[number]
-        controls, threads = instruction.controls, int(active.sum())
-        destination = instruction.destination
-        kind = destination.type.name if destination is not None and not destination.null else "-"
-        self.issued[f"{instruction.declaration.mnemonic} {kind} {controls.size}"] += threads
+        threads = int(active.sum())
+        self.issued[self._names[number]] += threads
+        self._add(threads, *self._counted(self._unit.instructions[number].controls, active))
+
+    def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
+        """Count instructions without a predicate, one after the other."""
+        threads = int(active.sum())
+        found: dict[tuple[int, int, int], tuple[int, int, int, int]] = {}
+        for number in range(first, past):
+            self.issued[self._names[number]] += threads
+            controls = self._unit.instructions[number].controls
+            key = controls.size, controls.first, controls.all_channels
+            if key not in found:
+                found[key] = self._counted(controls, active)
+            self._add(threads, *found[key])
+
+    def _add(self, threads: int, size: int, there: int, on: int, enabled: int) -> None:
+        possible = threads * size
+        self.possible += possible
+        self.enabled += enabled
+        for gate, before, after in zip(GATES, (possible, there, on), (there, on, enabled), strict=True):
+            self.taken[gate] += before - after
+
+    def _counted(self, controls: Controls, active: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+        """Return an instruction's size, and its channels in all threads after dispatch, flow and predicate."""
         size = min(controls.size, CHANNELS)
         span = np.arange(controls.first, controls.first + size) % CHANNELS
-        possible = threads * size
         lanes = self._unit.lanes
         there, on = (lanes.get_bit(name).reshape(-1, CHANNELS)[active][:, span] for name in (DISPATCHED, ON))
-        enabled = self._unit.enabled(controls)[active]
-        open_ = int((enabled[:, None] >> span & 1).sum())
-        after_dispatch, after_flow = (
-            (possible, possible) if controls.all_channels else (int(there.sum()), int(on.sum()))
-        )
-        self.possible += possible
-        self.enabled += open_
-        for gate, before, after in zip(
-            GATES, (possible, after_dispatch, after_flow), (after_dispatch, after_flow, open_), strict=True
-        ):
-            self.taken[gate] += before - after
+        enabled = int((self._unit.enabled(controls)[active][:, None] >> span & 1).sum())
+        possible = int(active.sum()) * size
+        open_ = (possible, possible) if controls.all_channels else (int(there.sum()), int(on.sum()))
+        return size, *open_, enabled
+
+
+def _name(instruction: EuInstruction) -> str:
+    destination = instruction.destination
+    kind = destination.type.name if destination is not None and not destination.null else "-"
+    return f"{instruction.declaration.mnemonic} {kind} {instruction.controls.size}"

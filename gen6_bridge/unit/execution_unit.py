@@ -8,6 +8,7 @@ carried out as a whole, up to where a channel waits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,15 +50,32 @@ from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 from pixelflow.simd.lanes.wide.words import WordsEngine
 from pixelflow.simd.native.choice import WIDE
 
-__all__ = ["LONGEST", "ExecutionUnit", "Subscriber", "thread_shape"]
+__all__ = ["LONGEST", "ExecutionUnit", "StretchSubscriber", "Subscriber", "thread_shape"]
 
 LONGEST = 10_000_000
 """Instructions that a thread carries out before it is taken for endless."""
+_DESCRIPTOR_FILE = 42
+"""Where an instruction word says in which file a message's descriptor stands."""
 _NOWHERE = 0xFFFFFFFF
 """The pointer of a channel that was not dispatched."""
 
 Subscriber = Callable[[int, NDArray[np.bool_]], None]
 """Called before each instruction is carried out, with its number and which threads carry it out."""
+
+
+@runtime_checkable
+class StretchSubscriber(Protocol):
+    """A subscriber that need not be told of each instruction before it is carried out.
+
+    Of those that no predicate governs and no address register leads, it is told after a stretch: nothing has changed
+    meanwhile that it asks the unit about channels.
+    """
+
+    def __call__(self, number: int, active: NDArray[np.bool_], /) -> None:
+        """Be told of one instruction, before."""
+
+    def stretch(self, first: int, past: int, active: NDArray[np.bool_], /) -> None:
+        """Be told of instructions one after the other, afterwards."""
 
 
 def thread_shape(threads: int) -> Shape:
@@ -110,6 +128,8 @@ class ExecutionUnit:
         self._native: NativeStretches | None = None
         self._spans = [each.spans for each in self.instructions]
         self._branches = [each.declaration.unit is EuUnit.BRANCH for each in self.instructions]
+        self._singular = [bool(each.controls.predicate) or each.indirect for each in self.instructions]
+        """Instructions that a subscriber is told of one by one."""
         self._sends = [each.declaration.unit is EuUnit.SEND for each in self.instructions]
 
     def restart(self) -> None:
@@ -195,6 +215,23 @@ class ExecutionUnit:
             self._stretch(here, active, min(int(others.min()) if others.size else end, here + room))
         self.lanes.let(None)
 
+    def standing(self) -> tuple[int, NDArray[np.bool_]] | None:
+        """Return the instruction that is carried out next and the threads that do it; None where all have ended."""
+        going = ~self.ended & (self.pointers < len(self.instructions))
+        if not going.any():
+            return None
+        here = int(self.pointers[going].min())
+        return here, going & (self.pointers == here)
+
+    def step(self, subscriber: Subscriber | None = None) -> None:
+        """Carry out one instruction by the threads that are furthest back; raises MachineFault."""
+        found = self.standing()
+        if found is not None:
+            self.subscriber = subscriber
+            here, active = found
+            self._stretch(here, active, here + 1)
+            self.lanes.let(None)
+
     def _stretch(self, here: int, active: NDArray[np.bool_], meeting: int) -> None:
         """Carry out instructions from one on, up to a branch, the end of a thread, or where somebody waits."""
         self.lanes.let(active)
@@ -219,6 +256,8 @@ class ExecutionUnit:
                     self._wait_at(here, active)
                     break
                 here = self._native_part(here, meeting, active)
+            elif self.subscriber is not None and self._singular[here - 1]:
+                here = self._native_part(here, meeting, active)
         pointers = self.pointers.astype(np.uint32)[:, None]
         there = self.lanes.read(PC) == pointers
         self.lanes.set_flag(ON, there & self.lanes.flag(DISPATCHED))
@@ -230,10 +269,13 @@ class ExecutionUnit:
 
     def _native_part(self, here: int, meeting: int, active: NDArray[np.bool_]) -> int:
         """Carry out natively what can be up to the next branch or message; return the instruction that comes then."""
-        if not self._compiled or self.subscriber is not None or not active.all():
+        told = self.subscriber
+        if not self._compiled or not active.all() or not (told is None or isinstance(told, StretchSubscriber)):
             return here
         past = here
         while past < meeting and not self._branches[past] and not self._sends[past]:
+            if told is not None and self._singular[past]:
+                break
             past += 1
         if past == here:
             return here
@@ -244,6 +286,8 @@ class ExecutionUnit:
         if not self._native.carry_out(self.lanes, here, past, self.threads, at_once=at_once):
             return here
         self.issued += (past - here) * active
+        if told is not None:
+            told.stretch(here, past, active)
         return past
 
     def _carry_out(self, number: int, active: NDArray[np.bool_]) -> None:
@@ -284,6 +328,8 @@ class _Sender:
     def send(self, controls: Controls, dst: EuDestination, first: SourceRegion, message: EuMessage) -> None:
         """Deliver the message of each thread and write the answer; raises MachineFault without anybody to answer."""
         unit = self._unit
+        if unit.instructions[self._number].rest >> _DESCRIPTOR_FILE & 3 != File.IMMEDIATE.value:
+            raise MachineFault("a descriptor in a register is not modelled")
         if first.file is not File.MESSAGE or first.number + message.length > MRF_REGISTERS:
             raise MachineFault(f"a message of {message.length} registers from {first.file.name.lower()} {first.number}")
         enabled = unit.enabled(controls)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gen6_bridge.code.isa.encoding.operands import EuMessage
 
 __all__ = [
+    "CONSTANT_CACHE",
     "GATEWAY",
     "RENDER_CACHE",
     "SAMPLER",
@@ -102,6 +103,8 @@ class BlockMemory:
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
         """Carry out a block message; None for any other."""
+        if request.target not in (SAMPLER_CACHE, RENDER_CACHE, CONSTANT_CACHE):
+            return None
         function = request.message.function
         written = request.target == RENDER_CACHE
         kind = function >> 13 & (15 if written else 7)

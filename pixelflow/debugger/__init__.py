@@ -2,9 +2,9 @@
 
 from pixelflow.debugger.changes import Change, StatePicture
 from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
-from pixelflow.debugger.places import Code, find_code
 from pixelflow.debugger.session import DebugSession, SessionOutcome
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
+from pixelflow.simd.isa.places import Code, find_code
 
 __all__ = [
     "Bytes",

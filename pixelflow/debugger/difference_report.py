@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from pixelflow.debugger.divergence import Divergence, RunDifference
-from pixelflow.debugger.places import place, source_text
 from pixelflow.node import Replay
 from pixelflow.node.pe_report import json_value
+from pixelflow.simd.isa.places import place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, cut, number, verbatim
 
 __all__ = ["differences_object", "differences_parts", "divergence_object", "divergence_parts", "values_table"]

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pixelflow.debugger.event_collector import CycleEvents, EventCollector
-from pixelflow.debugger.places import Code
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL
 from pixelflow.node import Node, Replay
 from pixelflow.observe import Executed
+from pixelflow.simd.dialogue import StopTable
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.isa.places import Code
 
 __all__ = ["DebugSession", "SessionOutcome"]
 
@@ -40,13 +41,12 @@ class DebugSession:
     """A replay with its stops."""
 
     replay: Replay
-    stops: dict[int, Stop] = field(default_factory=dict)
+    stops: StopTable[Stop] = field(default_factory=StopTable)
     interrupted: bool = False
     """Set by whoever wants a long movement to end."""
 
     def __post_init__(self) -> None:
         self._collector = EventCollector(self.replay)
-        self._numbers = 0
 
     @property
     def node(self) -> Node:
@@ -62,16 +62,11 @@ class DebugSession:
 
     def add(self, subject: Code | Semaphore | Cycle | Bytes, count: int = 1) -> Stop:
         """Stop there from now on; returns the stop with its number."""
-        self._numbers += 1
-        self.stops[self._numbers] = Stop(self._numbers, subject, count)
-        return self.stops[self._numbers]
+        return self.stops.enter(lambda number: Stop(number, subject, count))
 
     def delete(self, number: int) -> None:
         """Forget a stop; raises InputError where there is none of that number."""
-        if number not in self.stops:
-            known = ", ".join(str(each) for each in self.stops) or "none"
-            raise InputError(f"there is no stop {number} (there is: {known})")
-        del self.stops[number]
+        self.stops.forget(number)
 
     # --- movement ------------------------------------------------------------------------------------------------
 

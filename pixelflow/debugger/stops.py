@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.debugger.places import Code
 from pixelflow.observe import Blocked, Executed, Signalled, Taken
+from pixelflow.simd.isa.places import Code
 
 __all__ = ["Bytes", "Changed", "Cycle", "Hit", "Semaphore", "Stop", "Touched"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from pixelflow.debugger.changes import FLAGS, StatePicture, byte_name
-from pixelflow.debugger.places import Code, instruction_text, place, source_text
 from pixelflow.debugger.session import DebugSession
 from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
 from pixelflow.isa import Program
 from pixelflow.node.pe_report import pe_columns
 from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
+from pixelflow.simd.isa.places import Code, instruction_text, place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number
 
 __all__ = [

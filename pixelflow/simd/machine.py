@@ -133,6 +133,9 @@ class MachineRecord(Generic[Code, Configuration]):
     """Reads the file that ``run`` takes, where that is no program of ``target``: a scene, say."""
     paper: str = ""
     """Where the record of its paper stands, ``file:NAME``, so that it is imported only when it is asked for."""
+    debug: str = ""
+    """Where that stands which opens a dialogue with a run, of a program, a configuration and a viewer (`pixelflow.simd
+    .dialogue`), ``file:NAME``; empty where runs cannot be looked into."""
     commands: MachineCommands | None = None
     """What commands can ask of it besides; None where they let it run programs alone."""
 

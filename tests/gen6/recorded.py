@@ -18,6 +18,12 @@ def recorded() -> list[dict[str, str]]:
     return found
 
 
+def recorded_sources() -> list[tuple[str, str, list[str]]]:
+    """Return whole sources with directives: name, text, words of the public assembler."""
+    found = json.loads((Path(__file__).parent / "recorded_sources.json").read_text())["records"]
+    return [(each["name"], each["source"], each["words"]) for each in found]
+
+
 def folder() -> Path:
     """Return the folder of records; skips the test with the reason where there is none."""
     named = os.environ.get(_FOLDER, "")

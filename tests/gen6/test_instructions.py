@@ -140,6 +140,44 @@ def test_an_integer_beside_a_float_is_its_value() -> None:
     assert (unit.floats(20) == -2.5).all()
 
 
+FLAGS = (
+    # source, type, g10, g11, channels of f0.0 that are set
+    ("add.o.f0.0 (8) g20<1>D g10<8,8,1>D g11<8,8,1>D", "D", (BIG, -BIG, 1), (1, -2, 1), 0b011),
+    ("add.o.f0.0 (8) g20<2>W g10<8,8,1>D g11<8,8,1>D", "D", (32767, 32767, -32768), (0, 1, -1), 0b110),
+    ("add.sat.o.f0.0 (8) g20<4>UB g10<8,8,1>D g11<8,8,1>D", "D", (255, 256, -1), (0, 0, 0), 0b110),
+    ("mov.o.f0.0 (8) g20<2>W g10<8,8,1>F", "F", (32767.75, 32768.0, -32768.75, -32769.0, math.nan), (), 0b11010),
+    ("mov.o.f0.0 (8) g20<1>D g10<8,8,1>F", "F", (-(2.0**31), -(2.0**31) - 256, 2.0**31), (), 0b110),
+    ("mul.o.f0.0 (8) g20<1>F g10<8,8,1>F g10<8,8,1>F", "F", (1e20, 1e19), (), 0b01),
+    ("cmp.o.f0.0 (8) null<1>D g10<8,8,1>D g11<8,8,1>D", "D", (BIG, -BIG), (-BIG, BIG), 0),
+    ("rnde.r.f0.0 (8) g20<1>F g10<8,8,1>F", "F", (1.5, 2.5, 2.75, -2.5, 3.0), (), 0b01101),
+    ("rndd.r.f0.0 (8) g20<1>F g10<8,8,1>F", "F", (1.5, -1.5), (), 0),
+    ("rndz.r.f0.0 (8) g20<1>F g10<8,8,1>F", "F", (1.5, -1.5), (), 0b10),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("row", FLAGS, ids=lambda row: row[0][:50])
+def test_overflow_and_increment(row: tuple[str, str, Sequence[Number], Sequence[Number], int]) -> None:
+    """By the exact result before it is converted; an increment is a rounding up from the next whole number below."""
+    source, kind, first, second, wanted = row
+    found = int(unit_after(source, kind, first, second).flags[0])
+    assert found & (1 << len(first)) - 1 == wanted
+
+
+def test_sine_and_cosine_go_to_two_registers() -> None:
+    unit = unit_after("math (8) g20<1>F g10<8,8,1>F sincos", "F", (0.0, 1.0), ())
+    wanted = np.array([[math.sin(1.0)], [math.cos(1.0)]], np.float32)
+    assert (unit.floats(20)[0, 1], unit.floats(21)[0, 1]) == (wanted[0, 0], wanted[1, 0])
+    assert unit.floats(21)[0, 0] == 1.0
+
+
+@pytest.mark.parametrize(("option", "elements"), [("", 16), (" {mask_disable}", 32)])
+def test_thirty_two_elements_are_written_where_no_mask_counts(option: str, elements: int) -> None:
+    unit = ExecutionUnit(assemble_eu(f"add (32) g20<1>UB g10<16,16,1>UB 1UW{option}").code)
+    unit.set_register(10, np.arange(32, dtype=np.uint8))
+    unit.run()
+    assert unit.general[0, 20].tolist() == [*range(1, elements + 1), *[0] * (32 - elements)]
+
+
 def test_sixteen_channels_are_two_eights() -> None:
     values = np.linspace(-3, 5, 16, dtype=np.float32)
     both = ExecutionUnit(assemble_eu("mul (16) g20<1>F g10<8,8,1>F g10<8,8,1>F").code)

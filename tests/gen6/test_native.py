@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gen6_bridge.code.assembler import assemble_eu
-from gen6_bridge.unit import ExecutionUnit
+from gen6_bridge.time import ThreadTraces
+from gen6_bridge.unit import ChannelCounts, ExecutionUnit
 from pixelflow.simd.errors import MachineFault
 from tests.gen6.nests import VARIABLES, Program, nest
 from tests.gen6.test_instructions import ROWS
@@ -63,3 +64,35 @@ def test_a_fault_is_the_same() -> None:
         with pytest.raises(MachineFault, match="instruction 2"):
             unit.run()
         assert (unit.general[0, 20].view(np.int32) == 7).all()
+
+
+def test_a_watched_run_has_the_same_account_by_either_engine() -> None:
+    """Subscribers are told of stretches afterwards; predicates and address registers split them."""
+    source = """
+    mov (8) g8<1>D 0D
+    mov (1) a0.0<1>UW 320UW
+    TOP:
+    add (16) g20<1>F g10<8,8,1>F g12<8,8,1>F
+    mul (16) g22<1>F g20<8,8,1>F g12<8,8,1>F
+    cmp.l.f0.0 (16) null<1>F g22<8,8,1>F g10<8,8,1>F
+    (+f0.0) mov (16) g32<1>F g10<8,8,1>F
+    add (8) g24<1>D g20<8,8,1>D 1D {align1 sechalf}
+    mov (4) g26<1>D g[a0.0, 4]<4,4,1>D
+    add (1) a0.0<1>UW a0.0<0,1,0>UW 4UW
+    add (8) g8<1>D g8<8,8,1>D 1D
+    cmp.l.f0.1 (8) null<1>D g8<8,8,1>D 9D
+    (+f0.1) while (8) TOP
+    """
+    traces, channels = [], []
+    for engine in ("rows", "compiled"):
+        for kind in (ThreadTraces, ChannelCounts):
+            unit = ExecutionUnit(assemble_eu(source).code, 3, dispatch=[0xFFFF, 0x0FFF, 0x8001], engine=engine)
+            unit.set_register(10, np.linspace(-2, 2, 32, dtype=np.float32))
+            subscriber = kind(unit)
+            unit.run(subscriber)
+            if isinstance(subscriber, ThreadTraces):
+                traces.append((subscriber.steps, unit.memory.data.tobytes()))
+            else:
+                counts = (subscriber.possible, subscriber.enabled, subscriber.taken, subscriber.issued)
+                channels.append((counts, unit.memory.data.tobytes()))
+    assert traces[0] == traces[1] and channels[0] == channels[1] and traces[0][1] == channels[0][1]

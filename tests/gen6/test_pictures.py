@@ -212,6 +212,6 @@ def test_a_broken_rule_is_a_warning_and_fails_a_check(tmp_path: Path, capsys: py
     source.write_text("mov (4) g20<1>F g10<8,8,1>F\n")
     assert main(["asm", "--machine", "gen6", str(source), "--check"]) == 1
     assert "S1" in capsys.readouterr().err
-    source.write_text("mov (4) g20<1>F g10<4,4,1>\n")
+    source.write_text("mov (4) g20<1>F g10<4,4,1>:X\n")
     assert main(["asm", "--machine", "gen6", str(source)]) == 3
     assert "expected a type" in capsys.readouterr().err

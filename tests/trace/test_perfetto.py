@@ -76,10 +76,16 @@ def test_other_clocks_are_exact_too() -> None:
     assert (found.end, found.totals["eigc"]["busy"]) == (run.total_cycles, run.busy)
 
 
-def test_a_clock_without_whole_nanoseconds_is_refused() -> None:
-    tracer = listen(Node(TINY).bus, mhz=2000)
-    with pytest.raises(ValueError, match="at 2000 MHz is shorter"):
-        written(tracer.trace, "perfetto")
+def test_a_clock_without_whole_nanoseconds_has_picoseconds() -> None:
+    tracer = listen((node := Node(TINY)).bus, mhz=1350)
+    run = node.run(assemble(PING_PONG))
+    data = written(tracer.trace, "perfetto")
+    found = checked(data, "perfetto")
+    assert (found.end, found.totals["eigc"]["busy"]) == (run.total_cycles, run.busy)
+    times = [packet.timestamp for packet in packets(data) if packet.HasField("track_event")]
+    # A cycle is 740.74 ps: the last event is in the last cycle or at its end.
+    assert max(times) in {cycle * 10**6 // 1350 for cycle in (run.total_cycles - 1, run.total_cycles)}
+    assert b"nanosecond: 1 ps" in data
 
 
 def packets(data: bytes) -> list:

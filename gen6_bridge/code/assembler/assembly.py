@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, replace
 
+from gen6_bridge.code.assembler.directives import carry_out
 from gen6_bridge.code.assembler.operands import is_register
 from gen6_bridge.code.assembler.statements import EuStatement, TargetLabel, read_statement
+from gen6_bridge.code.assembler.symbols import Symbols
 from gen6_bridge.code.assembler.tokens import EuToken, EuTokens, statements
 from gen6_bridge.code.isa import INSTRUCTION_WORDS, EuInstruction
-from gen6_bridge.code.isa.encoding.operands import GRF_BYTES, REGISTER_BYTES, ImmediateOperand, Targets
+from gen6_bridge.code.isa.encoding.operands import ImmediateOperand, Targets
 from gen6_bridge.code.isa.encoding.types import EuType
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.program import DataBlock, SourceLine
 
 __all__ = ["Assembly", "assemble_text"]
-
-_IGNORED = ("kernel", "end_kernel", "code", "end_code", "reg_count_payload", "reg_count_total")
-_DIRECTIVES = (*_IGNORED, "default_execution_size", "data")
-_FORMATS = {
-    EuType.UD: "I",
-    EuType.D: "i",
-    EuType.UW: "H",
-    EuType.W: "h",
-    EuType.UB: "B",
-    EuType.B: "b",
-    EuType.F: "f",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +42,16 @@ def assemble_text(text: str, file: str) -> Assembly:
     found: list[tuple[EuStatement, EuToken]] = []
     labels: dict[str, tuple[int, EuToken]] = {}
     data: list[DataBlock] = []
-    size = 8
+    symbols = Symbols()
     for tokens in statements(text, file):
         first = tokens[0]
         try:
             if first.text == ".":
-                size = _directive(EuTokens(tokens), size, data)
+                carry_out(EuTokens(tokens), symbols, data)
             elif len(tokens) == 2 and tokens[1].text == ":":
                 _label(first, len(found), labels)
             else:
-                found.append((read_statement(EuTokens(tokens), size), first))
+                found.append((read_statement(EuTokens(tokens), symbols), first))
         except InputError as error:
             faults += error.faults
     known = {name: at for name, (at, _) in labels.items()}
@@ -90,53 +79,6 @@ def _label(token: EuToken, at: int, labels: dict[str, tuple[int, EuToken]]) -> N
         first = labels[token.text][1]
         raise InputError(Fault(f"{token.text} is defined twice, first in line {first.line.number}", token.place))
     labels[token.text] = (at, token)
-
-
-def _directive(tokens: EuTokens, size: int, data: list[DataBlock]) -> int:
-    """Carry out a directive; return the size of statements that name none."""
-    tokens.take()
-    token = tokens.take()
-    if token.text in _IGNORED:
-        return size
-    if token.text == "default_execution_size":
-        tokens.expect("(", "before the size")
-        size = tokens.integer("a size")
-        tokens.expect(")", "after the size")
-        return size
-    if token.text == "data":
-        data.append(_data(tokens))
-        return size
-    near = nearest(token.text, _DIRECTIVES)
-    hint = f"did you mean .{near}?" if near else ", ".join(f".{each}" for each in _DIRECTIVES)
-    raise tokens.fault(f"unknown directive .{token.text}", hint, token)
-
-
-def _data(tokens: EuTokens) -> DataBlock:
-    """Read ``.data g10.2 F 1.0, -2.5``, which is no directive of the public assembler: registers at the start."""
-    token = tokens.take()
-    register = token.text[1:]
-    if token.text[:1] not in ("g", "r") or not register.isdigit() or int(register) * REGISTER_BYTES >= GRF_BYTES:
-        raise tokens.fault("data go to a general register", ".data g10 F 1.0, 2.0", token)
-    element = tokens.integer("an element") if tokens.accept(".") else 0
-    kind = tokens.take()
-    if kind.text not in EuType.__members__ or EuType[kind.text] not in _FORMATS:
-        raise tokens.fault(f"{kind.text} is no type of data", "UD, D, UW, W, UB, B or F", kind)
-    type_ = EuType[kind.text]
-    values: list[int] = []
-    while True:
-        minus = tokens.accept("-")
-        number = tokens.take()
-        try:
-            value = float(number.text) if type_ is EuType.F and number.text[:2] != "0x" else int(number.text, 0)
-            values += struct.pack("<" + _FORMATS[type_], -value if minus else value)
-        except (ValueError, struct.error):
-            raise tokens.fault(f"{number.text} is no {type_.name}", None, number) from None
-        if not tokens.accept(","):
-            break
-    start = int(register) * REGISTER_BYTES + element * type_.size
-    if start + len(values) > GRF_BYTES:
-        raise tokens.fault("data leave the general registers", f"{GRF_BYTES} bytes", token)
-    return DataBlock(start, tuple(values))
 
 
 def _resolved(statement: EuStatement, number: int, labels: dict[str, int]) -> EuInstruction:

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass, replace
 
 from gen6_bridge.code.assembler.messages import read_message
-from gen6_bridge.code.assembler.operands import is_register, read_destination, read_source
+from gen6_bridge.code.assembler.operands import is_register, read_destination, read_register, read_source
+from gen6_bridge.code.assembler.symbols import SIZES, OperandRules, Symbols
 from gen6_bridge.code.assembler.tokens import EuToken, EuTokens
 from gen6_bridge.code.isa import INSTRUCTIONS, EuDeclaration, EuFamily, EuInstruction
+from gen6_bridge.code.isa.encoding import bits
 from gen6_bridge.code.isa.encoding.kinds import (
     ControlsKind,
     DestinationKind,
@@ -20,12 +22,15 @@ from gen6_bridge.code.isa.encoding.kinds import (
     ThreeSourceKind,
 )
 from gen6_bridge.code.isa.encoding.operands import (
+    MRF_REGISTERS,
+    REGISTER_BYTES,
     Controls,
     EuDestination,
     EuMessage,
     File,
     ImmediateOperand,
     Operand,
+    Source,
     SourceRegion,
     Targets,
 )
@@ -42,15 +47,18 @@ _OPTIONS = {
     "align1": {"align16": 0}, "align16": {"align16": 1}, "mask_disable": {"all_channels": 1},
     "nomask": {"all_channels": 1}, "sechalf": {"quarter": 1}, "compr": {}, "switch": {"thread": 2},
     "atomic": {"thread": 1}, "noddclr": {"dependency": 1}, "noddchk": {"dependency": 2},
-    "breakpoint": {"breakpoint": 1}, "accwrctrl": {"accumulates": 1}, "EOT": {},
+    "breakpoint": {"breakpoint": 1}, "accwrctrl": {"accumulates": 1}, "eot": {},
 }  # fmt: skip
 _SET = {"send": 7 << 42, "sendc": 7 << 42, "halt": 1 << 61}
-"""Bits that the public assembler sets unasked: the descriptor's type, the stride of no destination."""
+"""Bits that the public assembler sets unasked: a descriptor is an immediate of type D, no destination has a stride."""
+_UNSIGNED_DESCRIPTOR = 3 << 42
 _ALIASES = {"msave": "call", "mrest": "ret"}
 _NULL = SourceRegion(File.ARCHITECTURE, EuType.UD)
-_SINGLE = ("nop", "wait")
-"""Instructions without a size."""
-_IP = 0xA0
+_SINGLE = ("nop", "wait", "jmpi")
+"""Instructions whose size is 1 whatever is written."""
+_SCALAR = ("mul", "mac", "cmp", "asr", "add", "shl")
+"""Instructions whose sources are one element for all channels where no region is written."""
+_IP, _NOTIFICATION = 0xA0, 0x90
 _PAIR = SourceRegion(File.ARCHITECTURE, EuType.D, 0, 0, 2, 2, 1)
 
 
@@ -71,22 +79,25 @@ class EuStatement:
     labels: tuple[TargetLabel, ...]
 
 
-def read_statement(tokens: EuTokens, default_size: int) -> EuStatement:
+def read_statement(tokens: EuTokens, symbols: Symbols) -> EuStatement:
     """Read an instruction; raises InputError."""
     start = tokens.here
     controls = _predicate(tokens)
     token = tokens.take()
-    mnemonic = _ALIASES.get(token.text, token.text)
+    mnemonic = _ALIASES.get(token.key, token.key)
     declaration = INSTRUCTIONS.get(mnemonic)
     if declaration is None:
         near = nearest(token.text, INSTRUCTIONS)
         hint = f"did you mean {near}?" if near else "pixelflow isa --machine gen6 lists all"
         raise tokens.fault(f"unknown instruction {token.text}", hint, token)
     controls = _suffixes(tokens, controls)
-    controls = _size(tokens, controls, 1 if mnemonic in _SINGLE else default_size)
-    options, ends = _options(tokens, controls)
-    controls = replace(options, align16=options.align16)
-    operands, labels, selector = _operands(tokens, declaration, controls)
+    controls = _size(tokens, controls, symbols.size)
+    if mnemonic in _SINGLE:
+        controls = replace(controls, size_code=0)
+    controls, ends = _options(tokens, controls)
+    three = declaration.three
+    rules = OperandRules(symbols, controls.size, bool(controls.align16) or three, mnemonic in _SCALAR)
+    operands, labels, selector = _operands(tokens, declaration, rules)
     if selector is not None:
         if controls.selector:
             raise tokens.fault(f"{mnemonic} has no condition: its function or target stands there", None, token)
@@ -100,7 +111,10 @@ def read_statement(tokens: EuTokens, default_size: int) -> EuStatement:
         if not isinstance(last, EuMessage):
             raise tokens.fault("EOT ends a thread with a message", "it belongs to send", start)
         operands[-1] = replace(last, end=1)
-    found = EuInstruction(declaration, (controls, *operands), rest=_SET.get(mnemonic, 0))
+    rest = _SET.get(mnemonic, 0)
+    if rest and tokens.said_unsigned:
+        rest = _UNSIGNED_DESCRIPTOR
+    found = EuInstruction(declaration, (controls, *operands), rest=rest | tokens.unread_bits << bits.IMMEDIATE.low)
     try:
         found.encode()
     except (EncodingError, ValueError) as error:
@@ -120,31 +134,34 @@ def _predicate(tokens: EuTokens) -> Controls:
 
 def _flag(tokens: EuTokens, inverse: int) -> Controls:
     token = tokens.take()
-    if token.text != "f0":
+    if token.key != "f0":
         raise tokens.fault(f"a predicate is f0.0 or f0.1, not {token.text}", None, token)
-    flag, code, align16 = 0, 1, 0
+    flag, code, channels = 0, 1, False
     while tokens.accept("."):
         here = tokens.take()
         if here.text in ("0", "1"):
             flag = int(here.text)
-        elif here.text in PREDICATES:
-            code = PREDICATES.index(here.text)
-        elif here.text in PREDICATES_16:
-            code, align16 = PREDICATES_16.index(here.text), 1
+        elif here.key in PREDICATES:
+            code = PREDICATES.index(here.key)
+        elif here.key in PREDICATES_16:
+            code = PREDICATES_16.index(here.key)
+            channels = True
         else:
             near = nearest(here.text, [*filter(None, PREDICATES)])
             raise tokens.fault(f"{here.text} is no predicate", f"did you mean {near}?" if near else None, here)
     tokens.expect(")", "after a predicate")
-    return Controls(predicate=code, inverse=inverse, flag=flag, align16=align16)
+    if channels and not tokens.option("align16"):
+        raise tokens.fault("the predicates x, y, z and w belong to 16-byte mode", "add align16 to the options", token)
+    return Controls(predicate=code, inverse=inverse, flag=flag)
 
 
 def _suffixes(tokens: EuTokens, controls: Controls) -> Controls:
     while tokens.accept("."):
         token = tokens.take()
-        if token.text == "sat":
+        if token.key == "sat":
             controls = replace(controls, saturates=1)
-        elif token.text in _CONDITIONS:
-            controls = replace(controls, selector=_CONDITIONS[token.text])
+        elif token.key in _CONDITIONS:
+            controls = replace(controls, selector=_CONDITIONS[token.key])
             if tokens.peek() == "." and re.fullmatch("f0", tokens.peek(1)):
                 tokens.take()
                 tokens.take()
@@ -167,7 +184,7 @@ def _size(tokens: EuTokens, controls: Controls, default: int) -> Controls:
     if tokens.accept("("):
         token = tokens.here
         size = tokens.integer("a size")
-        if size not in (1, 2, 4, 8, 16, 32):
+        if size not in SIZES:
             raise tokens.fault(f"a size of {size} channels", "1, 2, 4, 8 or 16", token)
         tokens.expect(")", "after the size")
     return replace(controls, size_code=size.bit_length() - 1)
@@ -193,9 +210,11 @@ def _options(tokens: EuTokens, controls: Controls) -> tuple[Controls, bool]:
             )
         if "dependency" in _OPTIONS[word]:
             controls = replace(controls, dependency=controls.dependency | _OPTIONS[word]["dependency"])
+        elif controls.thread and "thread" in _OPTIONS[word]:
+            raise tokens.fault("switch and atomic exclude each other", "write one of them")
         else:
             controls = replace(controls, **_OPTIONS[word])
-        ends = ends or word == "EOT"
+        ends = ends or word == "eot"
         ahead += 1
     if tokens.peek(ahead + 1):
         raise tokens.fault(f"{tokens.peek(ahead + 1)} after the options", "an instruction ends with its options")
@@ -203,24 +222,24 @@ def _options(tokens: EuTokens, controls: Controls) -> tuple[Controls, bool]:
 
 
 def _operands(
-    tokens: EuTokens, declaration: EuDeclaration, controls: Controls
+    tokens: EuTokens, declaration: EuDeclaration, rules: OperandRules
 ) -> tuple[list[Operand], list[TargetLabel], int | None]:
-    wide, size = bool(controls.align16), controls.size
     match declaration.mnemonic:
         case "jmpi":
-            offset, labels = _offset(tokens, size)
+            offset, labels = _offset(tokens, rules)
             ip = EuDestination(File.ARCHITECTURE, EuType.UD, _IP)
             return [ip, SourceRegion(File.ARCHITECTURE, EuType.UD, _IP), offset], labels, None
         case "call":
-            dst = read_destination(tokens, wide=wide, size=size)
+            dst = replace(read_destination(tokens, rules), type=EuType.D)
             targets, labels = _targets(tokens, 1)
             return [dst, _PAIR, targets], labels, None
         case "wait":
-            source = read_source(tokens, wide=wide, size=1)
-            if not isinstance(source, SourceRegion):
-                raise tokens.fault("expected a notification register", "n0.0")
-            source = replace(source, type=EuType.D)
-            return [EuDestination(File.ARCHITECTURE, EuType.D, source.number, source.sub), source], [], None
+            register, _ = read_register(tokens, rules.symbols)
+            if register.file is not File.ARCHITECTURE or register.number & 0xF0 != _NOTIFICATION:
+                raise tokens.fault("expected a notification register", "n0")
+            sub = register.sub * EuType.D.size
+            notified = SourceRegion(File.ARCHITECTURE, EuType.D, register.number, sub)
+            return [EuDestination(File.ARCHITECTURE, EuType.D, register.number, sub), notified], [], None
     operands: list[Operand] = []
     labels, selector = [], None
     for spec in declaration.operands[1:]:
@@ -230,9 +249,9 @@ def _operands(
                 operands.append(targets)
             case DestinationKind() | ThreeDestinationKind():
                 if declaration.shape.form == "send":
-                    found = _send(tokens, size)
+                    found = _send(tokens, rules)
                     return [*found[:2], found[2]], [], found[3]
-                operands.append(read_destination(tokens, wide=wide or declaration.shape.form == "three", size=size))
+                operands.append(read_destination(tokens, rules))
             case MessageKind() | ControlsKind():
                 raise AssertionError(spec.name)
             case SourceKind() | ThreeSourceKind():
@@ -240,12 +259,17 @@ def _operands(
                 if alone or _missing_second(tokens, declaration, operands):
                     operands.append(_NULL)
                 else:
-                    operands.append(read_source(tokens, wide=wide or declaration.shape.form == "three", size=size))
+                    source = read_source(tokens, rules)
+                    three = declaration.three and isinstance(source, SourceRegion)
+                    operands.append(_replicated(tokens, source) if three else source)
             case JumpOffsetKind():
                 raise AssertionError(spec.name)
+    if declaration.mnemonic == "ret" and isinstance(operands[-1], SourceRegion):
+        pair = replace(operands[-1], type=EuType.D, vertical=2, width=2, horizontal=1)
+        operands = [EuDestination(File.ARCHITECTURE, EuType.UD), pair]
     if declaration.shape.form == "math":
         token = tokens.take()
-        selector = _FUNCTIONS.get(token.text)
+        selector = _FUNCTIONS.get(token.key)
         if selector is None:
             near = nearest(token.text, _FUNCTIONS)
             hint = f"did you mean {near}?" if near else ", ".join(_FUNCTIONS)
@@ -253,51 +277,58 @@ def _operands(
     return operands, labels, selector
 
 
+def _replicated(tokens: EuTokens, source: Source) -> Source:
+    """Return one of three sources; with rows that do not advance it is one element, which the swizzle chooses."""
+    if not isinstance(source, SourceRegion) or source.vertical:
+        return source
+    first = source.swizzle[0] if source.swizzle is not None and len(set(source.swizzle)) == 1 else 0
+    sub = source.sub + first * source.type.size
+    if sub >= REGISTER_BYTES:
+        raise tokens.fault(f"element {sub // source.type.size} lies past the register", None)
+    return replace(source, vertical=4, sub=sub, replicate=1)
+
+
 def _missing_second(tokens: EuTokens, declaration: EuDeclaration, operands: list[Operand]) -> bool:
     """Return whether `math` goes on with its function in place of a second source."""
     return declaration.shape.form == "math" and len(operands) == 2 and tokens.peek() in _FUNCTIONS
 
 
-def _send(tokens: EuTokens, size: int) -> tuple[EuDestination, SourceRegion, Operand, int]:
-    """Read a send: the first message register, the destination, an implied payload that is null, target and lengths.
+def _send(tokens: EuTokens, rules: OperandRules) -> tuple[EuDestination, SourceRegion, Operand, int]:
+    """Read a send: the first message register, the destination, a payload that says nothing, target and lengths.
 
     Also the newer order: destination, message register, number of the target, descriptor.
     """
     token = tokens.here
-    number: int | None = None
-    if token is not None and token.kind == "number":
-        number = tokens.integer("a message register")
-    dst = read_destination(tokens, wide=False, size=size)
+    number = tokens.integer("a message register") if tokens.begins_number() else None
+    dst = read_destination(tokens, rules)
     if number is None:
-        payload = tokens.take()
-        found = re.fullmatch(r"m(\d+)", payload.text)
-        if found is None:
-            raise tokens.fault(f"expected the first message register, not {payload.text}", "m0 to m23", payload)
-        number = int(found[1])
+        token = tokens.here
+        register, _ = read_register(tokens, rules.symbols)
+        if register.file is not File.MESSAGE or register.address is not None:
+            raise tokens.fault("expected the first message register", "m0 to m23", token)
+        number = register.number
     elif not tokens.accept("null"):
-        source = read_source(tokens, wide=False, size=size)
+        # Earlier generations copied it to the first message register.
+        source = read_source(tokens, rules)
         if not (isinstance(source, SourceRegion) and source.null):
             raise tokens.fault("the payload is in message registers on this generation", "write null", token)
-    if not 0 <= number < 24:
-        raise tokens.fault(f"there is no m{number}", "m0 to m23", token)
+    if not 0 <= number < MRF_REGISTERS:
+        raise tokens.fault(f"there is no m{number}", f"m0 to m{MRF_REGISTERS - 1}", token)
     target, message = read_message(tokens)
     return dst, SourceRegion(File.MESSAGE, EuType.D, number), message, target
 
 
-def _offset(tokens: EuTokens, size: int) -> tuple[SourceRegion | ImmediateOperand, list[TargetLabel]]:
+def _offset(tokens: EuTokens, rules: OperandRules) -> tuple[SourceRegion | ImmediateOperand, list[TargetLabel]]:
     token = tokens.here
-    if token is not None and token.kind == "word" and not is_register(token.text):
+    indexed = token is not None and token.text in rules.symbols.registers and tokens.peek(1) == "("
+    if token is not None and token.kind == "word" and not is_register(token.text) and not indexed:
         tokens.take()
         return ImmediateOperand(EuType.D, 0), [TargetLabel(token.text, 0, token)]
-    if tokens.peek() == "-" or (token is not None and token.kind == "number"):
+    if tokens.begins_number():
         # From the jump itself, while the machine counts from the instruction after it.
         units = 2 * tokens.integer("a number of instructions") - 2
         return ImmediateOperand(EuType.D, units & 0xFFFFFFFF), []
-    return _register_offset(tokens), []
-
-
-def _register_offset(tokens: EuTokens) -> SourceRegion | ImmediateOperand:
-    return read_source(tokens, wide=False, size=1)
+    return read_source(tokens, rules), []
 
 
 def _targets(tokens: EuTokens, count: int) -> tuple[Targets, list[TargetLabel]]:
@@ -310,5 +341,16 @@ def _targets(tokens: EuTokens, count: int) -> tuple[Targets, list[TargetLabel]]:
             labels.append(TargetLabel(token.text, position, token))
             units.append(0)
         else:
-            units.append(2 * tokens.integer("a label, or a number of instructions"))
+            units.append(2 * _distance(tokens))
     return Targets(units[0], units[1] if count == 2 else None), labels
+
+
+def _distance(tokens: EuTokens) -> int:
+    """Take one number with its sign: what follows it may be the second target, so it is no expression."""
+    minus = tokens.accept("-")
+    token = tokens.here
+    if token is None or token.kind != "number" or "." in token.text:
+        raise tokens.fault("expected a label, or a number of instructions", None)
+    tokens.take()
+    number = int(token.text, 16 if token.key.startswith("0x") else 10)
+    return -number if minus else number

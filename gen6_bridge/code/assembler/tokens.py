@@ -44,6 +44,11 @@ class EuToken:
     """Whether nothing stands between it and the token before."""
 
     @property
+    def key(self) -> str:
+        """The text as the language compares it: letters' case says nothing but in names of labels and registers."""
+        return self.text.lower()
+
+    @property
     def place(self) -> Place:
         """Where it stands."""
         return Place(self.line.file, self.line.number, self.column, self.line.text, max(1, len(self.text)))
@@ -55,6 +60,10 @@ class EuTokens:
     def __init__(self, tokens: Sequence[EuToken]) -> None:
         self._tokens, self._at = tokens, 0
         self.line = tokens[0].line
+        self.said_unsigned = False
+        """Whether a message's descriptor was written as a number of type UD."""
+        self.unread_bits = 0
+        """Bits of that number that no field has."""
 
     @property
     def here(self) -> EuToken | None:
@@ -62,9 +71,9 @@ class EuTokens:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the text of a token that comes; empty past the end."""
+        """Return the text of a token that comes, in small letters; empty past the end."""
         at = self._at + ahead
-        return self._tokens[at].text if at < len(self._tokens) else ""
+        return self._tokens[at].key if at < len(self._tokens) else ""
 
     def take(self) -> EuToken:
         """Take the next token; raises InputError at the end."""
@@ -73,6 +82,11 @@ class EuTokens:
             raise self.fault("the instruction ends here", "an operand, a size or options are missing")
         self._at += 1
         return found
+
+    def option(self, name: str) -> bool:
+        """Return whether an option stands between the braces at the end."""
+        keys = [token.key for token in self._tokens]
+        return "{" in keys and name in keys[keys.index("{") :]
 
     def accept(self, *texts: str) -> bool:
         """Take the next tokens if they are these."""
@@ -86,15 +100,49 @@ class EuTokens:
         if not self.accept(text):
             raise self.fault(f"expected {text} {what}", None)
 
+    def begins_number(self, ahead: int = 0) -> bool:
+        """Return whether a number, or an expression in parentheses, comes."""
+        while self.peek(ahead) in ("-", "("):
+            ahead += 1
+        return self.peek(ahead)[:1].isdigit()
+
     def integer(self, what: str) -> int:
-        """Take a whole number with its sign; raises InputError."""
-        minus = self.accept("-")
+        """Take a constant expression of whole numbers (``2 * (3 + 4) - 1``) and return its value; raises InputError.
+
+        As in C, a quotient is rounded toward zero. A sign goes on with it only where a number follows.
+        """
+        total = self._term(what)
+        while self.peek() in ("+", "-") and self.begins_number(1):
+            minus = self.take().text == "-"
+            term = self._term(what)
+            total += -term if minus else term
+        return total
+
+    def _term(self, what: str) -> int:
+        product = self._factor(what)
+        while self.peek() in ("*", "/") and self.begins_number(1):
+            sign = self.take()
+            factor = self._factor(what)
+            if sign.text == "*":
+                product *= factor
+            elif factor:
+                product = abs(product) // abs(factor) * (1 if (product < 0) == (factor < 0) else -1)
+            else:
+                raise self.fault("a division by 0", None, sign)
+        return product
+
+    def _factor(self, what: str) -> int:
+        if self.accept("-"):
+            return -self._factor(what)
+        if self.accept("("):
+            inner = self.integer(what)
+            self.expect(")", "after an expression")
+            return inner
         found = self.here
         if found is None or found.kind != "number" or "." in found.text:
             raise self.fault(f"expected {what}, a whole number", None)
         self._at += 1
-        value = int(found.text, 0)
-        return -value if minus else value
+        return int(found.text, 16 if found.key.startswith("0x") else 10)
 
     def fault(self, message: str, hint: str | None, token: EuToken | None = None) -> InputError:
         """Return an error at a token, or at the next one."""

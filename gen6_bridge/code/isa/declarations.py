@@ -28,7 +28,6 @@ from gen6_bridge.code.isa.encoding.operands import (
     REGISTER_BYTES,
     Controls,
     EuDestination,
-    File,
     ImmediateOperand,
     Operand,
     Source,
@@ -36,10 +35,11 @@ from gen6_bridge.code.isa.encoding.operands import (
 )
 from gen6_bridge.code.isa.encoding.text import TextShape, instruction_text
 from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
+from gen6_bridge.code.isa.meanings.compression import spans_of
 from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
 from gen6_bridge.code.isa.meanings.places import Span
 from gen6_bridge.code.isa.meanings.state import CHANNELS
-from pixelflow.simd.errors import InputError, InternalError
+from pixelflow.simd.errors import InputError, InternalError, MachineFault
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError, Layout
 from pixelflow.simd.isa.operands import OperandSpec
@@ -105,6 +105,8 @@ class EuDeclaration(Declaration):
     shape: TextShape = field(default_factory=lambda: TextShape("", True, 1))
     floats: bool = False
     """Whether only floats are meant."""
+    pairs: bool = False
+    """Whether its second source is pairs of registers, one for each of two coordinates of eight channels."""
 
     def __post_init__(self) -> None:
         # Fields lie where the hardware has them: they are no sequence, and `bits` is their table.
@@ -116,6 +118,11 @@ class EuDeclaration(Declaration):
     def on_lanes(self) -> bool:
         """Whether its meaning is over the lane algebra, and not one of the thread's message path."""
         return self.unit is not EuUnit.SEND
+
+    @cached_property
+    def three(self) -> bool:
+        """Whether it has three sources."""
+        return any(isinstance(spec.kind, ThreeSourceKind) for spec in self.operands)
 
     @cached_property
     def synopsis(self) -> str:
@@ -170,29 +177,16 @@ class EuInstruction(Instruction):
         return tuple(whole >> 32 * at & _WORD for at in range(INSTRUCTION_WORDS))
 
     @property
-    def spans(self) -> tuple[Span, ...]:
-        """Which elements are carried out at once: all, or halves where the second reads what the first one writes."""
-        controls = self.controls
-        whole = (controls.first, 0, min(controls.size, CHANNELS - controls.first % CHANNELS))
-        if controls.size < CHANNELS or not self._halves_overlap:
-            return (whole,)
-        return ((controls.first, 0, 8), (controls.first, 8, 8))
+    def indirect(self) -> bool:
+        """Whether an address register says where an operand lies."""
+        operands = (each for each in self.operands if isinstance(each, SourceRegion | EuDestination))
+        return any(each.address is not None for each in operands)
 
     @property
-    def _halves_overlap(self) -> bool:
-        destination = self.destination
-        if destination is None or destination.file is not File.GENERAL or destination.address is not None:
-            return False
-        if destination.stride * destination.type.size * CHANNELS <= REGISTER_BYTES:
-            return False  # one register, one pass
-        written = {destination.first_byte + each * destination.stride * destination.type.size for each in range(8)}
-        for source in self.sources:
-            if isinstance(source, SourceRegion) and source.file is File.GENERAL and source.address is None:
-                for each in range(8, CHANNELS):
-                    start = source.first_byte + source.place(each)
-                    if any(start < at + destination.type.size and at < start + source.type.size for at in written):
-                        return True
-        return False
+    def spans(self) -> tuple[Span, ...]:
+        """Which elements are carried out at once."""
+        beyond = self.declaration.unit is EuUnit.FPU
+        return spans_of(self.controls, self.destination, self.sources, pairs=self.declaration.pairs, beyond=beyond)
 
     def apply(self, lanes: NumberAlgebra[Word, Bit]) -> None:  # type: ignore[override]  # words are numbers
         """Carry out the meaning on ``lanes``, with the arithmetic that is taken for the machine's."""
@@ -200,12 +194,20 @@ class EuInstruction(Instruction):
 
     def carry_out(self, lanes: NumberAlgebra[Word, Bit], arithmetic: FloatRules, spans: Sequence[Span]) -> None:
         """Carry out the meaning on ``lanes``, of elements ``spans``. Raises MachineFault for what is not defined."""
+        conditional = self.controls.predicate or self.controls.selector
+        before: Bit | None = None
         for span in spans:
-            self.declaration.meaning(Execution(lanes, self.controls, span, arithmetic), *self.operands[1:])
+            if span[1] >= CHANNELS and conditional:
+                raise MachineFault("a thread has 16 channels: 32 elements have no flags to obey or to set")
+            run = Execution(lanes, self.controls, span, arithmetic)
+            # Both halves obey the flags as they were before the first one set some.
+            before = run.predicate if before is None else before
+            run.predicate = before
+            self.declaration.meaning(run, *self.operands[1:])
 
     def text(self, name: Callable[[OperandSpec, int], str] | None = None) -> str:
         """Return the text of the public disassembler."""
-        three = self.declaration.shape.form == "three"
+        three = self.declaration.three
         destination = _THREE_DESTINATION if three else _DESTINATION
         sources: Sequence[SourceKind | ThreeSourceKind] = _THREE_SOURCES if three else _SOURCES
         return instruction_text(
@@ -339,6 +341,7 @@ def declare(
     unit: EuUnit = EuUnit.FPU,
     shape: TextShape | None = None,
     floats: bool = False,
+    pairs: bool = False,
     flow: Flow | None = None,
     standing: Standing = Standing.DERIVED,
     source: str = "Mesa; Kanter 2011",
@@ -364,6 +367,7 @@ def declare(
         flow=flow,
         shape=shape or TextShape(mnemonic, written, sources, form="three" if three else ""),
         floats=floats,
+        pairs=pairs,
     )
 
 

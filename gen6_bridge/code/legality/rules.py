@@ -104,7 +104,7 @@ def _rules(instruction: EuInstruction) -> Iterator[str]:
     controls, declaration = instruction.controls, instruction.declaration
     destination, sources = instruction.destination, instruction.sources
     assert destination is not None
-    if declaration.shape.form == "three":
+    if declaration.three:
         if not controls.align16:
             yield "T1"
         return
@@ -163,7 +163,7 @@ def _too_far(instruction: EuInstruction) -> bool:
     destination, controls = instruction.destination, instruction.controls
     if destination is None or destination.address is not None or destination.file is File.ARCHITECTURE:
         return False
-    if controls.align16 or instruction.declaration.shape.form == "three":
+    if controls.align16 or instruction.declaration.three:
         return False
     last = destination.sub + (controls.size - 1) * destination.stride * destination.type.size
     return last >= 2 * REGISTER_BYTES

@@ -13,18 +13,24 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import cast
 
 from pixelflow.cli.debug.commands import Debugger
 from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, configured
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.debugger import DebugSession, views
+from pixelflow.debugger import DebugSession
 from pixelflow.node import Node, Replay, SavedRun
+from pixelflow.simd.dialogue import Dialogue
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
+from pixelflow.simd.lanes import AUTO
+from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact
 
 EXAMPLES = (
@@ -33,6 +39,8 @@ EXAMPLES = (
 )
 
 _PROMPT = "(pixelflow) "
+_OF_NODES = ("engine", "max_cycles", "memory", "config", "preset")
+"""What a PixelFlow node alone can be told."""
 _FROM_FILE = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 
 
@@ -40,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the program or saved run, the machine, and where commands come from."""
     add = parser.add_argument
     add("program", metavar="PROG|FILE.npz", help="source (.mc), object file (.mco), or a run saved with --record")
+    add_machine_option(parser)
     add("--cmd", metavar="FILE", help="commands, one on a line; # begins a remark (default: standard input)")
     add_engine_option(parser)
     add("--max-cycles", type=count, metavar="N", help="a cycle limit, as of a run")
@@ -53,14 +62,31 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     if screen.json:
         raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
     script = _script(args)
-
-    replay, saved = _replay(args, screen)
-    debugger = Debugger(DebugSession(replay), screen, saved)
+    debugger = _of_a_node(args, screen) if args.machine == PIXELFLOW else _of_another(args, screen)
     if script is None:
-        _converse(debugger)
+        _converse(debugger, screen)
         return 0
-    _follow(debugger, script, args.cmd or "standard input")
-    return 0 if replay.stopped is None else replay.stopped.exit_code
+    _follow(debugger, script, args.cmd or "standard input", screen)
+    return debugger.exit_code
+
+
+def _of_a_node(args: argparse.Namespace, screen: Screen) -> Dialogue:
+    replay, saved = _replay(args, screen)
+    return Debugger(DebugSession(replay), screen, saved)
+
+
+def _of_another(args: argparse.Namespace, screen: Screen) -> Dialogue:
+    """Return the dialogue with a run on the machine that was named; raises InputError where it has none."""
+    machine = machine_named(args.machine)
+    if not machine.debug:
+        raise UsageError("debug", f"runs of {machine.title} cannot be looked into", "pixelflow run --trace shows them")
+    for name in _OF_NODES:
+        if getattr(args, name) not in (None, AUTO):
+            raise UsageError(f"--{name.replace('_', '-')}", f"is PixelFlow's; this is {machine.title}")
+    config = configured(machine.configuration, "-D", args.overrides)
+    program = read_program(args.program, args.parameters, machine.target)
+    opened = resolve_name(machine.debug)(program, config, screen)
+    return cast("Dialogue", opened)
 
 
 def _replay(args: argparse.Namespace, screen: Screen) -> tuple[Replay, SavedRun | None]:
@@ -95,7 +121,7 @@ def _script(args: argparse.Namespace) -> list[str] | None:
         raise InputError(Fault(f"cannot be read: {reason}", Place(args.cmd))) from None
 
 
-def _follow(debugger: Debugger, script: list[str], file: str) -> None:
+def _follow(debugger: Dialogue, script: list[str], file: str, screen: Screen) -> None:
     """Carry out a script, showing each command before what it does; raises InputError with the line of a bad one."""
     for number, text in enumerate(script, start=1):
         if debugger.ended:
@@ -103,7 +129,7 @@ def _follow(debugger: Debugger, script: list[str], file: str) -> None:
         text = text.strip()
         if not text:
             continue
-        debugger.screen.print(Fact(_PROMPT + text, wrap=False))
+        screen.print(Fact(_PROMPT + text, wrap=False))
         if text.startswith("#"):
             continue
         try:
@@ -113,43 +139,42 @@ def _follow(debugger: Debugger, script: list[str], file: str) -> None:
             raise InputError(faults) from None
 
 
-def _converse(debugger: Debugger) -> None:
+def _converse(debugger: Dialogue, screen: Screen) -> None:
     """Take commands from the keyboard; an empty line is the last one again, and Ctrl-C ends what takes long."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  (input() then has a history and can be edited)
 
-    debugger.say(views.run, debugger.session)
-    debugger.say(views.position, debugger.session)
-    debugger.screen.print("help lists the commands, Ctrl-C stops a long one")
+    debugger.greet()
+    screen.print("help lists the commands, Ctrl-C stops a long one")
     last = ""
     while not debugger.ended:
         try:
             text = input(_PROMPT).strip() or last
         except EOFError:
-            debugger.screen.print("")
+            screen.print("")
             return
         except KeyboardInterrupt:
-            debugger.screen.print("")
+            screen.print("")
             continue
         last = text
         if text:
-            _attempt(debugger, text)
+            _attempt(debugger, text, screen)
 
 
-def _attempt(debugger: Debugger, text: str) -> None:
+def _attempt(debugger: Dialogue, text: str, screen: Screen) -> None:
     with _interruptible(debugger):
         try:
             debugger.carry_out(text)
         except SimulatorError as error:
-            debugger.screen.print(Fact(format_error(error), wrap=False))
+            screen.print(Fact(format_error(error), wrap=False))
 
 
 @contextlib.contextmanager
-def _interruptible(debugger: Debugger) -> Iterator[None]:
-    """Let Ctrl-C ask a long movement to end, which it does within a few thousand cycles."""
+def _interruptible(debugger: Dialogue) -> Iterator[None]:
+    """Let Ctrl-C ask a long movement to end."""
 
     def ask(number: int, frame: object) -> None:
-        debugger.session.interrupted = True
+        debugger.interrupt()
 
     before = signal.signal(signal.SIGINT, ask)
     try:

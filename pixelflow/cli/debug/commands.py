@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
@@ -22,8 +21,19 @@ from pixelflow.node.pe_report import (
     ranges_table,
     registers_table,
 )
-from pixelflow.simd.errors import Fault, InputError, nearest
-from pixelflow.simd.report import Fact, Part
+from pixelflow.simd.dialogue import (
+    DebugCommand,
+    command_named,
+    help_parts,
+    nothing_more,
+    number_of,
+    on_or_off,
+    one_word,
+    refuse,
+    times_of,
+)
+from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import Part
 
 __all__ = ["COMMANDS", "Debugger"]
 
@@ -45,14 +55,26 @@ class Debugger:
     def carry_out(self, text: str) -> None:
         """Carry out one command; raises InputError where it cannot be understood or not be done."""
         name, *words = text.split()
-        command = _BY_NAME.get(name)
-        if command is None:
-            close = nearest(name, _BY_NAME)
-            raise _refusal(f"unknown command {name!r}", f"did you mean {close}?" if close else "see: help")
+        command = command_named(COMMANDS, name)
         try:
             command.carry_out(self, words)
         except UsageError as error:  # its place is an option of other commands
             raise InputError([Fault(fault.message, hint=fault.hint) for fault in error.faults]) from None
+
+    @property
+    def exit_code(self) -> int:
+        """Of what has stopped the program where the run stands; 0 where nothing has."""
+        stopped = self.session.replay.stopped
+        return 0 if stopped is None else stopped.exit_code
+
+    def greet(self) -> None:
+        """Show program and machine, and where the run stands."""
+        self.say(views.run, self.session)
+        self.say(views.position, self.session)
+
+    def interrupt(self) -> None:
+        """Ask a long movement to end, which it does within a few thousand cycles."""
+        self.session.interrupted = True
 
     def say(self, view: Callable[..., Iterable[Part]], *about: object) -> None:
         """Print what a view has to say about the session."""
@@ -86,24 +108,24 @@ class Debugger:
 
     def next(self, words: list[str]) -> None:
         stream = self._stream(words) or self._first
-        _nothing_more(words)
+        nothing_more(words)
         self._moved(lambda: self.session.step_over(stream))
 
     def finish(self, words: list[str]) -> None:
         stream = self._stream(words) or self._first
-        _nothing_more(words)
+        nothing_more(words)
         self._moved(lambda: self.session.leave(stream))
 
     def go_on(self, words: list[str]) -> None:
-        _nothing_more(words)
+        nothing_more(words)
         self._moved(self.session.go_on)
 
     def goto(self, words: list[str]) -> None:
-        cycle = _number(_one(words, "a cycle"))
+        cycle = number_of(one_word(words, "a cycle"))
         self._moved(lambda: self.session.goto(cycle))
 
     def end(self, words: list[str]) -> None:
-        _nothing_more(words)
+        nothing_more(words)
         self._moved(lambda: self.session.goto(1 << 62))
 
     # --- stops ---------------------------------------------------------------------------------------------------
@@ -114,25 +136,25 @@ class Debugger:
             return
         count = 1
         if len(words) > 2 and words[-2] == "every":
-            count = _times(words[-1])
+            count = times_of(words[-1])
             words = words[:-2]
         match words:
             case ["sem", number]:
-                semaphore = _number(number)
+                semaphore = number_of(number)
                 if semaphore not in _SEMAPHORES:
-                    raise _refusal(f"there is no semaphore {semaphore}", "allowed: 0 to 15")
+                    refuse(f"there is no semaphore {semaphore}", "allowed: 0 to 15")
                 subject = Semaphore(semaphore)
             case ["cycle", number]:
-                subject = Cycle(_number(number))
+                subject = Cycle(number_of(number))
             case ["routine", place] | [place]:
                 subject = find_code(self.session.program, place)
             case _:
-                raise _refusal(f"{' '.join(words)!r} is no place", "see: help")
+                refuse(f"{' '.join(words)!r} is no place", "see: help")
         self._set(subject, count)
 
     def watch(self, words: list[str]) -> None:
         lanes = self._lanes(words)
-        text = _one(words, "a range, a byte NAME[i], or addresses 200 or 200-203")
+        text = one_word(words, "a range, a byte NAME[i], or addresses 200 or 200-203")
         start, size = self._bytes(text)
         self._set(Bytes(text, start, size, None if lanes is None else tuple(lanes)), 1)
 
@@ -145,9 +167,9 @@ class Debugger:
         first, dash, last = text.partition("-")
         limit = self.session.node.config.array.memory_bytes
         if first.isdigit():
-            start, end = _number(first), _number(last if dash else first)
+            start, end = number_of(first), number_of(last if dash else first)
             if not start <= end < limit:
-                raise _refusal(f"{text}: no such bytes", f"allowed: 0 to {limit - 1}")
+                refuse(f"{text}: no such bytes", f"allowed: 0 to {limit - 1}")
             return start, end - start + 1
         if text.endswith("]"):
             return map_view(text, self.session.program).address, 1
@@ -161,8 +183,8 @@ class Debugger:
         return range_view(text, self.session.program)
 
     def delete(self, words: list[str]) -> None:
-        which = _one(words, "the number of a stop, or all")
-        for number in list(self.session.stops) if which == "all" else [_number(which)]:
+        which = one_word(words, "the number of a stop, or all")
+        for number in list(self.session.stops) if which == "all" else [number_of(which)]:
             self.session.delete(number)
 
     # --- looking -------------------------------------------------------------------------------------------------
@@ -170,7 +192,7 @@ class Debugger:
     def code(self, words: list[str]) -> None:
         stream = self._stream(words) or self._first
         at = min(find_code(self.session.program, words.pop(0)).indices) if words else None
-        _nothing_more(words)
+        nothing_more(words)
         self.say(views.code, self.session, stream, at)
 
     def show(self, words: list[str]) -> None:
@@ -179,9 +201,7 @@ class Debugger:
         screen, session, node = self.screen, self.session, self.session.node
         match words:
             case []:
-                raise _refusal(
-                    "print what?", "registers, flags, enables, memory, stack, semaphores, stages, or a range"
-                )
+                refuse("print what?", "registers, flags, enables, memory, stack, semaphores, stages, or a range")
             case ["registers"]:
                 screen.print(registers_table(node, few))
             case ["flags"]:
@@ -202,7 +222,7 @@ class Debugger:
                 screen.print(ranges_table(node, [self._view(word) for word in words], few))
 
     def map(self, words: list[str]) -> None:
-        view = map_view(_one(words, "a flag, a register or a range"), self.session.program)
+        view = map_view(one_word(words, "a flag, a register or a range"), self.session.program)
         drawn = [*map_parts(self.session.node, view, self.screen.width)]
         if drawn:
             self.screen.print(*drawn)
@@ -219,24 +239,17 @@ class Debugger:
             case ["stops"]:
                 self.say(views.stops, self.session)
             case _:
-                raise _refusal(f"no information on {' '.join(words)!r}", "allowed: run, streams, stops")
+                refuse(f"no information on {' '.join(words)!r}", "allowed: run, streams, stops")
 
     def verbose(self, words: list[str]) -> None:
-        word = _one(words, "on or off")
-        if word not in ("on", "off"):
-            raise _refusal(f"{word!r} is neither on nor off")
-        self._verbose = word == "on"
+        self._verbose = on_or_off(words)
 
     def help(self, words: list[str]) -> None:
-        for command in COMMANDS:
-            if not words or command.name in words or command.short in words:
-                form = f"{command.name} {command.arguments}".rstrip()
-                self.screen.print(Fact(f"{command.short:>3}  {form:<31} {command.summary}", wrap=False))
-        if not words:
-            self.screen.print(_FORMS)
+        for part in help_parts(COMMANDS, words, _FORMS):
+            self.screen.print(part)
 
     def quit(self, words: list[str]) -> None:
-        _nothing_more(words)
+        nothing_more(words)
         self.ended = True
 
     # --- words ---------------------------------------------------------------------------------------------------
@@ -260,22 +273,11 @@ class Debugger:
         at = words.index("pe")
         chosen = words[at + 1 : at + 2]
         del words[at : at + 2]
-        return select_lanes(_one(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), self.session.node.config.array)
-
-
-@dataclass(frozen=True, slots=True)
-class DebugCommand:
-    """A command: what it is called, what follows it, what it does."""
-
-    name: str
-    short: str
-    arguments: str
-    summary: str
-    carry_out: Callable[[Debugger, list[str]], None]
+        return select_lanes(one_word(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), self.session.node.config.array)
 
 
 # fmt: off
-COMMANDS = (
+COMMANDS: tuple[DebugCommand[Debugger], ...] = (
     DebugCommand("step", "s", "[N] [STREAM]", "N instructions on, of one stream or of any", Debugger.step),
     DebugCommand("next", "n", "[STREAM]", "one instruction on, over a call", Debugger.next),
     DebugCommand("finish", "f", "[STREAM]", "on until this routine has returned", Debugger.finish),
@@ -304,38 +306,6 @@ WHAT    registers, flags, enables, memory, stack, semaphores, stages,
 BYTES   NAME[2], 200 or 200-203
 LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
 
-_BY_NAME = {word: command for command in COMMANDS for word in (command.name, command.short)}
-
-
-def _refusal(message: str, hint: str | None = None) -> InputError:
-    return InputError(Fault(message, hint=hint))
-
-
-def _one(words: list[str], what: str) -> str:
-    """Return the only word; raises InputError where there is another number of them."""
-    if len(words) != 1:
-        raise _refusal(f"expected {what}" + (f", found {' '.join(words)!r}" if words else ""))
-    return words[0]
-
-
-def _nothing_more(words: list[str]) -> None:
-    if words:
-        raise _refusal(f"{' '.join(words)!r} is one word too many")
-
-
-def _number(text: str) -> int:
-    digits = text.replace(",", "").replace("_", "")
-    if not digits.isascii() or not digits.isdigit():
-        raise _refusal(f"expected a whole number, found {text[:40]!r}")
-    return int(digits[:18])
-
 
 def _count(words: list[str]) -> int:
-    return _times(_one(words, "a number")) if words else 1
-
-
-def _times(text: str) -> int:
-    times = _number(text)
-    if not times:
-        raise _refusal(f"expected a number from 1 on, found {text!r}")
-    return times
+    return times_of(one_word(words, "a number")) if words else 1

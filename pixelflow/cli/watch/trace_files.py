@@ -102,7 +102,7 @@ def open_traces(
     Raises UsageError for an unknown format or track, a window that is none or a package that is not installed, and
     InputError where a file could not be written.
     """
-    targets = [_target(spec, source, subject.clock_mhz) for spec in specs]
+    targets = [_target(spec, source) for spec in specs]
     try:
         selection = Selection.of(window, only)
     except ValueError as error:
@@ -163,7 +163,7 @@ def _write_buffered(trace: Trace, format: Format, stream: IO[bytes]) -> None:
     buffered.detach()
 
 
-def _target(spec: str, source: str, clock_mhz: int) -> _Target:
+def _target(spec: str, source: str) -> _Target:
     """Return the format and file of ``FMT``, ``FMT:FILE``, or a file name that says the format by its suffix."""
     name, _, path = spec.partition(":")
     format = FORMATS.get(name)
@@ -174,9 +174,6 @@ def _target(spec: str, source: str, clock_mhz: int) -> _Target:
     if path == STANDARD_STREAM:
         raise UsageError(f"--trace {spec}", "standard output has the report", "name a file: --trace FMT:FILE")
     require_package(format, f"--trace {spec}")
-    if format is FORMATS["perfetto"] and clock_mhz > 1000:
-        message = f"Perfetto counts whole nanoseconds, and a cycle at {clock_mhz} MHz is shorter"
-        raise UsageError(f"--trace {spec}", message, "use vcd or kanata")
     refuse_overwrite(source, path)
     check_writable(path)
     return _Target(format, path)

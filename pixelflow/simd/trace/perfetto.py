@@ -1,23 +1,28 @@
 """Perfetto traces (protobuf): everything that a `Trace` holds, for ui.perfetto.dev.
 
-Time is cycle x clock period in nanoseconds; each event has its cycle as an integer argument too. A span of no cycle is
-an instant. Texts are interned, so that an instruction costs its text once. Needs the extra ``trace`` (perfetto).
+Time is cycle x clock period in nanoseconds; each event has its cycle as an integer argument too. Of a clock above
+1 GHz no cycle has a nanosecond of its own: time is in picoseconds then, which viewers show as nanoseconds, and the head
+of the file says so. A span of no cycle is an instant. Texts are interned, so that an instruction costs its text once.
+Needs the extra ``trace`` (perfetto).
 """
 
 from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from pixelflow.simd.trace.model import FlowArrow, Label, Spans, Trace, Track
+from pixelflow.simd.trace.model import FlowArrow, Label, Spans, Trace, TraceClock, Track
 
 if TYPE_CHECKING:
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket, TrackEvent
     from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 
-__all__ = ["HEADER_PROCESS", "NANOSECONDS", "SEQUENCE", "write_perfetto"]
+__all__ = ["HEADER_PROCESS", "SEQUENCE", "TIME_UNIT", "units_per_second", "write_perfetto"]
 
-NANOSECONDS = 10**9
-"""Of a second; Perfetto's unit of time."""
+_NANOSECONDS, _PICOSECONDS = 10**9, 10**12
+"""Of a second; the first is Perfetto's unit of time."""
+
+TIME_UNIT = ("nanosecond", "1 ps")
+"""What the head of a file says of time where a nanosecond is none."""
 
 SEQUENCE = 1
 """All packets are of one sequence."""
@@ -26,10 +31,13 @@ HEADER_PROCESS = 1
 """The track to which all others belong; its number as a process, too."""
 
 
+def units_per_second(clock: TraceClock) -> int:
+    """Return how many of Perfetto's units of time stand for a second: enough that each cycle has one of its own."""
+    return _NANOSECONDS if clock.tells_apart(_NANOSECONDS) else _PICOSECONDS
+
+
 def write_perfetto(trace: Trace, stream: IO[bytes]) -> None:
-    """Write a trace; raises ValueError where a cycle is shorter than a nanosecond."""
-    if not trace.clock.tells_apart(NANOSECONDS):
-        raise ValueError(f"Perfetto counts whole nanoseconds, and a cycle at {trace.clock.mhz} MHz is shorter")
+    """Write a trace."""
     from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 
     _Writer(trace, StreamingTraceProtoBuilder(stream)).write()
@@ -47,6 +55,7 @@ class _Writer:
         self._trace, self._builder, self._protos = trace, builder, protos
         self._uuids = {track: HEADER_PROCESS + 1 + n for n, track in enumerate(trace.tracks)}
         self._sources, self._targets = _flow_ends(trace.flows)
+        self._units = units_per_second(trace.clock)
         self._texts = _Texts()
         # In the order of their use, so that a trace that was read back gives the same bytes.
         used = dict.fromkeys(label for track in trace.tracks for label in trace.spans.get(track, _NO_SPANS).labels)
@@ -88,6 +97,8 @@ class _Writer:
         descriptor.process.pid = HEADER_PROCESS
         descriptor.process.process_name = "PixelFlow node"
         legend = {**self._trace.legend, "events": str(self._trace.events)}
+        if self._units != _NANOSECONDS:
+            legend |= [TIME_UNIT]
         descriptor.process.process_labels.extend(f"{key}: {value}" for key, value in legend.items())
         self._builder.write_packet(packet)
 
@@ -141,7 +152,7 @@ class _Writer:
 
     def _event(self, uuid: int, cycle: int) -> TracePacket:
         packet = self._packet()
-        packet.timestamp = self._trace.clock.ticks(cycle, NANOSECONDS)
+        packet.timestamp = self._trace.clock.ticks(cycle, self._units)
         packet.track_event.track_uuid = uuid
         return packet
 

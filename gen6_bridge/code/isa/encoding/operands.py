@@ -26,6 +26,7 @@ __all__ = [
     "Source",
     "SourceRegion",
     "Targets",
+    "float_bits",
 ]
 
 REGISTER_BYTES = 32
@@ -60,15 +61,6 @@ class Architecture(Enum):
     CONTROL = 0x80
     NOTIFICATION = 0x90
     INSTRUCTION_POINTER = 0xA0
-
-
-def _architecture(file: File, number: int) -> Architecture | None:
-    if file is not File.ARCHITECTURE:
-        return None
-    try:
-        return Architecture(number & 0xF0)
-    except ValueError:
-        raise ValueError(f"there is no architecture register {number:#x}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +107,38 @@ class Controls:
         return 8 * self.quarter
 
 
+class _Located:
+    """An operand that lies in registers."""
+
+    __slots__ = ()
+    file: File
+    number: int
+    sub: int
+    address: IndirectAddress | None
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """Which architecture register, if any; raises ValueError for a number without one."""
+        if self.file is not File.ARCHITECTURE:
+            return None
+        try:
+            return Architecture(self.number & 0xF0)
+        except ValueError:
+            raise ValueError(f"there is no architecture register {self.number:#x}") from None
+
+    @property
+    def null(self) -> bool:
+        """Whether nothing is read, or written."""
+        return self.file is File.ARCHITECTURE and self.number & 0xF0 == 0 and self.address is None
+
+    @property
+    def first_byte(self) -> int:
+        """First byte, counted from the start of the register file."""
+        return self.number * REGISTER_BYTES + self.sub
+
+
 @dataclass(frozen=True, slots=True)
-class EuDestination:
+class EuDestination(_Located):
     """Where results go: every ``stride``-th element from a byte of a register on."""
 
     file: File
@@ -130,24 +152,9 @@ class EuDestination:
     """In 16-byte mode, which of four channels are written."""
     address: IndirectAddress | None = None
 
-    @property
-    def architecture(self) -> Architecture | None:
-        """Which architecture register, if any; raises ValueError for a number without one."""
-        return _architecture(self.file, self.number)
-
-    @property
-    def null(self) -> bool:
-        """Whether results go nowhere."""
-        return self.file is File.ARCHITECTURE and self.number & 0xF0 == 0 and self.address is None
-
-    @property
-    def first_byte(self) -> int:
-        """First byte, counted from the start of the register file."""
-        return self.number * REGISTER_BYTES + self.sub
-
 
 @dataclass(frozen=True, slots=True)
-class SourceRegion:
+class SourceRegion(_Located):
     """A source: rows of ``width`` elements, ``horizontal`` apart, rows ``vertical`` apart, in elements."""
 
     file: File
@@ -164,21 +171,6 @@ class SourceRegion:
     address: IndirectAddress | None = None
     replicate: int = 0
     """Of three sources: whether the element at ``sub`` serves all channels."""
-
-    @property
-    def architecture(self) -> Architecture | None:
-        """Which architecture register, if any; raises ValueError for a number without one."""
-        return _architecture(self.file, self.number)
-
-    @property
-    def null(self) -> bool:
-        """Whether nothing is read."""
-        return self.file is File.ARCHITECTURE and self.number & 0xF0 == 0 and self.address is None
-
-    @property
-    def first_byte(self) -> int:
-        """First byte, counted from the start of the register file."""
-        return self.number * REGISTER_BYTES + self.sub
 
     @property
     def scalar(self) -> bool:
@@ -235,6 +227,15 @@ class ImmediateOperand:
             case EuType.F:
                 return self.bits
         return int(self.value)
+
+
+def float_bits(value: float) -> int:
+    """Return the bits of the nearest float of 32 bits; past the largest one those of an infinity."""
+    try:
+        bits: int = struct.unpack("<I", struct.pack("<f", value))[0]
+    except OverflowError:
+        bits = 0xFF800000 if value < 0 else 0x7F800000
+    return bits
 
 
 def restricted_float(byte: int) -> int:

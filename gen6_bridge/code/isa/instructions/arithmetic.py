@@ -1,10 +1,10 @@
-"""FloatRules on integers and floats: sums, products, averages, sums of products in the accumulator."""
+"""Arithmetic on integers and floats: sums, products, averages, sums of products in the accumulator."""
 
 from __future__ import annotations
 
 from gen6_bridge.code.isa.declarations import DST, SRC0, SRC1, EuFamily, declare
 from gen6_bridge.code.isa.encoding.operands import EuDestination, Source
-from gen6_bridge.code.isa.encoding.types import ExecutionType
+from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
 from gen6_bridge.code.isa.meanings.execution import Execution
 from gen6_bridge.code.isa.meanings.integers import Integer
 from gen6_bridge.code.isa.meanings.state import ACC_FLOAT
@@ -86,7 +86,7 @@ def _mach(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
     total = run.integers.sum(run.integers.product(upper, b), run.accumulated())
     signed = src0.type.signed or src1.type.signed
     kept = Integer(total.low, (-(1 << 31), (1 << 31) - 1) if signed else (0, (1 << 32) - 1))
-    run.accumulate(dst.type, total.low, kept)
+    run.accumulate(EuType.D if signed else EuType.UD, total.low, kept)
     high = run.integers.upper(total)
     run.give_integer(dst, Integer(high, kept.range), accumulates=False)
 

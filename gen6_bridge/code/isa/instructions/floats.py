@@ -29,7 +29,10 @@ def rounded(run: Execution[Word, Bit], x: Word, rounding: Rounding) -> Word:
 
 def _rounding(mnemonic: str, opcode: int, rounding: Rounding, text: str) -> None:
     def meaning(run: Execution[Word, Bit], dst: EuDestination, src0: Source) -> None:
-        run.give_float(dst, rounded(run, run.float(src0), rounding))
+        x = run.float(src0)
+        whole = rounded(run, x, rounding)
+        # Earlier generations rounded down and said in the flag where 1 was to be added.
+        run.give_float(dst, whole, increment=run.lanes.float_less(rounded(run, x, Rounding.DOWN), whole))
 
     declare(mnemonic, opcode, DST, SRC0, family=EuFamily.ARITHMETIC, floats=True)(described(meaning, text))
 

@@ -123,6 +123,12 @@ _leaving("cont", 41, 1, "Next turn of a loop: channels with the predicate go to 
 _leaving("halt", 42, 1, "Leave the program's part: channels with the predicate go to UIP, where all meet again.")
 
 
+def _of_first(run: Execution[Word, Bit], bits: Bit) -> Bit:
+    """Return for all channels what the instruction's first one has."""
+    first = [run.controls.first % CHANNELS] * CHANNELS
+    return run.as_bit(run.lanes.route(run.as_word(bits), first))
+
+
 def _all_go(run: Execution[Word, Bit], to: Word) -> None:
     run.lanes.write(PC, to, run.lanes.flag(ON))
     run.lanes.write(IP, to)
@@ -141,8 +147,7 @@ def _jmpi(run: Execution[Word, Bit], dst: EuDestination, src0: Source, offset: S
     units = lanes.route(run.integer(offset).low, first)
     following = _past(run, 2)
     there = lanes.add(following, lanes.shift_down(units, lanes.word(1), signed=True), lanes.bit(False))[0]
-    taken = run.as_bit(lanes.route(run.as_word(run.predicate), first))
-    _all_go(run, lanes.select(taken, there, following))
+    _all_go(run, lanes.select(_of_first(run, run.predicate), there, following))
 
 
 @declare(
@@ -153,15 +158,19 @@ def _jmpi(run: Execution[Word, Bit], dst: EuDestination, src0: Source, offset: S
 def _call(run: Execution[Word, Bit], dst: EuDestination, src0: Source, targets: Targets) -> None:
     """Call: dst takes the address after this instruction, in bytes, and the mask of channels; all go to the target.
 
-    The target counts units of 8 bytes from the call itself. The public disassembler writes ``msave``.
+    The target counts units of 8 bytes from the call itself. With a predicate that of its first channel counts, as for
+    a jump. The public disassembler writes ``msave``.
     """
     lanes = run.lanes
+    taken = _of_first(run, run.predicate)
     back = lanes.shift_up(_past(run, 2), lanes.word(_BYTES.bit_length() - 1))
     mask = lanes.collect(lanes.flag(ON))
     run.put(
-        dst, lanes.select(lanes.pattern([lane % 2 == 0 for lane in range(CHANNELS)]), back, mask), where=run.taking_part
+        dst,
+        lanes.select(lanes.pattern([lane % 2 == 0 for lane in range(CHANNELS)]), back, mask),
+        where=lanes.both(run.taking_part, taken),
     )
-    _all_go(run, _past(run, targets.jip))
+    _all_go(run, lanes.select(taken, _past(run, targets.jip), _past(run, 2)))
 
 
 @declare(
@@ -169,7 +178,11 @@ def _call(run: Execution[Word, Bit], dst: EuDestination, src0: Source, targets: 
     source="recalled: the pair that CALL wrote", shape=TextShape("mrest", True, 1),
 )  # fmt: skip
 def _ret(run: Execution[Word, Bit], dst: EuDestination, src0: SourceRegion) -> None:
-    """Return: all channels that run go to the address in src0. The public disassembler writes ``mrest``."""
+    """Return: all channels that run go to the address in src0; a predicate as for CALL.
+
+    The public disassembler writes ``mrest``.
+    """
     lanes, first = run.lanes, [run.controls.first % CHANNELS] * CHANNELS
     address = lanes.route(run.raw(src0), first)
-    _all_go(run, lanes.shift_down(address, lanes.word(_BYTES.bit_length() - 1), signed=False))
+    back = lanes.shift_down(address, lanes.word(_BYTES.bit_length() - 1), signed=False)
+    _all_go(run, lanes.select(_of_first(run, run.predicate), back, _past(run, 2)))

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from gen6_bridge.code.isa.declarations import DST, SRC0, SRC1, EuFamily, declare, described
 from gen6_bridge.code.isa.encoding.operands import EuDestination, Source
-from gen6_bridge.code.isa.encoding.types import EuType, ExecutionType
+from gen6_bridge.code.isa.encoding.types import ExecutionType
 from gen6_bridge.code.isa.meanings.execution import Execution
 from gen6_bridge.code.isa.meanings.integers import Integer
 from pixelflow.simd.errors import MachineFault
@@ -71,14 +71,13 @@ def _count(run: Execution[Word, Bit], source: Source) -> Word:
 def _shr(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Shift down, zeros coming in: dst = src0 >> src1, of the bits that src0 has.
 
-    The low five bits of the count are taken. Of a source with a sign the bits of its size are shifted, 32 after a
-    change of sign.
+    The low five bits of the count are taken. What is negative is shifted as 32 bits, or 16 of smaller types.
     """
     _integers_only(run, src0, src1)
     value = run.integer(src0)
-    wide = {EuType.D: 0xFFFFFFFF, EuType.W: 0xFFFF, EuType.B: 0xFFFF}.get(src0.type)
-    if wide is not None:
-        value = Integer(run.lanes.both(value.low, run.lanes.word(wide)), (0, wide))
+    if value.range[0] < 0:
+        bits = 0xFFFFFFFF if src0.type.size == 4 else 0xFFFF
+        value = Integer(run.lanes.both(value.low, run.lanes.word(bits)), (0, bits))
     run.give_integer(dst, run.integers.shifted_down(value, _count(run, src1)))
 
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gen6_bridge.code.isa.declarations import DST, SRC0, SRC1, EuFamily, EuUnit, declare
-from gen6_bridge.code.isa.encoding.operands import REGISTER_BYTES, EuDestination, Source, SourceRegion
+from gen6_bridge.code.isa.encoding.operands import (
+    REGISTER_BYTES,
+    EuDestination,
+    IndirectAddress,
+    Source,
+    SourceRegion,
+)
 from gen6_bridge.code.isa.encoding.text import TextShape
 from gen6_bridge.code.isa.encoding.types import EuType
 from gen6_bridge.code.isa.meanings.execution import Execution
@@ -30,10 +38,10 @@ _FUNCTIONS = {
     shape=TextShape("math", True, 2, form="math"),
 )  # fmt: skip
 def _math(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
-    """Extended math: inv, log (of 2), exp (of 2), sqrt, rsq, sin, cos, fdiv, pow; intdiv, intmod, intdivmod.
+    """Extended math: inv, log (of 2), exp (of 2), sqrt, rsq, sin, cos, sincos, fdiv, pow; intdiv, intmod, intdivmod.
 
     Modifiers of sources do not count. Floats are evaluated in binary64 and rounded once. Integers are divided toward
-    zero; intdivmod writes the quotient, and the remainder to the next register.
+    zero; intdivmod writes the quotient, and the remainder to the next register; sincos the sine, and the cosine there.
     """
     function = run.controls.selector
     if function in (_BOTH, _QUOTIENT, _REMAINDER):
@@ -49,12 +57,22 @@ def _math(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
         result = lanes.float_function(Elementary.POWER, x, run.flushed(run.raw(src1)))
     elif function in _FUNCTIONS:
         result = lanes.float_function(_FUNCTIONS[function], x, x)
+    elif function == _SINE_AND_COSINE:
+        result = lanes.float_function(Elementary.SINE, x, x)
+        cosine = lanes.float_function(Elementary.COSINE, x, x)
+        run.give_function(dst, result)
+        run.give_function(_next(dst), cosine)
+        return
     else:
-        what = (
-            "sincos has no public rule for its two results" if function == _SINE_AND_COSINE else "there is no such one"
-        )
-        raise MachineFault(f"math function {function}: {what}")
+        raise MachineFault(f"math function {function}: there is no such one")
     run.give_function(dst, result)
+
+
+def _next(dst: EuDestination) -> EuDestination:
+    """Return where the second of two results goes; its order is recalled, as Mesa asks for two registers."""
+    if dst.address is not None:
+        return replace(dst, address=IndirectAddress(dst.address.index, dst.address.offset + REGISTER_BYTES))
+    return dst if dst.null else replace(dst, number=dst.number + 1)
 
 
 def _divide(run: Execution[Word, Bit], function: int, dst: EuDestination, src0: Source, src1: Source) -> None:
@@ -74,8 +92,7 @@ def _divide(run: Execution[Word, Bit], function: int, dst: EuDestination, src0: 
     if function == _REMAINDER:
         run.give_integer(dst, Integer(remainder, bounds), conditions=False)
     elif function == _BOTH:
-        after = EuDestination(dst.file, dst.type, dst.number + 1, dst.sub, dst.stride, dst.mask, dst.address)
-        run.give_integer(after, Integer(remainder, bounds), conditions=False)
+        run.give_integer(_next(dst), Integer(remainder, bounds), conditions=False)
 
 
 def _unmodified(source: Source) -> Source:

@@ -34,6 +34,7 @@ def _sel(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sour
     """
     lanes, floats = run.lanes, run.execution_type(src0, src1) is ExecutionType.F
     condition = run.controls.selector
+    run.chooses = not condition
     if floats:
         x, y = run.float(src0), run.float(src1)
         if condition:

@@ -34,7 +34,10 @@ def _line(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Sou
     run.give_float(dst, run.multiply_add(slope, run.float(src1), origin))
 
 
-@declare("pln", 90, DST, SRC0, SRC1, family=EuFamily.PRODUCT, floats=True, standing=Standing.INVENTED, source=_ORDER)
+@declare(
+    "pln", 90, DST, SRC0, SRC1, family=EuFamily.PRODUCT, floats=True, pairs=True, standing=Standing.INVENTED,
+    source=_ORDER,
+)  # fmt: skip
 def _pln(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
     """Plane: dst = s.x * u + s.y * v + s.w, where s are the four floats from src0 on.
 
@@ -54,9 +57,9 @@ def _dot(mnemonic: str, opcode: int, terms: int, text: str, *, homogeneous: bool
             sources = [channel // 4 * 4 + term for channel in range(CHANNELS)]
             a, b = lanes.route(x, sources), lanes.route(y, sources)
             if total is None:
-                total = lanes.float_multiply(a, b)
+                total = run.product(a, b)
             elif homogeneous and term == 3:
-                total = lanes.float_add(total, b)
+                total = run.flushed(lanes.float_add(b, total))
             else:
                 total = run.multiply_add(a, b, total)
         assert total is not None

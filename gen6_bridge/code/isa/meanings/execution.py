@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from gen6_bridge.code.isa.encoding.operands import (
     GRF_BYTES,
@@ -10,6 +12,7 @@ from gen6_bridge.code.isa.encoding.operands import (
     Architecture,
     Controls,
     EuDestination,
+    File,
     ImmediateOperand,
     IndirectAddress,
     Source,
@@ -28,6 +31,8 @@ __all__ = ["Execution", "FloatRules"]
 
 _MAGNITUDE, _SIGN, _EXPONENT = 0x7FFFFFFF, 0x80000000, 0x7F800000
 _ONE = 0x3F800000
+_INCREMENT, _OVERFLOW = 7, 8
+"""Conditions that are no relation between numbers."""
 _PAST = 0x80000000
 """Added to an address that leaves the general registers, so that memory refuses it."""
 
@@ -42,6 +47,11 @@ class FloatRules:
     """Whether denormals become zeros of the same sign, on input and on output."""
 
 
+def _only_general(operand: SourceRegion | EuDestination) -> None:
+    if operand.file is not File.GENERAL:
+        raise MachineFault("only general registers are reached through an address register here")
+
+
 class Execution(Channels[Word, Bit]):
     """An instruction on its way through lanes, which are the channels of threads."""
 
@@ -51,6 +61,8 @@ class Execution(Channels[Word, Bit]):
         super().__init__(lanes, controls, span)
         self.arithmetic = arithmetic
         self.integers = Integers(lanes)
+        self.chooses = False
+        """Whether the predicate says which source counts, and disables nothing."""
 
     # --- sources --------------------------------------------------------------------------------------------------
 
@@ -61,10 +73,11 @@ class Execution(Channels[Word, Bit]):
         if operand.type is EuType.DF:
             raise MachineFault("there are no floats of 64 bits before the next generation")
         if operand.address is not None:
+            _only_general(operand)
             address = self._address(
                 operand.address, region_places(operand, self.span), operand.width, operand.vertical, operand.type
             )
-            return self.lanes.fetch(address, operand.type.size, self.enabled)
+            return self.lanes.fetch(address, operand.type.size, self.running if self.chooses else self.enabled)
         match operand.architecture:
             case Architecture.NULL:
                 return self.lanes.word(0)
@@ -125,8 +138,8 @@ class Execution(Channels[Word, Bit]):
         shifts = [8 * (place & 3) for place in region_places(operand, self.span)]
         return lanes.shift_down(both, lanes.series(shifts), signed=False)
 
-    def integer(self, operand: Source, *, exact: bool = True) -> Integer[Word]:
-        """Return a source as integers, after its modifiers; of an accumulator all 64 bits where they count."""
+    def integer(self, operand: Source) -> Integer[Word]:
+        """Return a source as integers, after its modifiers; of an accumulator the low 32 bits."""
         kind = EuType.W if operand.type in (EuType.V, EuType.UV) else operand.type
         value = self.integers.of(self.raw(operand), kind)
         if isinstance(operand, SourceRegion):
@@ -156,9 +169,9 @@ class Execution(Channels[Word, Bit]):
 
     def flushed(self, word: Word, *, raw: bool = False) -> Word:
         """Return floats with denormals as zeros of the same sign, where the machine does that."""
+        lanes = self.lanes
         if raw or not self.arithmetic.flushes:
             return word
-        lanes = self.lanes
         tiny = lanes.equal(lanes.both(word, lanes.word(_EXPONENT)), lanes.word(0))
         return lanes.select(tiny, lanes.both(word, lanes.word(_SIGN)), word)
 
@@ -172,23 +185,29 @@ class Execution(Channels[Word, Bit]):
         """Return x * y + total, the product rounded before it is added unless the machine is taken to fuse them."""
         if self.arithmetic.fused:
             return self.lanes.float_fuse(x, y, total)
-        return self.lanes.float_add(self.flushed(self.lanes.float_multiply(x, y)), total)
+        return self.flushed(self.lanes.float_add(self.product(x, y), total))
+
+    def product(self, x: Word, y: Word) -> Word:
+        """Return x * y, rounded."""
+        return self.flushed(self.lanes.float_multiply(x, y))
 
     def give_integer(
         self, dst: EuDestination, value: Integer[Word], *, conditions: bool = True, accumulates: bool = True
     ) -> None:
         """Convert exact integers to the destination's type and write them."""
-        kept = value
+        kept, overflow = value, None
         if dst.type.floats:
             word, exact = self._saturated(self.integers.to_float(value)), None
         else:
             kept = self.integers.clamped(value, dst.type) if self.controls.saturates else value
             word, exact = kept.low, kept
-        self._finish(dst, word, exact, conditions=conditions, accumulates=accumulates)
+            overflow = partial(self.integers.outside, value, dst.type)
+        self._finish(dst, word, exact, conditions=conditions, accumulates=accumulates, overflow=overflow)
 
-    def give_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> None:
-        """Convert floats to the destination's type and write them."""
-        self._finish(dst, *self._from_float(dst, word, raw=raw))
+    def give_float(self, dst: EuDestination, word: Word, *, raw: bool = False, increment: Bit | None = None) -> None:
+        """Convert floats to the destination's type and write them; ``increment``: where they were rounded up."""
+        found, exact = self._from_float(dst, word, raw=raw)
+        self._finish(dst, found, exact, overflow=partial(self.integers.overflows, word, dst.type), increment=increment)
 
     def give_function(self, dst: EuDestination, word: Word) -> None:
         """Write floats of an instruction that has a function in the place of its condition."""
@@ -206,7 +225,7 @@ class Execution(Channels[Word, Bit]):
                 word = exact.low
         else:
             word, exact = self._from_float(dst, word)
-        where = self.enabled if self.controls.selector else self.running
+        where = self.running if self.chooses else self.enabled
         self._finish(dst, word, exact, conditions=False, where=where)
 
     def _from_float(self, dst: EuDestination, word: Word, *, raw: bool = False) -> tuple[Word, Integer[Word] | None]:
@@ -233,9 +252,18 @@ class Execution(Channels[Word, Bit]):
         conditions: bool = True,
         accumulates: bool = True,
         where: Bit | None = None,
+        overflow: Callable[[], Bit] | None = None,
+        increment: Bit | None = None,
     ) -> None:
         if conditions and self.controls.selector:
-            self._set_flags(self._holds(word, dst.type))
+            if self.controls.selector == _INCREMENT:
+                if increment is None:
+                    raise MachineFault("condition r is of instructions that round")
+                self._set_flags(increment)
+            elif self.controls.selector == _OVERFLOW:
+                self._set_flags(self.lanes.bit(False) if overflow is None else overflow())
+            else:
+                self._set_flags(self._holds(word, dst.type))
         self.put(dst, word, exact, where)
         there = dst.address is None and dst.architecture is Architecture.ACCUMULATOR
         if accumulates and self.controls.accumulates and not there:
@@ -254,7 +282,10 @@ class Execution(Channels[Word, Bit]):
         return self.condition(self.integers.equal(value, none), self.integers.less(value, none), lanes.bit(False))
 
     def condition(self, equal: Bit, less: Bit, unordered: Bit) -> Bit:
-        """Return whether the condition of the instruction holds; raises MachineFault for one that is not modelled."""
+        """Return whether the condition of the instruction holds between exact numbers, which nothing overflows.
+
+        Raises MachineFault for a code that is no relation.
+        """
         lanes = self.lanes
         match self.controls.selector:
             case 1:
@@ -269,9 +300,11 @@ class Execution(Channels[Word, Bit]):
                 return less
             case 6:
                 return lanes.either(less, equal)
+            case 8:
+                return lanes.bit(False)
             case 9:
                 return unordered
-        raise MachineFault(f"condition {self.controls.selector} is not modelled")
+        raise MachineFault(f"condition {self.controls.selector} means nothing here: r is of instructions that round")
 
     def _set_flags(self, holds: Bit) -> None:
         self.lanes.set_flag(FLAGS[self.controls.flag], holds, self.enabled)
@@ -294,6 +327,7 @@ class Execution(Channels[Word, Bit]):
             where = lanes.both(where, lanes.pattern([bool(dst.mask >> channel % 4 & 1) for channel in range(CHANNELS)]))
         places = destination_places(dst, self.span)
         if dst.address is not None:
+            _only_general(dst)
             lanes.put(self._address(dst.address, places, 1, 0, dst.type), word, dst.type.size, where)
             return
         match dst.architecture:

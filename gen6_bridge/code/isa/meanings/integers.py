@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
 
+from gen6_bridge.code.isa.encoding.operands import float_bits
 from gen6_bridge.code.isa.encoding.types import EuType
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra, Rounding
@@ -18,6 +19,9 @@ __all__ = ["WIDEST", "Integer", "Integers"]
 
 _SIGN = 0x80000000
 _ALL = 0xFFFFFFFF
+_MAGNITUDE, _INFINITY = 0x7FFFFFFF, 0x7F800000
+_BELOW_D = -2147483904.0
+"""The largest float below -2^31."""
 WIDEST = (-(1 << 63), (1 << 63) - 1)
 """The range of the accumulator."""
 
@@ -44,7 +48,7 @@ class Integer(Generic[Word]):
 
 
 class Integers(Generic[Word, Bit]):
-    """FloatRules on exact integers over an algebra."""
+    """Arithmetic on exact integers over an algebra."""
 
     def __init__(self, lanes: NumberAlgebra[Word, Bit]) -> None:
         self._lanes = lanes
@@ -209,6 +213,11 @@ class Integers(Generic[Word, Bit]):
             low = lanes.select(self.less(self.constant(kind.highest), a), lanes.word(kind.highest), low)
         return Integer(low, (kind.lowest, kind.highest))
 
+    def outside(self, a: Integer[Word], kind: EuType) -> Bit:
+        """Return whether a value is none of a type."""
+        below, above = self.less(a, self.constant(kind.lowest)), self.less(self.constant(kind.highest), a)
+        return self._lanes.either(below, above)
+
     # --- floats ---------------------------------------------------------------------------------------------------
 
     def to_float(self, a: Integer[Word]) -> Word:
@@ -233,6 +242,15 @@ class Integers(Generic[Word, Bit]):
         exponent = lanes.shift_up(lanes.add(count, lanes.word(127), lanes.bit(False))[0], lanes.word(23))
         scaled = lanes.float_multiply(lanes.to_float(head, signed=False), exponent)
         return lanes.either(scaled, lanes.select(self.negative(a), lanes.word(_SIGN), lanes.word(0)))
+
+    def overflows(self, a: Word, kind: EuType) -> Bit:
+        """Return whether a float is past a type: infinite, or truncated outside of an integer type; a NaN is."""
+        lanes = self._lanes
+        if kind.floats:
+            return lanes.equal(lanes.both(a, lanes.word(_MAGNITUDE)), lanes.word(_INFINITY))
+        below = _BELOW_D if kind is EuType.D else float(kind.lowest - 1)
+        low, past = lanes.word(float_bits(below)), lanes.word(float_bits(kind.highest + 1.0))
+        return lanes.complement(lanes.both(lanes.float_less(low, a), lanes.float_less(a, past)))
 
     def from_float(self, a: Word, kind: EuType) -> Integer[Word]:
         """Return floats as integers of a type: toward zero, clamped at its ends, 0 for a NaN."""

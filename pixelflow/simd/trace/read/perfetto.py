@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.trace.faults import Checked, Faults
 from pixelflow.simd.trace.model import Category, FlowArrow, Label, Trace, TraceClock, Track, TrackKind
-from pixelflow.simd.trace.perfetto import HEADER_PROCESS, NANOSECONDS, SEQUENCE
+from pixelflow.simd.trace.perfetto import HEADER_PROCESS, SEQUENCE, TIME_UNIT, units_per_second
 
 if TYPE_CHECKING:
     from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
@@ -167,6 +167,7 @@ class _Reader:
 
     def _take_header(self, offset: int, descriptor: protos.TrackDescriptor) -> None:
         header = dict(label.partition(": ")[::2] for label in descriptor.process.process_labels)
+        header.pop(TIME_UNIT[0], None)
         numbers = [header.pop(key, "") for key in ("clock_mhz", "begin", "end", "events")]
         if not all(number.isdecimal() for number in numbers) or numbers[0] == "0":
             self._faults.byte(offset, "the header lacks clock_mhz, begin, end or events: not from this tool")
@@ -182,9 +183,10 @@ class _Reader:
         if uuid not in self._tracks:
             self._faults.byte(offset, f"an event of track {uuid}, which is not described")
             return
-        cycle = self._trace.clock.cycle(packet.timestamp, NANOSECONDS)
-        if self._trace.clock.ticks(cycle, NANOSECONDS) != packet.timestamp:
-            self._faults.byte(offset, f"time {packet.timestamp} ns is not the beginning of a cycle")
+        units = units_per_second(self._trace.clock)
+        cycle = self._trace.clock.cycle(packet.timestamp, units)
+        if self._trace.clock.ticks(cycle, units) != packet.timestamp:
+            self._faults.byte(offset, f"time {packet.timestamp} is not the beginning of a cycle")
         if cycle < self._last.get(uuid, 0):
             self._faults.byte(offset, f"{self._tracks[uuid].name} goes back from cycle {self._last[uuid]} to {cycle}")
         if not self._trace.begin <= cycle <= self._trace.end:

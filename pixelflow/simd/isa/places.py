@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from pixelflow.isa import Instruction, Program
 from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.isa.operands import OperandSpec, Target
+from pixelflow.simd.isa.program import AssembledProgram
 
 __all__ = ["Code", "find_code", "instruction_text", "place", "source_text"]
 
@@ -27,7 +28,7 @@ class Code:
     """Positions in ``program.instructions``."""
 
 
-def find_code(program: Program, text: str) -> Code:
+def find_code(program: AssembledProgram, text: str) -> Code:
     """Return where a place is: the first instructions of a line, wherever it was put; raises InputError.
 
     A line without instructions stands for the next one that has some.
@@ -40,7 +41,7 @@ def find_code(program: Program, text: str) -> Code:
     return Code(text, frozenset(_named(program, text)))
 
 
-def _named(program: Program, text: str) -> set[int]:
+def _named(program: AssembledProgram, text: str) -> set[int]:
     """Return where a label or routine is; of a label inside a routine the last part of its name will do."""
     places = {routine.name: routine.entry for routine in program.routines} | dict(program.labels)
     found = {at for name, at in places.items() if name == text}
@@ -49,11 +50,11 @@ def _named(program: Program, text: str) -> set[int]:
         close = nearest(text, places)
         raise _refusal(f"the program has no label or routine {text!r}", f"did you mean {close}?" if close else _FORMS)
     if not found <= program.index_of.keys():
-        raise _refusal(f"{text} is behind the last instruction")
+        raise _refusal(f"{text} is past the last instruction")
     return {program.index_of[at] for at in found}
 
 
-def _at_address(program: Program, text: str) -> int:
+def _at_address(program: AssembledProgram, text: str) -> int:
     digits = text[1:]
     address = int(digits[:9]) if digits.isascii() and digits.isdigit() else None
     if address is None:
@@ -63,7 +64,7 @@ def _at_address(program: Program, text: str) -> int:
     return program.index_of[address]
 
 
-def _at_line(program: Program, text: str, file: str | None, wanted: int) -> Code:
+def _at_line(program: AssembledProgram, text: str, file: str | None, wanted: int) -> Code:
     lines = [program.line_at(index) for index in range(len(program.instructions))]
     files = list(dict.fromkeys(line.file for line in lines if line is not None))
     if not files:
@@ -95,13 +96,13 @@ def _refusal(message: str, hint: str | None = None) -> InputError:
     return InputError(Fault(message, hint=hint))
 
 
-def place(program: Program, index: int) -> str:
+def place(program: AssembledProgram, index: int) -> str:
     """Return file name and line of an instruction, without folders, or its word address."""
     source = program.line_at(index)
     return f"{PurePath(source.file).name}:{source.line}" if source else f"word {program.addresses[index]}"
 
 
-def source_text(program: Program, index: int) -> str:
+def source_text(program: AssembledProgram, index: int) -> str:
     """Return the source line of an instruction, or the instruction where its source is unknown or no microcode."""
     source = program.line_at(index)
     if source is None or PurePath(source.file).suffix == _PYTHON:
@@ -109,7 +110,7 @@ def source_text(program: Program, index: int) -> str:
     return source.text.strip()
 
 
-def instruction_text(program: Program, instruction: Instruction) -> str:
+def instruction_text(program: AssembledProgram, instruction: Instruction) -> str:
     """Return an instruction as assembly text, with names for targets and stages."""
     names = {at: name for name, at in program.labels.items()}
     names |= {routine.entry: routine.name for routine in program.routines}

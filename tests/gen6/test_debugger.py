@@ -1,0 +1,154 @@
+"""Does the debugger stop where it is told, show what threads hold, and have one state for each position?"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.debugger import EuSession, open_dialogue
+from gen6_bridge.debugger.places import place_named
+from gen6_bridge.machine import run_program
+from gen6_bridge.time import EuConfig
+from pixelflow.cli.main import main
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.isa.places import find_code
+from pixelflow.simd.report import Part, as_text
+
+SOURCE = """\
+.data g10 D 1, 2, 3, 4, 5, 6, 7, 8
+mov (8) g20<1>D 0D
+TOP:
+add (8) g20<1>D g20<8,8,1>D 1D
+cmp.l.f0.0 (8) null<1>D g20<8,8,1>D g10<8,8,1>D
+(+f0.0) while (8) TOP
+mov (1) a0.0<1>UW 320UW
+mov (4) g22<1>D g[a0.0, 4]<4,4,1>D
+nop
+"""
+FAULT = "mov (8) g1<1>D 7D\nmov (8) g2<1>D mask0<0,1,0>UD\n"
+
+
+class Shown:
+    """Who is shown something, and keeps it."""
+
+    width = 100
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def print(self, *parts: Part) -> None:
+        self.text += as_text(parts, self.width, color=False)
+
+
+def said(source: str, *commands: str, **values: int) -> str:
+    """Return what a dialogue answers to the last command."""
+    shown = Shown()
+    dialogue = open_dialogue(assemble_eu(source), EuConfig(**values), shown)
+    for command in commands:
+        shown.text = ""
+        dialogue.carry_out(command)
+    return shown.text
+
+
+def test_a_position_has_one_state() -> None:
+    session = EuSession(assemble_eu(SOURCE), EuConfig(count=2))
+    states = []
+    while not session.ended:
+        states.append((session.position, session.unit.memory.data.tobytes(), session.unit.flags.tolist()))
+        session.step(1)
+    assert len(states) == 1 + 3 * 8 + 3
+    for position in (20, 3, 27, 0):
+        session.goto(position)
+        assert (session.position, session.unit.memory.data.tobytes(), session.unit.flags.tolist()) == states[position]
+
+
+def test_its_cycles_are_the_runs() -> None:
+    program = assemble_eu(SOURCE)
+    session = EuSession(program, EuConfig(count=3))
+    session.goto(1 << 62)
+    run = run_program(program, config=EuConfig(count=3))
+    assert [len(each) for each in session.cycles()] == [each.issued for each in run.account.threads]
+    # An issue ends as many cycles later as its part is held: the NOP at the end, 2.
+    assert [each[-1][1] + 2 for each in session.cycles()] == [each.end for each in run.account.threads]
+
+
+def test_a_stop_is_met_every_so_many_times() -> None:
+    session = EuSession(assemble_eu(SOURCE), EuConfig())
+    session.add(find_code(session.program, "TOP"), 3)
+    hits = session.go_on()
+    # TOP comes after the first MOV and then after each of the turns of three instructions.
+    assert len(hits) == 1 and session.position == 1 + 2 * 3
+
+
+def test_a_change_has_its_instruction_and_its_threads() -> None:
+    session = EuSession(assemble_eu(SOURCE), EuConfig(count=2))
+    session.add(place_named("g20.2:D"))
+    session.go_on()
+    session.go_on()
+    (hit,) = session.go_on()
+    assert hit.by == 1 and hit.threads.tolist() == [0, 1] and hit.after.tolist() == [[3], [3]]  # type: ignore[union-attr]
+    # Channel 2 counts to 3 and no further.
+    assert session.go_on() == []
+
+
+@pytest.mark.parametrize(
+    ("commands", "answer"),
+    [
+        (("step 4", "print g20:D"), "thread 0 g20:D +0 1 1 1 1"),
+        (("step 4", "print masks"), "0 waits 4 0 0"),
+        (("step 4", "print masks"), "not dispatched"),
+        (("step 4", "print f0"), "00fe 0000"),
+        (("print regions 8",), "src0 indirect, D, general register.byte: 0.4 0.8 0.12 0.16"),
+        (("goto 26", "print regions"), "10.4 10.8 10.12 10.16"),
+        (("break step 5", "continue"), "stop 1: step 5 step 5 <text>:5"),
+        (("break 6", "break"), "(met 0 times)"),
+        (("end", "info threads"), "ended"),
+        (("list TOP",), "(+f0.0) while (8) TOP"),
+        (("end", "back 2", "step thread 0"), "step 27"),
+        (("help print",), "registers, masks, or regions"),
+    ],
+)
+def test_commands_answer(commands: tuple[str, ...], answer: str) -> None:
+    assert answer in " ".join(said(SOURCE, *commands, channels=8).split())
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("stp", "unknown command 'stp'"),
+        ("print g128", "no such registers"),
+        ("print g1.8:D", "no such element"),
+        ("print g1:G", "G is no form"),
+        ("step thread 1", "there is no thread 1"),
+        ("break NOWHERE", "no label or routine 'NOWHERE'"),
+        ("delete 3", "there is no stop 3"),
+        ("watch g1 g2", "expected a register"),
+    ],
+)
+def test_what_cannot_be_done_is_said(command: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        said(SOURCE, command)
+
+
+def test_a_fault_stops_before_its_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                              monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    source = tmp_path / "fault.g6a"
+    source.write_text(FAULT)
+    monkeypatch.setattr("sys.stdin", io.StringIO("continue\nprint g1:D\nback\ninfo\n"))
+    assert main(["debug", "--machine", "gen6", str(source)]) == 0  # it stands before the fault again
+    shown = capsys.readouterr().out
+    assert "mask registers are undefined" in shown and "step 1\n" in shown and "step 0\n" in shown
+    monkeypatch.setattr("sys.stdin", io.StringIO("end\n"))
+    assert main(["debug", "--machine", "gen6", str(source)]) == 6
+
+
+def test_only_machines_that_can_be_looked_into_are(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["debug", "--machine", "larrabee", str(tmp_path / "none")]) == 2
+    assert "runs of Larrabee cannot be looked into" in capsys.readouterr().err
+    assert main(["debug", "--machine", "gen6", str(tmp_path / "none"), "--memory", "x.npz"]) == 2
+    assert "--memory" in capsys.readouterr().err
