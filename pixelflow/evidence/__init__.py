@@ -1,6 +1,6 @@
 """Evidence: what papers claim, as data, beside what is measured here; knows no paper and no machine."""
 
-from pixelflow.evidence.bench import Bench, NotMeasured
+from pixelflow.evidence.bench import Bench, NotMeasured, Remark
 from pixelflow.evidence.figures import (
     Basis,
     Check,
@@ -47,6 +47,7 @@ __all__ = [
     "Paper",
     "Quotation",
     "Reason",
+    "Remark",
     "Row",
     "RowVerdict",
     "Value",

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import TypeVar, cast
 
-__all__ = ["Bench", "NotMeasured"]
+from pixelflow.simd.report import Json
+
+__all__ = ["Bench", "NotMeasured", "Remark"]
 
 _Kept = TypeVar("_Kept")
 
 
 class NotMeasured(Exception):
     """A measure that cannot be made on this bench; its text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a report says of everything that was executed on a bench."""
+
+    key: str
+    """In JSON."""
+    text: str = ""
+    data: Json = None
 
 
 class Bench:
@@ -23,6 +36,10 @@ class Bench:
         self.timing_only = False
         """Whether measures leave out the results that they would compute besides."""
         self._kept: dict[Hashable, object] = {}
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what is to be said of all that was executed so far."""
+        return ()
 
     def once(self, key: Hashable, compute: Callable[[], _Kept], text: str = "") -> _Kept:
         """Return what ``compute`` gives, computed once on this bench; ``text`` tells the progress of it."""

@@ -9,7 +9,14 @@ from pixelflow import __version__
 from pixelflow.evidence.figures import Note
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.report import evidence_report, summary
-from pixelflow.evidence.tables import derivation_lines, deviation_text, digits_text, figure_text, percent_text
+from pixelflow.evidence.tables import (
+    derivation_lines,
+    deviation_text,
+    digits_text,
+    figure_text,
+    percent_text,
+    verdict_text,
+)
 from pixelflow.simd.report import as_text, html
 
 __all__ = ["markdown", "svg"]
@@ -28,7 +35,7 @@ def _markdown(verified: Verified) -> Iterator[str]:
     paper = verified.paper
     yield f"# pixelflow verify {__version__}\n"
     yield f"{paper.title}; machine `{paper.sha256}`.\n"
-    yield from (f"{line}.\n" for line in summary(verified))
+    yield from (f"{line}.\n" for line in (*summary(verified), *(each.text for each in verified.remarks if each.text)))
     for found in verified.findings:
         claim = found.claim
         yield f"## {claim.name.capitalize()}: {claim.title}\n"
@@ -39,7 +46,7 @@ def _markdown(verified: Verified) -> Iterator[str]:
             figures = [figure_text(value) for value in (row.published, row.formula, row.measured, row.busy)]
             notes = ", ".join(map(_link, row.notes)) + (f" ({row.detail})" if row.detail else "")
             cells = [_escaped(row.item), row.unit, *figures, deviation_text(row.deviation), percent_text(row.percent)]
-            yield "| " + " | ".join([*cells, row.basis.standing, row.verdict, notes]) + " |"
+            yield "| " + " | ".join([*cells, row.basis.standing, verdict_text(row) or row.verdict, notes]) + " |"
         yield ""
         for basis in dict.fromkeys(row.basis for row in found.rows):
             yield f"- *{basis.standing}*: {basis.text}"

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pkgutil import resolve_name
 from typing import IO, Any, Generic, TypeAlias, TypeVar, cast
 
-from pixelflow.evidence.bench import Bench, NotMeasured
+from pixelflow.evidence.bench import Bench, NotMeasured, Remark
 from pixelflow.evidence.figures import Basis, Check, Digits, Note, Number, Row, RowVerdict
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
@@ -211,6 +211,8 @@ class Verified:
 
     paper: AnyPaper
     findings: tuple[CheckedClaim, ...]
+    remarks: tuple[Remark, ...] = ()
+    """What is said of everything that was executed."""
 
     @property
     def complete(self) -> bool:

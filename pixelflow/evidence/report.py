@@ -45,6 +45,8 @@ def _head(verified: Verified) -> tuple[Part, ...]:
 
 def _tail(verified: Verified) -> Iterator[Part]:
     paper = verified.paper
+    for remark in verified.remarks:
+        yield from ("", remark.text) if remark.text else ()
     if verified.notes:
         yield from ("", "at odds with itself" if paper.in_words else "notes")
     for note in verified.notes:

@@ -197,6 +197,7 @@ def table_data(verified: Verified) -> dict[str, Json]:
             }
             for note in verified.notes
         },
+        **{remark.key: remark.data for remark in verified.remarks},
         "without_figures": paper.without if verified.complete else {},
         "summary": {
             "rows": sum(verdicts.values()),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pixelflow.isa.declaration import Family, Unit
+from pixelflow.isa.declaration import Declaration, Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import ARGUMENTS, PARAMETER
 from pixelflow.simd.isa.declare import Declares, Flow
@@ -28,6 +28,7 @@ __all__ = [
     "SIGNAL",
     "START",
     "WAIT",
+    "takes_control",
 ]
 
 SEMAPHORES = 16
@@ -169,3 +170,11 @@ SIGNAL = INSTRUCTIONS["SIGNAL"]
 WAIT = INSTRUCTIONS["WAIT"]
 START = INSTRUCTIONS["START"]
 MARK = INSTRUCTIONS["MARK"]
+
+
+def takes_control(declaration: Declaration) -> bool:
+    """Return whether an IGC carries an instruction out itself, at `igc.control_cycles`.
+
+    MARK is a word to reports and no instruction of the machine: it takes no time, and is not sent to an IGC.
+    """
+    return declaration.unit is Unit.SEQUENCER and declaration is not MARK

@@ -13,7 +13,7 @@ from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 
 if TYPE_CHECKING:
-    from pixelflow.node.account.guesses import guesses, set_in_vain
+    from pixelflow.node.account.guesses import Guesses, guesses, set_in_vain
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.parts.sdram.rules import sdram_distances
@@ -31,6 +31,7 @@ __all__ = [
     "Cell",
     "Checkpoint",
     "GpMemory",
+    "Guesses",
     "LinearExpressionEvaluator",
     "Machine",
     "MachineRun",
@@ -52,6 +53,7 @@ __all__ = [
 
 _LATER = {
     "Checkpoint": "saved.checkpoint",
+    "Guesses": "account.guesses",
     "Machine": "machine",
     "MachineRun": "machine",
     "Recorder": "replay.saved_run",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pixelflow.config import THESIS, TINY, NodeConfig, leaves
 from pixelflow.isa import PIXELFLOW, Program
-from pixelflow.node import Node, Run
+from pixelflow.node import Node, Run, guesses
 from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.simd.drawing import DrawnFrame, Frame, ScreenTriangles, spans_of
 from pixelflow.simd.isa.encoding import WORD_BITS
@@ -82,6 +82,9 @@ def draw_on_pixelflow(
         ("not counted", "camera, light, regions and instructions: work of the GPs; pixels to the frame buffer"),
         ("bytes", "of the words of the programs that ran; their encoding is invented"),
     ]
+    delivery = guesses([each.run for node in drawn for each in node.regions], config).delivery
+    if delivery is not None:
+        facts.append(("instruction words", delivery.amount))
     if composed.time:
         rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
         facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))

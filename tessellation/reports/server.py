@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pixelflow.node import guesses
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural
 from tessellation.reports.outcome import errors_text
 from tessellation.surface.reference import LIMIT
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
+    from pixelflow.node import Guesses, Run
     from tessellation import PatchFile, PatchServer
 
 __all__ = ["Served", "served_report"]
@@ -40,6 +42,17 @@ class Served:
         results = [handle.result for handle in self.server.handles]
         normals = (float(np.nanmax(each.normal_errors, initial=0.0)) for each in results)
         return max(float(each.point_errors.max()) for each in results), max(normals)
+
+    @property
+    def runs(self) -> list[Run]:
+        """All that was executed: loads, passes, and deliveries on every node that took part."""
+        server = self.server
+        return [*server.loads, *server.runs, *(run for each in server.deliveries for run in each.run.runs.values())]
+
+    @cached_property
+    def guesses(self) -> Guesses:
+        """What of it the thesis does not print."""
+        return guesses(self.runs, self.effective.config)
 
     @property
     def paths(self) -> list[tuple[str, int, int, int]]:
@@ -91,7 +104,8 @@ def served_report(served: Served) -> Report:
         "pixelflow serve",
         (served.file.name, served.effective.label, f"library {served.library}", f"schedule {method.schedule}",
          f"engine {node.engine}", counted(server.clients, "client")),
-        [work, "", Table(columns, served.paths, key="paths"), "", *facts(rows, wrap=False)],
+        [work, "", Table(columns, served.paths, key="paths"), "", *facts(rows, wrap=False),
+         *served.guesses.parts],
         schema="pixelflow.serve/1",
         data=_object(served),
         failure=errors_text(point, normal) if max(point, normal) > LIMIT else None,
@@ -139,5 +153,6 @@ def _object(served: Served) -> dict[str, Json]:
             "worst_point_error": point,
             "worst_normal_error": normal,
         },
+        "guesses": served.guesses.as_object(),
         "written": served.written,
     }

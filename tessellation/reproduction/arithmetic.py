@@ -110,19 +110,20 @@ def table_1(bench: ThesisBench) -> Measured:
         executed.append(
             RoutineCounts(name, cycles, plain, found["tuned"][0], generic[0], *found.get("generic_finite", generic))
         )
-        each, every = THESIS.clock_mhz * 1e3, THESIS.clock_mhz * THESIS.lanes / 1e3
-        for kept, what, unit, published, whole, step in (
-            (each_pe, "a PE", "10^3/s", _printed(rate), each, 1),
-            (all_pes, "all PEs", "10^9/s", _printed(total), every, 0.1),
-        ):
+        clock, lanes = bench.config.clock_mhz, bench.config.lanes
+        for kept, what, unit, published, whole, measured, step in (
+            (each_pe, "a PE", "10^3/s", _printed(rate), THESIS.clock_mhz * 1e3, clock * 1e3, 1),
+            (all_pes, "all PEs", "10^9/s", _printed(total), THESIS.clock_mhz * THESIS.lanes / 1e3,
+             clock * lanes / 1e3, 0.1),
+        ):  # fmt: skip
             # Of five rows one shows by which rule the column has its digits.
             alone = what == "a PE" and not Digits.ROUNDED.prints(whole / cycles, published, step)
             notes = ("own-library", *(("table1-cut",) if alone else ()))
             kept.append(
                 row(
-                    f"{name}, {what}", published, whole / cycles, whole / plain, LIBRARY, *notes,
+                    f"{name}, {what}", published, whole / cycles, measured / plain, LIBRARY, *notes,
                     unit=unit, step=step, digits=DIGITS[f"table 1, {what}"],
-                    predicted=derived("rate / cycles", rate=whole, cycles=plain),
+                    predicted=derived("rate / cycles", rate=measured, cycles=plain),
                 )
             )  # fmt: skip
     return Measured(text=reading(executed), rows=(*rows, *started, *each_pe, *all_pes), checks=limits(executed))

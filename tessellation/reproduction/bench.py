@@ -8,8 +8,8 @@ import numpy as np
 
 from microcode import Builder, Program, assemble
 from pixelflow.config import THESIS, NodeConfig
-from pixelflow.evidence import Bench
-from pixelflow.node import Node, Run
+from pixelflow.evidence import Bench, Remark
+from pixelflow.node import Node, Run, guesses
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named
 from tessellation.microprogram.passes import Method
@@ -18,7 +18,7 @@ from tessellation.plan.memory_map import memory_map
 from tessellation.plan.stages import Stage
 from tessellation.surface.patch import Patch
 
-__all__ = ["ARITHMETIC", "MARKS", "ThesisBench", "counted", "seconds", "spent", "start_ups", "whole"]
+__all__ = ["ARITHMETIC", "MARKS", "ThesisBench", "counted", "spent", "start_ups", "whole"]
 
 ARITHMETIC = (Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
 """The stages whose cycles table 7 counts."""
@@ -37,11 +37,23 @@ class ThesisBench(Bench):
         super().__init__()
         self.config: NodeConfig = THESIS
         self._watch = watch
+        self._runs: list[Run] = []
         self._placed: dict[tuple[int, ...], int] = {}
 
     def _run(self, node: Node, program: Program) -> Run:
         self._watch(node)
-        return node.run(program, function=False)
+        run = node.run(program, function=False)
+        self._runs.append(run)
+        return run
+
+    def remarks(self) -> tuple[Remark, ...]:
+        """Return what the words of all instructions that were executed would need."""
+        delivery = guesses(self._runs, self.config).delivery
+        return (
+            Remark("delivery")
+            if delivery is None or not self._runs
+            else Remark("delivery", delivery.text, delivery.as_object()),
+        )
 
     def tessellation(
         self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "plain"
@@ -73,6 +85,10 @@ class ThesisBench(Bench):
         """Return the account of texture instructions alone, all PEs marked."""
         program = f"{MARKS}\nstream tigc\nWAIT 0\n{text}\n"
         return self.once((text,), lambda: self.program(program), text.partition("\n")[0])
+
+    def seconds(self, run: Run) -> float:
+        """Return the machine time of a pass without the configuration of the LEE."""
+        return self.config.seconds(counted(run))
 
     def program(self, text: str, config: NodeConfig | None = None) -> Run:
         """Run a source text on a fresh node, of another configuration where one is given."""
@@ -125,11 +141,6 @@ def start_ups(run: Run) -> int:
 def counted(run: Run) -> int:
     """Return the cycles of a pass without the configuration of the LEE, which is done once a session."""
     return run.cycles - run.by_stage.get(Stage.LEE.value, 0)
-
-
-def seconds(run: Run) -> float:
-    """Return the machine time of those cycles."""
-    return THESIS.seconds(counted(run))
 
 
 def spent(run: Run, *stages: Stage) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pixelflow.config import THESIS
+from pixelflow.config import THESIS, NodeConfig
 from pixelflow.evidence import Basis, Derivation, Number, Row, derived
 from pixelflow.simd.units import Standing
 from tessellation.host.timeline import timeline
@@ -29,7 +29,7 @@ from tessellation.published.cost_model import (
 )
 from tessellation.published.thesis import DIGITS, FIGURES, GP_RATE, table
 from tessellation.reproduction.arithmetic import LIBRARY, library_costs
-from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, seconds, spent
+from tessellation.reproduction.bench import ARITHMETIC, ThesisBench, counted, spent
 from tessellation.reproduction.loads import side
 from tessellation.reproduction.network import return_prediction, returned, write_back
 from tessellation.reproduction.programs.batches import batches
@@ -117,9 +117,14 @@ def table_11(bench: ThesisBench) -> list[Row]:
     return [*rows, thousands("these steps in one pass of 4x4 samples", None, formula, spent(run, *executed))]
 
 
-def milliseconds_of(cycles: int) -> float:
-    """Return the machine time of some cycles."""
-    return cycles / (THESIS.clock_mhz * 1000)
+def milliseconds_of(cycles: int, config: NodeConfig = THESIS) -> float:
+    """Return the machine time of some cycles; those that are printed are of the thesis's machine."""
+    return cycles / (config.clock_mhz * 1000)
+
+
+def _milliseconds(config: NodeConfig, cycles: Derivation) -> Derivation:
+    """Return the machine time that is predicted for so many cycles."""
+    return ratio("cycles / (1000 * clock)", cycles, clock=config.clock_mhz)
 
 
 _ODD = (6, 8)
@@ -127,7 +132,7 @@ _ODD = (6, 8)
 
 
 def table_12(bench: ThesisBench) -> list[Row]:
-    """Cycles and time of a pass; the formula is the reading of the print, that of the time its cycles at 100 MHz."""
+    """Cycles and time of a pass; the formula is the reading of the print, that of the time its cycles at its clock."""
     rows: list[Row] = []
     times: list[Row] = []
     digits = DIGITS["table 12"]
@@ -143,11 +148,11 @@ def table_12(bench: ThesisBench) -> list[Row]:
             )
         )  # fmt: skip
         step = 0.01 if milliseconds < 1 else 0.1
-        both = (milliseconds_of(cycles), milliseconds_of(measured))
+        both = (milliseconds_of(cycles), milliseconds_of(measured, bench.config))
         times.append(
             row(
                 f"{net} net", milliseconds, *both, PASS, "all-counted", unit="ms", step=step, digits=digits,
-                predicted=ratio("cycles / 100000", predicted),
+                predicted=_milliseconds(bench.config, predicted),
             )
         )  # fmt: skip
     return rows + times
@@ -189,19 +194,20 @@ def schedules(bench: ThesisBench) -> list[Row]:
 def section_5(bench: ThesisBench) -> list[Row]:
     """The results; formulas are what the thesis's own cycles of a bicubic pass, or its milliseconds, give."""
     run, config = bench.tessellation(4), bench.config
+    clock, time = config.clock_mhz, bench.seconds(run)
     uses = run.by_routine
     operations = sum(uses[name].calls for name in ("fmul", "fadd", "fsub", "fsqrt", "fdiv"))
     formula = total_operations(4, 4).total
     each_pass = float(FIGURES["time of a bicubic pass"].value)
     printed = each_pass / 1000
-    large = seconds(bench.tessellation(4, (16,)))
+    large = bench.seconds(bench.tessellation(4, (16,)))
     flops = formula * config.lanes / printed / 1e9
-    measured = operations * config.lanes / seconds(run) / 1e9
+    measured = operations * config.lanes / time / 1e9
     cycles = int(FIGURES["bicubic pass"].value)
     patches = FIGURES["4x4 patches"].value
     took, took_large = _prediction(bench, 4), _prediction(bench, 4, (16,))
     names = {"operations": formula, "lanes": config.lanes}
-    rate = ratio("operations * lanes / cycles / 10", took, **names)
+    rate = ratio("operations * lanes * clock / cycles / 1000", took, clock=clock, **names)
     arithmetic_cycles = computation_cycles(4, 4)
     share = derived(
         "100 * arithmetic / (addresses + bernstein + arithmetic)",
@@ -227,23 +233,25 @@ def section_5(bench: ThesisBench) -> list[Row]:
     return [
         figure("bicubic pass", steps.value, counted(run), took, "pass-97000", derived=steps),
         row("the same at the costs of the thesis, all counted", None, all_counted, None, PASS, derived=own),
-        figure("time of a bicubic pass", milliseconds_of(cycles), milliseconds_of(counted(run)),
-            ratio("cycles / 100000", took), "all-counted"),
+        figure("time of a bicubic pass", milliseconds_of(cycles), milliseconds_of(counted(run), config),
+            _milliseconds(config, took), "all-counted"),
         figure_row("operations of a sample", formula, operations, _ORDER),
         figure_row("operations of a pass", formula * config.lanes / 1e6, operations * config.lanes / 1e6, _ORDER),
         figure("floating point rate", flops, measured, rate, "all-counted"),
         figure("rate in short", flops, measured, rate, "all-counted"),
         figure("rate in the conclusion", flops, measured, rate, "section5-rate", derived=each_rate),
-        figure("4x4 patches", 512 / printed / 1e3, 512 / seconds(run) / 1e3,
-            ratio("100000 * patches / cycles", took, patches=512), "all-counted"),
+        figure("4x4 patches", 512 / printed / 1e3, 512 / time / 1e3,
+            ratio("1000 * clock * patches / cycles", took, clock=clock, patches=512), "all-counted"),
         figure("16x16 patches", 32 / printed / 1e3, 32 / large / 1e3,
-            ratio("100000 * patches / cycles", took_large, patches=32), "section5-16x16", derived=large_rate),
-        figure("samples", 16 * patches / 1e3, config.lanes / seconds(run) / 1e6,
-            ratio("100 * lanes / cycles", took, lanes=config.lanes), "all-counted"),
+            ratio("1000 * clock * patches / cycles", took_large, clock=clock, patches=32), "section5-16x16",
+            derived=large_rate),
+        figure("samples", 16 * patches / 1e3, config.lanes / time / 1e6,
+            ratio("clock * lanes / cycles", took, clock=clock, lanes=config.lanes), "all-counted"),
         figure("share of peak", share.value, counted_share,
             ratio("100 * arithmetic / cycles", took, arithmetic=ours), "section5-share", derived=share),
         figure("gain over a GP", flops / GP_RATE.value, measured / GP_RATE.value,
-            ratio("operations * lanes / cycles / 10 / gp", took, gp=GP_RATE.value, **names), "all-counted"),
+            ratio("operations * lanes * clock / cycles / 1000 / gp", took, clock=clock, gp=GP_RATE.value, **names),
+            "all-counted"),
     ]  # fmt: skip
 
 

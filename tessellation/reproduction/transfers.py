@@ -31,8 +31,8 @@ _READS = Basis(Standing.FITTED, "12 cycles a read, fitted to table 6, and a byte
 _LEE = Basis(Standing.FITTED, "a LEE load of n bytes takes n + 1 cycles, fitted to table 4")
 _TIMES = Basis(Standing.INVENTED, "typical parts of the time; accesses of 4 and 8 bytes do not reach tRAS, tRC, tRRD")
 
-_BYTES_A_CYCLE = THESIS.clock_mhz / 1000
-"""From bytes a cycle to GB/s."""
+_PRINTED = THESIS.clock_mhz / 1000
+"""From bytes a cycle to GB/s, for cycles that are printed."""
 
 
 # Two PEs of an EMC in 16 are marked, in groups of one that gives a base address and those that give words for the eight
@@ -125,21 +125,19 @@ def table_6(bench: ThesisBench) -> list[Row]:
 
 def bandwidths(bench: ThesisBench) -> list[Row]:
     """Section 2.2.4."""
-    lanes = bench.config.lanes
+    lanes, rate = bench.config.lanes, bench.config.clock_mhz / 1000
     loaded = bench.program("EMC_TreeIntoMem_Li [0], 8, 1, 1, 0\n").cycles
     node = 32 * lanes / bench.transfer("TAS_LoopBack").tasic_cycles[0]
     gp = 24 * lanes / write_back(bench, 24)
     return [
         figure_row(
             "8 bytes through the LEE",
-            8 * lanes / lee_load_cycles(8) * _BYTES_A_CYCLE,
-            8 * lanes / loaded * _BYTES_A_CYCLE,
+            8 * lanes / lee_load_cycles(8) * _PRINTED,
+            8 * lanes / loaded * rate,
             _LEE,
-            predicted=derived(
-                "8 * lanes / load * rate", lanes=lanes, load=Prices(bench.config).load(8), rate=_BYTES_A_CYCLE
-            ),
+            predicted=derived("8 * lanes / load * rate", lanes=lanes, load=Prices(bench.config).load(8), rate=rate),
         ),
-        figure_row("ports of the node", 32 * _BYTES_A_CYCLE, node * _BYTES_A_CYCLE, PORTS),
+        figure_row("ports of the node", 32 * _PRINTED, node * rate, PORTS),
         figure_row("ports against path to a GP", 16, whole(node / gp), PORTS),
     ]
 

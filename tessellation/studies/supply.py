@@ -60,7 +60,7 @@ def supply_report(config: NodeConfig, rates: Sequence[int], picture: Workload, t
         "instruction supply",
         (f"config {config.sha256[:6]}", "timing only, executed"),
         results=[text, "", Table(columns, rows, key="supply")],
-        schema="pixelflow.study.supply/1",
+        schema="pixelflow.study.supply/2",
     )
 
 

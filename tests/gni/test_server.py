@@ -78,9 +78,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     # The 8 patches of a module lie in one EMC, all of whose 256 PEs send.
     assert [client["bytes"] for client in found["clients"]] == [256 * 24] * 4
     assert all(path["busy_cycles"] == path["formula_cycles"] for path in found["paths"])
+    # Words of the pass, and of the server's program and the clients' that follows it.
+    delivery = found["guesses"]["delivery"]
+    assert delivery["executed_words"] >= delivery["needed_words"] > 0 and delivery["rate_mb_per_second"] is None
     assert found["written"] == [f"t-{client}.obj" for client in range(1, 5)]
     lines = [line for name in found["written"] for line in Path(name).read_text().splitlines()]
     assert sum(line.startswith("v ") for line in lines) == 32 * 16
+    assert main(["serve", "teapot", "--samples", "4", *small, "-D", "igc.supply=200"]) == 0
+    assert "sent at 200 MB/s to each IGC (igc.supply)" in " ".join(capsys.readouterr().out.split())
     assert main(["serve", "teapot", *small, "--results", "gp"]) == 2
     assert "unknown option --results" in capsys.readouterr().err
     assert main(["serve", "teapot", *small, "--per-client"]) == 2

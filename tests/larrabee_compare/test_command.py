@@ -46,6 +46,9 @@ def test_the_object_has_both_machines(scene: str, capsys: pytest.CaptureFixture)
     for each in found["machines"]:
         assert each["milliseconds"] == pytest.approx(each["cycles"] / each["clock_mhz"] / 1e3)
         assert min(each["stages"].values()) > 0 and min(each["instructions"].values()) > 0
+    (words,) = [fact["text"] for fact in node["facts"] if fact["name"] == "instruction words"]
+    assert words.endswith("for which no time is counted, as in the thesis (igc.supply)")
+    assert not any(fact["name"] == "instruction words" for fact in cores["facts"]), "another machine has no IGC"
     assert found["tessellation"] is None
     assert pixels("out.png").shape == (50, 70, 3)
 

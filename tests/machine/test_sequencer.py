@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import microcode
 from pixelflow.config import THESIS, TINY
 from pixelflow.isa import INSTRUCTIONS, Family, Imm, Mem, Program, Register
-from pixelflow.node import Node
+from pixelflow.node import Node, guesses
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.simd.lanes import ENGINES
 
@@ -64,6 +66,18 @@ def test_the_account_of_a_run(function: bool) -> None:
     assert by_line[4] == 5 and by_line[11] == 5 and by_line[15] == 15
     assert run.seconds_at_clock == pytest.approx(70e-8)
     assert node.read_word(4, 4).tolist() == [5000 if function else 0] * node.lanes
+
+
+@pytest.mark.parametrize("function", [True, False])
+def test_control_takes_what_the_configuration_says_and_a_mark_nothing(function: bool) -> None:
+    """At 2 cycles: LOOP, five times CALL, RET and ENDL, and HALT are 17 instructions; the three marks are none."""
+    config = replace(TINY, igc=replace(TINY.igc, control_cycles=2))
+    run = Node(config).run(microcode.assemble(ADDER), function=function)
+    assert run.cycles == 5 + 5 * 13 + 2 * 17
+    assert run.by_stage == {"load": 5, "add": 65 + 2 * 16, "rest": 2}
+    assert [(each.key, each.cycles) for each in guesses([run], config).weights if each.key == "igc.control_cycles"] == [
+        ("igc.control_cycles", -17)
+    ]
 
 
 def test_nested_calls_add_up() -> None:

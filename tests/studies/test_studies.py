@@ -167,7 +167,10 @@ def test_scattered_patches_cost_the_addresses_alone(schedule: str) -> None:
 
 
 def test_a_faster_path_never_takes_longer_and_a_fast_one_costs_the_first_words() -> None:
-    found = as_json(supply_report(THESIS, (100, 800, 3200), picture("a picture"), nothing))["supply"]
+    report = as_json(supply_report(THESIS, (100, 800, 3200), picture("a picture"), nothing))
+    found = report["supply"]
+    # /1 had the key needed_mb_per_second, and longer names of workloads.
+    assert report["schema"] == "pixelflow.study.supply/2" and "average_mb_per_second" in found[0]
     for workload in dict.fromkeys(each["workload"] for each in found):
         at_once, *rates = [each["cycles"] for each in found if each["workload"] == workload]
         assert rates == sorted(rates, reverse=True)

@@ -198,6 +198,22 @@ def test_the_prediction_holds_on_another_machine(port_bytes):
     assert RowVerdict.OFF not in {one.verdict for one in PAPER.rows("appendix b", bench)}
 
 
+def test_times_are_those_of_the_machine_s_clock(bench):
+    """Cycles stay, so at half the clock every time is double and every rate half, measured as predicted."""
+    other = ThesisBench()
+    other.config = replace(THESIS, clock_mhz=50)
+    seen = 0
+    for name in ("table 1", "table 12", "section 5", "section 2"):
+        for slow, own in zip(PAPER.rows(name, other), PAPER.rows(name, bench), strict=True):
+            factor = {"ms": 2, "cycles": 1, "percent": 1, "MB": 1}.get(own.unit, 0.5)
+            if own.predicted is not None:
+                assert slow.measured == pytest.approx(factor * own.measured), own.item
+                assert slow.predicted.value == pytest.approx(factor * own.predicted.value), own.item
+                assert slow.formula == own.formula and slow.verdict is not RowVerdict.OFF, own.item
+                seen += factor != 1
+    assert seen == 10 + 9 + 8 + 1
+
+
 MOVED = {
     "sdram": {"trcd_cycles": 4, "trp_cycles": 2, "cl_cycles": 4, "trc_cycles": 12, "twr_cycles": 4},
     "tasic": {"read_overhead_cycles": 0, "port_bytes_per_cycle": 2},

@@ -200,6 +200,7 @@ def test_notes_and_the_source_of_figures_are_told(verify):
     assert "3.6: “This requires a total of 72 bytes (details are found in Section 4.2)”; 4.2, table 9: “0 X:" in out
     assert "fitted: 12 cycles a read, fitted to table 6" in out
     assert "predicted, a random read of 4 bytes (3.5): slot 11 + overhead 1 = 12" in out
+    assert "for which no time is counted, as in the thesis (igc.supply)" in out
     assert out.endswith(
         "13 rows: 6 equal (of these 0 fitted, 0 in few digits), 1 predicted, 1 contradiction of the print, 0 other "
         "readings, 2 unexplained, 0 off, without a published figure 2 predicted and 1 compared with nothing "
@@ -212,7 +213,18 @@ def test_json_is_stable_and_byte_identical(rows, verify):
     assert first == second
     found = json.loads(first)
     assert found["schema"] == "pixelflow.verify/2"
-    assert set(found) == {"schema", "tool", "thesis", "config", "tables", "notes", "without_figures", "summary"}
+    assert set(found) == {
+        "schema",
+        "tool",
+        "thesis",
+        "config",
+        "tables",
+        "notes",
+        "delivery",
+        "without_figures",
+        "summary",
+    }
+    assert found["delivery"]["rate_mb_per_second"] is None and found["delivery"]["executed_words"] > 0
     row = found["tables"][0]["rows"][0]
     assert row == {
         "item": "int_to_float, plain",
@@ -251,6 +263,8 @@ def test_markdown_has_every_row_and_every_link_leads_somewhere(rows, verify, tmp
     lines = [line for line in lines if len(line) != 6]
     assert all(len(line) == 11 for line in lines)
     assert len(lines) == len(rows) + sum(len(each) for each in rows.values())
+    outcomes = {line[9] for line in lines if line[2:4] == ["", ""]}
+    assert outcomes <= {"as predicted", "not compared"} and "unpublished" not in text
     assert set(re.findall(r"\(#([^)]+)\)", text)) <= set(re.findall(r'<a id="([^"]+)">', text))
 
 

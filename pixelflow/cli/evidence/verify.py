@@ -155,7 +155,7 @@ def _verified(screen: Screen, paper: AnyPaper, claims: Sequence[Claim], bench: B
             progress.doing(claim.name)
             found.append(paper.find(claim, bench, quick=quick))
             progress.step(paper.effort(claim))
-    return Verified(paper, tuple(found))
+    return Verified(paper, tuple(found), bench.remarks())
 
 
 def _check_outputs(args: argparse.Namespace, paper: AnyPaper) -> None:

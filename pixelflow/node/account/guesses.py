@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import compress
 
 from pixelflow.config import Effective, NodeConfig, Param, leaves
-from pixelflow.isa import Declaration, Transfers, Unit
-from pixelflow.isa.control import HALT, MARK
+from pixelflow.isa import Declaration, Transfers
+from pixelflow.isa.control import HALT, takes_control
 from pixelflow.node.account.run import Run
 from pixelflow.node.account.untimed_run import UntimedRun
 from pixelflow.node.run.costs.extra import uses_of
@@ -76,14 +76,19 @@ class WordSupply:
     @property
     def text(self) -> str:
         """The same in a paragraph."""
+        return f"instruction words: {self.amount}"
+
+    @property
+    def amount(self) -> str:
+        """How many words, at what rate, and whether time is counted for them."""
         if self.delivered is not None:
             whom = "both IGCs" if self.shared else "each IGC"
             return (
-                f"instruction words: {number(self.delivered)} ({number(WORD_BYTES * self.delivered)} bytes) sent at "
+                f"{number(self.delivered)} ({number(WORD_BYTES * self.delivered)} bytes) sent at "
                 f"{number(self.rate)} MB/s to {whom} (igc.supply); {counted(self.waited, 'cycle')} of waits for them"
             )
         return (
-            f"instruction words: {number(self.needed)} ({number(WORD_BYTES * self.needed)} bytes) with routines and "
+            f"{number(self.needed)} ({number(WORD_BYTES * self.needed)} bytes) with routines and "
             f"loops sent once, {number(self.executed)} as executed; {self.mb_per_second:,.0f} MB/s on average, for "
             "which no time is counted, as in the thesis (igc.supply)"
         )
@@ -239,7 +244,7 @@ def _times(runs: Iterable[Run]) -> dict[str, int]:
     for each in (stream for run in runs for stream in run.streams):
         for name, indices in uses_of(each.program).items():
             found[f"extra {name}"] = found.get(f"extra {name}", 0) + sum(each.executed[index] for index in indices)
-        control = (instruction.declaration.unit is Unit.SEQUENCER for instruction in each.program.instructions)
+        control = (takes_control(instruction.declaration) for instruction in each.program.instructions)
         found[_CONTROL] += sum(compress(each.executed, control))
     return found
 
@@ -278,7 +283,7 @@ class _TookPart:
             return bool(self.times.get(about.matters))
         if about.matters == _CONTROL:
             # That the HALT at the end is free is no guess worth telling.
-            control = {each for each in self.executed if each.unit is Unit.SEQUENCER and each is not MARK}
+            control = {each for each in self.executed if takes_control(each)}
             return bool(control - {HALT}) or (bool(control) and bool(value))
         if about.matters == "option":  # a switch of the model: no guess while it is as delivered
             return self._matters["transfers"] and value != default

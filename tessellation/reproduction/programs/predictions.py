@@ -106,11 +106,10 @@ def pass_prediction(
         )  # fmt: skip
         text += " + again"
     if control:
-        names["bernstein"] = derived("loads + 3 * control", loads=names["bernstein"], control=control)
-        # Six for each batch: mark, wait, mark, signal, mark, mark; then marks of surfaces and stages, and the end.
-        names |= {"controls": 11 + 6 * batches + 2 * reordered, "control": control}
+        # A wait for each batch; a signal before the first and after all but the last; the end.
+        names |= {"controls": 2 * batches + 1, "control": control}
         text += " + controls * control"
-    waits = _waits(n, costs, transfer, spread, 3 * control)
+    waits = _waits(n, costs, transfer, spread)
     if waits is not None:
         names["waits"] = waits
         text += " + waits"
@@ -167,15 +166,15 @@ def _transfer(config: NodeConfig) -> Derivation:
     }
     text = "wires + base + reads * (slot + overhead) + sends * bytes"
     if config.igc.control_cycles:
-        text += " + 3 * control"
+        text += " + 2 * control"
         names["control"] = config.igc.control_cycles
     return derived(text, **names)
 
 
-def _waits(n: int, costs: LibraryCosts, transfer: Derivation, spread: Derivation, control: int) -> Derivation | None:
+def _waits(n: int, costs: LibraryCosts, transfer: Derivation, spread: Derivation) -> Derivation | None:
     """Return what a pass waits for later transfers: each runs beside the spread and arithmetic of the batch before."""
     each = transfer_operations(surfaces(n, n))[:-1]
-    beside = Counter(int(arithmetic(operations, costs).value) + control for operations in each)
+    beside = Counter(int(arithmetic(operations, costs).value) for operations in each)
     late = [(cycles, times) for cycles, times in sorted(beside.items()) if transfer.value > spread.value + cycles]
     if not late:
         return None

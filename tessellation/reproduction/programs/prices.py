@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from microcode import assemble
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.evidence import Derivation, derived
-from pixelflow.isa import Instruction, Program, Unit
+from pixelflow.isa import Instruction, Program
+from pixelflow.isa.control import takes_control
 from pixelflow.node import cycles_of
 
 __all__ = ["Prices", "path", "read_slot", "text_of", "write_slot"]
@@ -27,7 +28,7 @@ class Prices:
 
     @property
     def control(self) -> int:
-        """Of a call, a return, a mark, a semaphore that is free, or the end."""
+        """Of a call, a return, a semaphore that is free, or the end."""
         return self.config.igc.control_cycles
 
     def of(self, text: str) -> int:
@@ -37,7 +38,7 @@ class Prices:
 
     def sum(self, program: Program, instructions: Sequence[Instruction]) -> int:
         """Return what instructions of a program take, each of them once."""
-        declared = [self.control if each.declaration.unit is Unit.SEQUENCER else each.cycles for each in instructions]
+        declared = [self.control if takes_control(each.declaration) else each.cycles for each in instructions]
         return sum(cycles_of(instructions, declared, self.config.extra))
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pixelflow.config import ExtraConfig, IgcConfig
 from pixelflow.isa import Family, Program, Unit
-from pixelflow.isa.control import SIGNAL, WAIT
+from pixelflow.isa.control import SIGNAL, WAIT, takes_control
 from pixelflow.node.run.costs.extra import cycles_of
 from pixelflow.node.run.costs.words import ProgramWords, loops_of, words_of
 
@@ -23,7 +23,10 @@ class Sequencer:
         instructions = program.instructions
         self.control = [i if i.declaration.unit is Unit.SEQUENCER else None for i in instructions]
         taken = cycles_of(instructions, program.cycles, extra)
-        self.cycles = [config.control_cycles if c else cycles for c, cycles in zip(self.control, taken, strict=True)]
+        self.cycles = [
+            config.control_cycles if takes_control(each.declaration) else cycles
+            for each, cycles in zip(instructions, taken, strict=True)
+        ]
         # Instructions that change the depth of a stack are rare; the stream looks only at these.
         self.watched = [i.declaration.pushes or i.declaration.family is Family.STARTUP for i in instructions]
         self.loop_end = loops_of(program)
