@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pixelflow.isa.declaration import Declaration, Family, Unit
+from pixelflow.isa.declaration import Family, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import ARGUMENTS, PARAMETER
-from pixelflow.simd.isa.declare import Declares, Flow
+from pixelflow.simd.isa.declare import Declaration, Declares, Flow
 from pixelflow.simd.isa.operands import Count, Delta, Imm, Mem, Name, OperandSpec, Target
 
 __all__ = [

@@ -111,6 +111,51 @@ def test_nothing_that_begins_later_is_in_the_saved_state() -> None:
         assert set(alone[0].state["array"]["R"]) == {cycle}
 
 
+SIGNALLED = {
+    "its own": """\
+SIGNAL 2
+SIGNAL 2
+SIGNAL 2
+loop 20
+    ADD R, #1
+end
+WAIT 2
+WAIT 2
+WAIT 2
+ADD R, #1
+""",
+    "the other's": """\
+SIGNAL 2
+ADD R, #1
+SIGNAL 2
+SIGNAL 2
+loop 20
+    ADD R, #1
+end
+stream tigc
+loop 15
+    TAS_SetStep 1
+end
+WAIT 2
+WAIT 2
+WAIT 2
+TAS_SetStep 2
+""",
+}
+"""Three signals at the beginning, for waits that come after some time, in the same stream and in the other."""
+
+
+@pytest.mark.parametrize("whose", SIGNALLED)
+def test_signals_that_nobody_has_taken_yet_are_in_the_saved_state(whose: str) -> None:
+    """From any cycle between signals and waits a resumed run finds all three; without one of them it would deadlock."""
+    program = microcode.assemble(SIGNALLED[whose])
+    expected = _run(program)
+    assert expected[2][0][:2] == (21, {}), "20 rounds and one addition, and no wait"
+    for cycle in range(21):
+        node = Node(SMALL)
+        assert _state(node, node.resume(program, _saved(program, cycle))) == expected, cycle
+
+
 def test_another_engine_may_go_on() -> None:
     program = _program("two streams")
     node = Node(SMALL, engine="bit-serial")
