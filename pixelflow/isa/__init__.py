@@ -4,7 +4,7 @@ Importing this package declares every instruction; :data:`INSTRUCTIONS` is the o
 """
 
 from pixelflow.isa import control, pixels, tas, tree  # noqa: F401  (they declare instructions)
-from pixelflow.isa.control import BEFORE, END, SEMAPHORES
+from pixelflow.isa.control import BEFORE, END, SEMAPHORES, takes_control
 from pixelflow.isa.declaration import Family, NodeDeclaration, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
@@ -52,6 +52,7 @@ __all__ = [
     "Unit",
     "decode",
     "encode",
+    "takes_control",
 ]
 
 decode = INSTRUCTIONS.decode

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from microcode import assemble
 from pixelflow.config import NodeConfig, SdramConfig
 from pixelflow.evidence import Derivation, derived
-from pixelflow.isa import Instruction, Program
-from pixelflow.isa.control import takes_control
+from pixelflow.isa import Instruction, Program, takes_control
 from pixelflow.node import cycles_of
 
 __all__ = ["Prices", "path", "read_slot", "text_of", "write_slot"]
