@@ -1,5 +1,5 @@
-"""Would anybody notice? Changes made on purpose, one at a time, in a copy of the tree: does ``verify`` see them, and do
-the tests of the room?
+"""Would anybody notice? Changes made on purpose, one at a time, in a copy of the tree: which part of ``verify`` sees
+them, and do the tests of the room?
 
 The table of changes is `sabotages.toml`. Each takes a minute or so, so they run with ``-m slow``; that the text of each
 still stands in the tree is looked at always.
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,16 @@ HERE = Path(__file__).parent
 TREE = HERE.parents[1]
 SABOTAGES = {each["name"]: each for each in tomllib.loads((HERE / "sabotages.toml").read_text())["sabotage"]}
 PARTS = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "tests", "pyproject.toml")
-LONGEST = 900
+ROOMS = sorted({room for each in SABOTAGES.values() for room in each["tests"]})
+LONGEST = 600
 """Seconds until what runs on and on counts as noticed."""
+SEEN_BY = {
+    "bits": {"data", "fault"},
+    "time": {"timing", "fault"},
+    "bits and time": {"timing", "data", "fault"},
+    "report": {"timing", "fault"},
+}
+"""Parts of ``verify`` that can see a change of each kind: bits change no count of cycles, and time changes no bit."""
 
 
 def text_of(path: Path) -> str:
@@ -34,8 +43,18 @@ def test_what_is_changed_stands_once_in_the_tree(name):
     each = SABOTAGES[name]
     assert text_of(TREE / each["file"]).count(each["old"]) == 1
     assert each["old"] != each["new"]
-    assert each["changes"] in ("bits", "time", "bits and time", "report")
     assert all((TREE / folder).is_dir() for folder in each["tests"])
+
+
+@pytest.mark.parametrize("name", SABOTAGES)
+def test_what_verify_is_to_see_agrees_with_itself(name):
+    each = SABOTAGES[name]
+    seen = set(each["seen_by"])
+    assert seen <= SEEN_BY[each["changes"]] and (len(seen) == 1 or "fault" not in seen)
+    assert ("blind" in each) == (not seen), "what is not seen has a reason, and nothing else has one"
+    if "passes" in each:
+        assert seen == {"timing"} and "code" not in each
+    assert ("code" in each) == (seen == {"fault"}), "where there is no report, the exit code is named"
 
 
 def test_each_change_has_a_name_of_its_own():
@@ -71,23 +90,62 @@ def carried_out(folder: Path, *command: str) -> tuple[int | None, str]:
     return done.returncode, done.stdout
 
 
-def verified(folder: Path) -> tuple[int | None, list[object]]:
-    """Return what ``verify`` ends with and the figures of its rows."""
+@dataclass(frozen=True)
+class Found:
+    """What ``verify`` says of a tree."""
+
+    code: int | None
+    timing: list[object]
+    """Rows of figures, and limits of counts of cycles."""
+    data: list[object]
+    """Results that were computed with PE data."""
+
+
+_COUNTS = ("cycles", "% from the print")
+"""Units of limits that are about time."""
+
+
+def verified(folder: Path) -> Found:
+    """Return what ``verify`` ends with, and what its two parts say."""
     program = "import sys; from pixelflow.cli.main import process; sys.exit(process())"
     code, printed = carried_out(folder, "-c", program, "verify", "--json")
     try:
         tables = json.loads(printed)["tables"]
     except (ValueError, KeyError):
-        return code, []
-    return code, [(table["name"], table["rows"]) for table in tables]
+        return Found(code, [], [])
+    rows = [(table["name"], row) for table in tables for row in table["rows"]]
+    results = [(table["name"], result) for table in tables for result in table["results"]]
+    limits = [each for each in results if each[1]["unit"] in _COUNTS]
+    return Found(code, rows + limits, [each for each in results if each[1]["unit"] not in _COUNTS])
+
+
+def tested(folder: Path, *rooms: str) -> tuple[int | None, str]:
+    """Run the tests of some rooms until the first that fails; return as `carried_out`."""
+    return carried_out(
+        folder, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(str(folder / each) for each in rooms)
+    )
 
 
 @pytest.fixture(scope="session")
-def untouched(tmp_path_factory):
+def copy(tmp_path_factory):
+    """Return a copy of the tree as it is."""
+    return copied(tmp_path_factory.mktemp("untouched"))
+
+
+@pytest.fixture(scope="session")
+def untouched(copy):
     """Return what ``verify`` says of the tree as it is."""
-    found = verified(copied(tmp_path_factory.mktemp("untouched")))
-    assert found[0] == 0 and found[1]
+    found = verified(copy)
+    assert found.code == 0 and found.timing and found.data
     return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_passes_where_nothing_is_changed(room, copy):
+    """Else that its tests fail would say nothing."""
+    code, printed = tested(copy, room)
+    assert code == 0, printed[-500:]
 
 
 @pytest.mark.slow
@@ -98,10 +156,14 @@ def test_is_noticed(name, untouched, tmp_path):
     path = folder / each["file"]
     path.write_text(text_of(path).replace(each["old"], each["new"]), encoding="utf-8")
 
-    code, rows = verified(folder)
-    noticed = code != 0 or rows != untouched[1]
-    assert noticed == ("blind" not in each), f"verify {'noticed' if noticed else 'did not notice'}: {each['what']}"
+    found = verified(folder)
+    if not found.timing:
+        seen, code = ["fault"], each.get("code")
+    else:
+        seen = [part for part in ("timing", "data") if getattr(found, part) != getattr(untouched, part)]
+        code = 1 if seen and "passes" not in each else 0
+    assert seen == each["seen_by"], f"verify: {each['what']}"
+    assert ("never" if found.code is None else found.code) == code, f"verify ends with {found.code}: {each['what']}"
 
-    room = [str(folder / tests) for tests in each["tests"]]
-    code, printed = carried_out(folder, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *room)
+    code, printed = tested(folder, *each["tests"])
     assert code != 0, f"no test of {', '.join(each['tests'])} noticed: {each['what']}\n{printed[-500:]}"

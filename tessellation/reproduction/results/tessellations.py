@@ -245,11 +245,19 @@ def to_gps(bench: ThesisBench) -> list[Check]:
 
 
 def caching(bench: ThesisBench) -> list[Check]:
-    """Appendix B: what comes back from texture memory."""
-    return [
+    """Appendix B: what comes back from texture memory, of one pass and of two, each of which has a place of its own."""
+    checks = [
         _bits(f"kept and brought back, {way}", _full(bench, "plain", Method(cache=way)).patches, _FULL)
         for way in CACHING_WAYS
     ]
+
+    def run() -> Tessellation:
+        # The teapot takes all PEs, so that Enneper's surface is the second pass.
+        return tessellate(several, 16, library="plain", method=Method(cache=CACHING_WAYS[0]))
+
+    several = [*_patches(4), *load("enneper").patches]
+    found = bench.once("results of two passes that are kept", run, "results of two passes, kept")
+    return [*checks, _bits("kept and brought back, two passes", found.patches, [16] * len(several))]
 
 
 def to_nodes(bench: ThesisBench) -> list[Check]:
