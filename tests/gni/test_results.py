@@ -215,6 +215,16 @@ def test_two_nodes_send_to_each_other() -> None:
     assert found.network_busy_cycles == 2 * 10  # each parcel of 4 bytes takes a cycle of its own
 
 
+def test_two_servers_share_the_network() -> None:
+    """Two times 24,576 cycles one after the other, where the memories of eight clients would be done in one of them."""
+    machine = Machine(10)
+    for number in (0, 5):
+        prepare(machine.node(number), write=ALL, bytes=RESULTS)
+    found = machine.run({0: program(SERVER), 5: program(SERVER)})
+    assert found.network_busy_cycles == 2 * 24_576 and found.network_bytes == 2 * 196_608
+    assert 2 * 24_576 < found.cycles < 2 * 24_576 + 200
+
+
 def test_what_a_machine_refuses() -> None:
     with pytest.raises(InputError, match="2 to 40 nodes, not 1"):
         Machine(1)
