@@ -119,7 +119,7 @@ def verified(folder: Path) -> Found:
     return Found(code, rows + limits, [each for each in results if each[1]["unit"] not in _COUNTS])
 
 
-def tested(folder: Path, *rooms: str) -> tuple[int | None, str]:
+def ran_tests(folder: Path, *rooms: str) -> tuple[int | None, str]:
     """Run the tests of some rooms until the first that fails; return as `carried_out`."""
     return carried_out(
         folder, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(str(folder / each) for each in rooms)
@@ -144,7 +144,7 @@ def untouched(copy):
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_passes_where_nothing_is_changed(room, copy):
     """Else that its tests fail would say nothing."""
-    code, printed = tested(copy, room)
+    code, printed = ran_tests(copy, room)
     assert code == 0, printed[-500:]
 
 
@@ -165,5 +165,5 @@ def test_is_noticed(name, untouched, tmp_path):
     assert seen == each["seen_by"], f"verify: {each['what']}"
     assert ("never" if found.code is None else found.code) == code, f"verify ends with {found.code}: {each['what']}"
 
-    code, printed = tested(folder, *each["tests"])
+    code, printed = ran_tests(folder, *each["tests"])
     assert code != 0, f"no test of {', '.join(each['tests'])} noticed: {each['what']}\n{printed[-500:]}"
