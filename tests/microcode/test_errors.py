@@ -300,5 +300,13 @@ def test_absurd_lines_are_refused_in_short(text: str) -> None:
     assert len(message(text)) < 1500
 
 
+def test_expressions_lie_in_each_other_up_to_a_depth_of_100() -> None:
+    """An operand is the first of them, what is in parentheses the next."""
+    deepest = f"LD R, #{'(' * 99}1{')' * 99}\n"
+    assert assemble(deepest).words == assemble("LD R, #1\n").words
+    with pytest.raises(InputError, match="this is nested too deeply"):
+        assemble(deepest.replace("1", "(1)"))
+
+
 def test_a_line_beyond_all_bounds() -> None:
     assert "the line is longer than 4000 characters" in message("LD R, S" + " " * 5000)
