@@ -94,6 +94,8 @@ def shown(value: object) -> str:
             return f'the text "{value}"'
         case Enum():
             return f"register {value.name}"
+        case RegisterOperand():
+            return "a register"
         case Range(name):
             return f"range {name}"
         case Mem(offset, None):

@@ -12,7 +12,9 @@ import pytest
 
 import microcode
 from pixelflow.node import Checkpoint, Node, SavedRun
-from pixelflow.node.saved import archive
+from pixelflow.node.run.streams.issue import BLOCKED, SIGNALLED, UNLATCH, Issue, IssueKind
+from pixelflow.node.run.streams.semaphores import STREAMS
+from pixelflow.node.saved import archive, first_form
 from pixelflow.node.saved.stable_names import NAME_OF
 from pixelflow.simd.errors import InputError
 
@@ -66,3 +68,16 @@ def test_names_of_files_stand_for_no_class_in_files_of_today(monkeypatch: pytest
     monkeypatch.setattr("pixelflow.node.saved.values.NAME_OF", dict.fromkeys(NAME_OF, "pixelflow.node:Node"))
     with pytest.raises(InputError, match="is damaged"):
         SavedRun.from_bytes(saved.to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("number", "issue"),
+    [(None, None), (-1, UNLATCH), (-2, BLOCKED), (-3, SIGNALLED)]
+    + [(n, Issue(IssueKind.EXECUTE, n)) for n in (0, 1, 7)],
+)
+def test_what_a_stream_had_issued_was_a_number(number: int | None, issue: Issue | None) -> None:
+    run = {"clock": {"boxes": {name: {"pending": number, "other": 5} for name in STREAMS}, "cycle": 3}, "reason": "x"}
+    assert first_form._with_issues(run) == {
+        "clock": {"boxes": {name: {"pending": issue, "other": 5} for name in STREAMS}, "cycle": 3},
+        "reason": "x",
+    }

@@ -273,6 +273,13 @@ def test_a_system_without_more_threads(make, monkeypatch) -> None:
     assert len(make.native().team._wakers) == 2
 
 
+def test_a_process_does_not_wait_for_those_who_help(make) -> None:
+    engine, actions = counter(make)
+    engine.run(actions)
+    helpers = [each for each in threading.enumerate() if each.name.startswith("lanes ")]
+    assert helpers and all(each.daemon for each in helpers)
+
+
 def test_nobody_shares_when_python_ends(make) -> None:
     engine, actions = counter(make)
     team = team_after_a_run(make, engine, actions)

@@ -89,3 +89,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert main(["serve", "teapot", *small, "--results", "gp"]) == 2
     assert "unknown option --results" in capsys.readouterr().err
     assert main(["serve", "teapot", *small, "--per-client"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("load", "source", "outside"), [("direct", "texture", True), ("gp", "texture", False), ("direct", "lee", False)]
+)
+def test_a_database_that_is_there_before_is_not_counted(load: str, source: str, outside: bool, capsys) -> None:
+    options = ["--samples", "2", "-D", "array.emcs_per_module=2", "--load", load, "--control-points", source]
+    assert main(["serve", "teapot", *options]) == 0
+    printed = capsys.readouterr().out
+    assert ("database loaded outside the counted run" in printed) == outside
+    assert ("cycles before, from the server's GP" in printed) == (load == "gp")

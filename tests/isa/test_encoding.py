@@ -113,6 +113,16 @@ def test_operands_that_do_not_fit_name_themselves(mnemonic, operands, message) -
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("number", [-(1 << 63), -1, 0, (1 << 63) - 1])
+def test_a_coefficient_has_64_bits_and_a_sign(number: int) -> None:
+    made = INSTRUCTIONS.make("EMC_TreeIntoMem_Li", Mem(0), 1, number, 0, 0)
+    high, low = encode(made)[1:3]
+    assert (high << 32 | low) == number % (1 << 64)
+    for beyond in (-(1 << 63) - 1, 1 << 63):
+        with pytest.raises(EncodingError, match="is not a signed 64-bit integer"):
+            INSTRUCTIONS.make("EMC_TreeIntoMem_Li", Mem(0), 1, beyond, 0, 0)
+
+
 def test_gating_is_refused_where_there_is_no_gate() -> None:
     with pytest.raises(EncodingError, match=r"ST has no \.E form"):
         INSTRUCTIONS.make("ST", Mem(0), Register.R, gated=True)

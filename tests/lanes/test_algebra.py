@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from pixelflow.simd.lanes import Shape, available, make_engine
+from pixelflow.simd.lanes import Shape, available, choose, make_engine
 
 ENGINES = available()
 SHAPE = Shape(lanes=64, group=32, rows=6, words=("R", "S"), carries=("C",), masks=("E", "L"))
@@ -116,3 +116,9 @@ def test_shapes_that_make_no_sense_are_refused() -> None:
         Shape(33, 32, 1, (), (), ())
     with pytest.raises(ValueError, match="two registers or flags have the same name"):
         Shape(32, 32, 1, ("R",), ("R",), ())
+
+
+def test_native_code_is_there_where_llvmlite_is() -> None:
+    """What takes each engine that is available takes one less where native code fails its trial: that is seen here."""
+    pytest.importorskip("llvmlite", reason="llvmlite is not installed")
+    assert choose("compiled").note is None

@@ -35,6 +35,11 @@ def test_no_instruction_has_a_gated_form() -> None:
         _ = Builder("gated", TARGET).halt.E
 
 
+def test_a_register_where_a_number_is_needed_is_named_with_its_mask() -> None:
+    with pytest.raises(InputError, match=r"an integer is needed here, not a register with \{k1\}"):
+        assemble_vector("repeat i in 0 .. v1{k1}\nend\n")
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_blocks_finds_what_pixels_say(seed: int) -> None:
     """No block with a pixel inside all edges is rejected by one edge alone; accepted blocks are those all inside."""

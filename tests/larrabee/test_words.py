@@ -35,6 +35,24 @@ def test_a_fused_multiply_add_is_rounded_once() -> None:
         assert result == rounded(Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("y", "side"), [(3, -1), (1, 1)])
+def test_a_sum_two_last_places_from_a_tie_stays_on_its_side(sign: int, y: int, side: int) -> None:
+    """The product lies in the middle of two floats; the addend moves it by a bit less than two places of binary64."""
+    a, b = np.array([sign * (1 + 2.0**-12)], np.float32), np.array([1 + y * 2.0**-12], np.float32)
+    c = np.array([sign * side * 2.0**-51 * (1 - 2.0**-20)], np.float32)
+    found = float32.fuse(*(each.view(np.uint32) for each in (a, b, c))).view(np.float32)[0]
+    assert found == rounded(Fraction(float(a[0])) * Fraction(float(b[0])) + Fraction(float(c[0])))
+
+
+def test_lanes_that_take_no_part_read_nothing_of_the_smallest_memory() -> None:
+    memory = ByteMemory(4)
+    memory.data[:] = [[1, 2, 3, 4]]
+    beyond = np.array([[0, 4, 0, 0xFFFFFFFF]], np.uint32)
+    found = memory.fetch(beyond, 4, np.array([[True, False, True, False]]))
+    assert found.tolist() == [[0x04030201, 0, 0x04030201, 0]]
+
+
 def test_a_fused_multiply_add_rounds_once_where_binary64_rounds_to_a_tie() -> None:
     """The sum lies 2^-70 below the middle of two floats, which binary64 does not see: it would go to the even one."""
     a = np.array([(1 + 2.0**-23) * 2.0**-24], np.float32)

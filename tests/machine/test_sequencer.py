@@ -11,6 +11,7 @@ import microcode
 from pixelflow.config import THESIS, TINY
 from pixelflow.isa import INSTRUCTIONS, Family, Imm, Mem, Program, Register
 from pixelflow.node import Node, guesses
+from pixelflow.node.run.streams import control
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 from pixelflow.simd.lanes import ENGINES
 
@@ -138,6 +139,13 @@ end
 def test_machine_faults_say_where_and_what(node: Node, text: str, message: str) -> None:
     with pytest.raises(MachineFault, match=message):
         _run(node, text)
+
+
+def test_only_control_instructions_of_one_cycle_count_as_a_loop_that_takes_no_time(monkeypatch, node: Node) -> None:
+    monkeypatch.setattr(control, "_CONTROL_LIMIT", 4)
+    assert _run(node, "LOOP 20\nMSTEP\nENDL\n").cycles == 20
+    with pytest.raises(MachineFault, match="4 control instructions and no other"):
+        _run(node, "LD R, #1\nagain: JMP again\n")
 
 
 def test_faults_of_raw_words(node: Node) -> None:

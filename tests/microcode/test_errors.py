@@ -300,5 +300,28 @@ def test_absurd_lines_are_refused_in_short(text: str) -> None:
     assert len(message(text)) < 1500
 
 
+def test_expressions_lie_in_each_other_up_to_a_depth_of_100() -> None:
+    """An operand is the first of them, what is in parentheses the next."""
+    deepest = f"LD R, #{'(' * 99}1{')' * 99}\n"
+    assert assemble(deepest).words == assemble("LD R, #1\n").words
+    with pytest.raises(InputError, match="this is nested too deeply"):
+        assemble(deepest.replace("1", "(1)"))
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        ("R", "register R"),
+        ("x", "range x"),
+        ("x[1]", r"the memory byte \[9\]"),
+        ('"a"', 'the text "a"'),
+        ("1.5", "the number 1.5"),
+    ],
+)
+def test_a_value_where_an_integer_is_needed_is_named(value: str, named: str) -> None:
+    with pytest.raises(InputError, match=f"an integer is needed here, not {named}"):
+        assemble(f"range x[4] at 8\nrepeat i in 0 .. {value}\nend\n")
+
+
 def test_a_line_beyond_all_bounds() -> None:
     assert "the line is longer than 4000 characters" in message("LD R, S" + " " * 5000)

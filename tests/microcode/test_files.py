@@ -91,6 +91,10 @@ UNREADABLE = {
     "empty": (b"", "x.mc: error: the source is empty: there is nothing to assemble"),
     "only comments": (b"; nothing\n\n", "x.mc: error: the source is empty: there is nothing to assemble"),
     "binary": (b"LD R, S\n\x7fELF\0\0", "x.mc:2: error: this is a binary file, not microcode: it holds a zero byte"),
+    "zero after an empty line": (
+        b"\n\0",
+        "x.mc:2: error: this is a binary file, not microcode: it holds a zero byte",
+    ),
     "latin-1": (b"LD R, S\n; \xe4rger\n", "x.mc:2:3: error: not UTF-8 text: byte 0xe4\n    save the file as UTF-8"),
     "utf-16": (
         "LD R, S".encode("utf-16"),

@@ -8,6 +8,7 @@ import pytest
 
 from microcode import assemble
 from pixelflow.isa import DataBlock, MemoryRange, Program
+from pixelflow.simd.errors import InputError
 
 
 def code(program: Program) -> list[str]:
@@ -88,6 +89,22 @@ def test_feature(name: str) -> None:
     assert [line.strip() for line in code(assemble(text + "\n"))] == [line.strip() for line in expected]
 
 
+CONDITIONS = {
+    "R == R": True, "R == S": False, "R != S": True, "R != R": False,
+    "1.5 == 1.5": True, "1.5 != 1.5": False, "1.5 < 2": True, "2 < 1.5": False, "2.5 >= 2.5": True, "2.5 > 2.5": False,
+    '"a" == "a"': True, '"a" == "b"': False, '"a" != "b"': True, '"a" != "a"': False,
+    "x == x[0]": True, "x == x[1]": False, "x != x[1]": True, "x != x[0]": False,
+    "x < x[1]": True, "x < x": False, "x <= x": True, "x[1] > x": True, "x >= x[1]": False,
+    "x[3] - x == 3": True, "1 + x == x[1]": True, "x[3] - 2 == x[1]": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("condition", "holds"), CONDITIONS.items())
+def test_what_a_condition_compares(condition: str, holds: bool) -> None:
+    program = assemble(f"range x[4] at 8\nif {condition}\nMSTEP\nend\n")
+    assert [each.mnemonic for each in program.instructions] == ["MSTEP"] * holds + ["HALT"]
+
+
 def test_words_worked_out_by_hand() -> None:
     """LD: opcode 0x10, no gate, register 00, kind 01, base 000, offset 0000001100 (12): 0x10080300."""
     assert assemble("LD R, [12]\n").words == (0x10080300, 0x01000000)
@@ -124,6 +141,14 @@ def test_a_routine_starts_and_returns_and_takes_parameters() -> None:
 def test_scratch_may_be_given_by_range() -> None:
     program = assemble("range s[3] at 50\nroutine f(a) uses s, 60, 2\nSTA s, R\nend\n")
     assert program.routine("f").scratch == ((50, 3), (60, 2))
+
+
+@pytest.mark.parametrize(("size", "start"), [(8, 4), (4, 5), (2, 9), (4, 11), (16, 0)])
+def test_a_range_that_reaches_into_an_earlier_one_is_refused(size: int, start: int) -> None:
+    with pytest.raises(InputError, match=rf"range y, bytes {start}..{start + size - 1}, overlaps range x, bytes 8..11"):
+        assemble(f"range x[4] at 8\nrange y[{size}] at {start}\n")
+    beside = assemble(f"range x[4] at 8\nrange y[{size}] at {8 - size if size <= 8 else 12}\n")
+    assert len(beside.ranges) == 2
 
 
 def test_ranges_are_placed_where_there_is_room() -> None:

@@ -119,3 +119,9 @@ def test_the_builder_gives_the_program_of_the_text() -> None:
         end
     """
     assert_same(assemble(text), b.build())
+
+
+@pytest.mark.parametrize("place", ["a[2]", "b", "[b - 2]", "[P2]", "[P2+3]", "[P3]"])
+def test_a_parameter_has_its_name_where_the_routine_has_one(place: str) -> None:
+    text = disassemble(assemble(f"HALT\nproc f(a, b)\nLD R, {place}\nend\n"))
+    assert text.endswith(f"proc f(a, b)\n    LD R, {place}\nend\n")

@@ -10,6 +10,7 @@ from pixelflow import observe as events
 from pixelflow.config import TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
+from pixelflow.node.run.perform import on_lanes
 from pixelflow.observe import (
     Accessed,
     Blocked,
@@ -19,6 +20,7 @@ from pixelflow.observe import (
     Event,
     Executed,
     PathUsed,
+    Progressed,
     RoutineEntered,
     RoutineLeft,
     RunBegan,
@@ -252,3 +254,13 @@ def test_an_interrupted_run_ends_too() -> None:
     with pytest.raises(KeyboardInterrupt):
         node.run(microcode.assemble("loop 9\nSTI [3], #1\nend"))
     assert heard.events[0].reason == "interrupted" and heard.events[0].account.busy == 3
+
+
+def test_long_code_of_one_stream_tells_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each turn of the loop is 5 instructions of a cycle: at least 8 are carried out at the end of every second one."""
+    monkeypatch.setattr(on_lanes, "_LARGE_BATCH", 8)
+    node = Node(TINY, "rows")
+    told: list[int] = []
+    node.bus.subscribe(lambda event: told.append(event.cycle), Progressed)
+    assert node.run(microcode.assemble("LOOP 6\nrepeat i in 0 .. 4\nADD R, #1\nend\nENDL\n")).cycles == 30
+    assert told == [10, 20, 30]

@@ -12,6 +12,7 @@ from pixelflow.simd.drawing import FAR, Picture, draw, snap
 from pixelflow.simd.errors import InputError
 from tessellation.rendering import RegionWork, compose, composition_time, render, shares, works_of
 from tessellation.rendering.composition_time import region_cycles
+from tessellation.rendering.nodes import render_on_nodes
 
 NETWORK = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5)
 APART = CompositionConfig(emc_bytes_per_cycle=2, node_cycles=5, overlap=False)
@@ -168,3 +169,12 @@ def test_the_command_says_that_it_is_a_formula(tmp_path: Path, capsys: pytest.Ca
     assert "more than the slowest node (formula) emc_bytes_per_cycle 2, invented;" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_picture_is_black_where_nothing_is_drawn_unless_told_otherwise(nodes: int) -> None:
+    corners = np.array([[[1.0, 1.0], [6.0, 1.0], [6.0, 6.0]]])
+    triangle = snap(corners, np.full((1, 3), 0.5), np.full((1, 3, 3), 9, np.uint8))
+    for options, colour in (({}, [0, 0, 0]), ({"background": (1, 2, 3)}, [1, 2, 3])):
+        picture = render_on_nodes(triangle, 8, 8, nodes, **options).picture
+        assert picture.colours[7, 0].tolist() == colour and picture.colours[1, 3].tolist() == [9, 9, 9]

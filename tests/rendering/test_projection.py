@@ -12,13 +12,14 @@ from microcode import Builder
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS, TINY
 from pixelflow.node import Node
-from pixelflow.simd.drawing import REACH, draw, snap
+from pixelflow.simd.drawing import REACH, Blend, Draw, Frame, State, draw, snap
 from pixelflow.simd.errors import InputError
 from tessellation import LIBRARIES, Method, Patch, load
 from tessellation.picture import Standpoint, View, lit_triangles
 from tessellation.plan.memory_map import memory_map
 from tessellation.rendering import Projection, project_samples, render
 from tessellation.rendering.projection import Places, emit_projection, projection_program
+from tessellation.rendering.renderer import plain_triangles
 
 VIEW = View(width=640, height=480)
 MEMORY = memory_map(4, 4)
@@ -301,3 +302,18 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     shown = capsys.readouterr().out
     assert "6,806 cycles on the EMCs before" in shown and "camera" not in shown
     assert main(["render", "mesh.obj", "-o", out, "--projection", "emc"]) == 2
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("blend", [Blend.REPLACE, Blend.ADD])
+def test_what_the_program_of_pes_does_not_draw_is_refused(samples: int, blend: Blend) -> None:
+    triangle = snap(
+        np.array([[[0.0, 0.0], [8.0, 0.0], [8.0, 8.0]]]), np.full((1, 3), 0.5), np.zeros((1, 3, 3), np.uint8)
+    )
+    picture = Frame(8, 8, (0, 0, 0), (Draw("glass", triangle, State(blend=blend)),), samples)
+    wanted = [["glass: blending"], []][blend is Blend.REPLACE] + [["4 samples a pixel"], []][samples == 1]
+    if not wanted:
+        assert len(plain_triangles(picture)) == 1
+        return
+    with pytest.raises(InputError, match=f"not drawn on PixelFlow here: {'.*'.join(wanted)}"):
+        plain_triangles(picture)

@@ -7,6 +7,7 @@ import pytest
 
 from pixelflow.simd.errors import InputError
 from tessellation.picture import Camera, View, frame
+from tessellation.picture.lighting import check_mesh
 
 CORNERS = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 GRID = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0), [0.0]), axis=-1).reshape(-1, 1, 3)
@@ -64,3 +65,28 @@ def test_a_wide_view_by_hand() -> None:
 def test_points_that_are_not_finite_are_refused() -> None:
     with pytest.raises(InputError, match="no place"):
         frame(np.array([[0, 0, 0], [1, 0, np.nan]]), View())
+
+
+TRIANGLE = SHAPES["triangle"]
+ALL = np.array([[0, 1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("points", "corners", "message"),
+    [
+        (TRIANGLE, ALL, None),
+        (np.array([[0.0] * 3, [1.0] * 3, [2.0] * 3]), ALL, None),
+        (TRIANGLE, ALL[:0], "nothing to draw"),
+        (TRIANGLE[:0], ALL[:0], "nothing to draw"),
+        (np.array([[1.0, 2.0, 3.0]] * 3), ALL, "nothing to draw"),
+        (np.array([[0.0] * 3, [np.nan] * 3, [2.0] * 3]), ALL, "vertex 2 of 3 is not a finite point"),
+        (TRIANGLE, np.array([[0, 1, 2], [0, 1, 3]]), "triangle 2 names a vertex that does not exist; there are 3"),
+        (TRIANGLE, np.array([[0, -1, 2]]), "triangle 1 names a vertex that does not exist"),
+    ],
+)
+def test_what_can_be_drawn(points: np.ndarray, corners: np.ndarray, message: str | None) -> None:
+    if message is None:
+        check_mesh(points, corners, "x")
+        return
+    with pytest.raises(InputError, match=f"^error: x: there is {message}" if message[0] == "n" else message):
+        check_mesh(points, corners, "x")

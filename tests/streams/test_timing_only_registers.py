@@ -8,6 +8,7 @@ import pytest
 import microcode
 from pixelflow.isa import Program
 from pixelflow.node import Machine, Node, Run
+from pixelflow.node.run.marks import values
 from pixelflow.simd.errors import MachineFault
 from tests.streams.test_exchanges import SMALL
 
@@ -123,3 +124,14 @@ def test_nodes_of_a_machine_keep_their_registers() -> None:
     full = machine.run({0: _program("TAS_GpWrite 3, 0, 24")})
     assert timed.network_bytes == full.network_bytes > 0
     assert (timed.cycles, timed.stored_bytes) == (full.cycles, full.stored_bytes)
+
+
+def test_values_of_flags_are_the_same_where_few_are_kept_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "_UNPACKED", 3)
+    known = values.FlagValues(lanes=20)
+    flags = np.arange(10)[:, None] >> np.arange(20)[None] % 4 & 1 == 1
+    numbers = [known.number(each) for each in flags]
+    assert numbers == list(range(10)) and known.number(flags[4]) == 4
+    for _ in range(2):
+        assert all((known.value(number) == each).all() for number, each in zip(numbers, flags, strict=True))
+        assert len(known._unpacked) <= 3

@@ -107,6 +107,23 @@ def test_outward_turns_each_part_as_a_whole(teapot):
     assert build_mesh(disturbed(samples, 1), weld=True, outward=True).report.turned_patches == 32
 
 
+def test_where_an_open_surface_stands_does_not_turn_it(teapot):
+    """Far away along each axis: the teapot is open below, so that a volume from elsewhere would change its sign."""
+    for shift in np.concatenate([100 * np.eye(3), -100 * np.eye(3)]):
+        moved = [Patch(patch.points + shift) for patch in teapot]
+        assert build_mesh(ideal_samples(moved, [4] * 32), weld=True, outward=True).report.turned_patches == 32
+
+
+def test_the_largest_gap_is_between_samples_that_should_be_the_same(teapot):
+    """One sample on a shared edge is moved by 3/4 of its patch's magnitude times 2^-20: 12 units of 2^-24."""
+    samples = ideal_samples(list(teapot), [4] * 32)
+    assert build_mesh(samples, weld=True).report.largest_gap < 4
+    points = samples[0].points.astype(np.float64)
+    points[:, :] += 0.75 * 2.0**-20 * samples[0].magnitude
+    moved = [replace(samples[0], points=points.astype(np.float32)), *samples[1:]]
+    assert 8 < build_mesh(moved, weld=True).report.largest_gap < 16
+
+
 def test_the_smaller_party_is_turned():
     patches = [flat(0, 0, turn=True), flat(1, 0, turn=True), flat(2, 0)]
     assert orient(3, find_joints(patches)).turned.tolist() == [False, False, True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from pixelflow.simd.errors import InputError
@@ -18,7 +20,7 @@ from tessellation.published.cost_model import (
     tasic_cycles,
     total_operations,
 )
-from tessellation.published.thesis import TABLES, table
+from tessellation.published.thesis import FIGURES, TABLES, table
 
 
 def test_tables_are_complete():
@@ -27,6 +29,21 @@ def test_tables_are_complete():
     assert table(7).row("4x4")["cycles"] == 89036
     with pytest.raises(KeyError):
         table(7).row("3x3")
+
+
+def test_figures_have_the_digits_that_are_printed():
+    for name, figure in FIGURES.items():
+        if figure.step:
+            assert Decimal(str(figure.value)) % Decimal(str(figure.step)) == 0, name
+
+
+def test_figures_of_a_pass_follow_from_each_other():
+    """A pass is 512 patches of 16 samples and 97,000 cycles of 10 ns; a sample takes 282 operations."""
+    seconds = FIGURES["bicubic pass"].value * 10e-9
+    assert FIGURES["time of a bicubic pass"].value == pytest.approx(1e3 * seconds)
+    assert round(512 / seconds / 1e3, -1) == FIGURES["4x4 patches"].value
+    assert round(282 * 8192 / 1e6, 1) == FIGURES["operations of a pass"].value
+    assert round(282 * 8192 / seconds / 1e9, 1) == FIGURES["floating point rate"].value
 
 
 def test_table_3_formula():

@@ -121,6 +121,16 @@ def test_no_row_is_off(name, bench):
     assert rows and all(one.verdict is not RowVerdict.OFF for one in rows)
 
 
+def test_steps_of_a_pass_are_judged_as_thousands(everything):
+    """Tables 11 and 12 print thousands of cycles, table 12 milliseconds of two digits as well."""
+    printed = {
+        name: [one for one in everything[name] if one.published is not None] for name in ("table 11", "table 12")
+    }
+    assert {one.step for one in printed["table 11"]} == {1000}
+    assert all(one.published % 1000 == 0 for one in printed["table 11"])
+    assert {one.step for one in printed["table 12"]} <= {1000, 0.1, 0.01}
+
+
 def test_every_note_says_what_its_kind_needs():
     """A contradiction quotes two places by section, a reading names another one."""
     for note in NOTES.values():
@@ -239,7 +249,13 @@ def test_a_pass_is_predicted_where_a_parameter_is_moved(section, name, value):
 
 @pytest.mark.parametrize(
     ("section", "name", "value"),
-    [("sdram", "trcd_cycles", 4), ("sdram", "trp_cycles", 4), ("extra", "lee_start", -1), ("extra", "enable", 1)],
+    [
+        ("sdram", "trcd_cycles", 4),
+        ("sdram", "trp_cycles", 4),
+        ("tasic", "port_bytes_per_cycle", 2),
+        ("extra", "lee_start", -1),
+        ("extra", "enable", 1),
+    ],
 )
 def test_transfers_are_predicted_where_a_parameter_is_moved(section, name, value):
     """Whole programs of appendix B, and of the ways between node and GPs; the formulas stay those of the print."""

@@ -70,6 +70,7 @@ def test_a_net_of_raised_degree_describes_the_same_surface() -> None:
 def test_nans_are_alike_and_zeros_are_not() -> None:
     other = np.array([0x7FC00001, 0x80000000, 0x3F800000], np.uint32).view(np.float32)
     assert different(np.array([np.nan, 0.0, 1.0], np.float32), other) == 1
+    assert different(np.array([np.nan, 1.0], np.float32), np.array([1.0, np.nan], np.float32)) == 2
     tiny = np.array([1e-40, -1e-40, 2e-38], np.float32)
     assert flushed(tiny).view(np.uint32).tolist() == [0, 0x80000000, int(tiny[2].view(np.uint32))]
 

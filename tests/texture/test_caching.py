@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import microcode
-from pixelflow.config import THESIS, SdramConfig
+from pixelflow.config import THESIS, TINY, SdramConfig
 from pixelflow.node import Node
 from pixelflow.node.parts.texture.addresses import Physical
+from pixelflow.node.parts.texture.state import TextureState
 
 WAYS = {"explicit": 33_792, "base": 16_896, "alternate": 9_216}
 FILL = {"explicit": 2 * 32, "base": 36, "alternate": 2 * 36}
@@ -108,3 +109,14 @@ def test_the_fill_is_seen_beside_it() -> None:
         passes = 1 if way == "base" else 2
         assert run.tasic_cycles == (cycles,) * 4
         assert run.beside.waits["transfer"] == cycles + FILL[way] + 3 * passes
+
+
+def test_states_that_differ_in_the_data_corner_turners_alone() -> None:
+    one, other = TextureState.of(TINY), TextureState.of(TINY)
+    assert one.is_as(other) and one.is_as(other, dct=False)
+    other.dct = np.zeros((TINY.array.emcs, 8, 4), np.uint8)
+    assert not one.is_as(other) and not other.is_as(one) and one.is_as(other, dct=False)
+    one.dct = other.dct + 1
+    assert not one.is_as(other) and one.is_as(other, dct=False)
+    one.dct = other.dct.copy()
+    assert one.is_as(other)

@@ -12,6 +12,7 @@ from pixelflow.config import THESIS, TINY, NodeConfig, SdramConfig, TasicConfig
 from pixelflow.node import Node
 from pixelflow.node.parts.sdram.slots import Pattern
 from pixelflow.node.parts.sdram.use import SdramUse, settle_cycles
+from pixelflow.node.parts.texture.transfer import Addressing, Direction, Transfer
 from pixelflow.simd.errors import InternalError, MachineFault
 from tests.texture.bench import BANK, EMC, IN_EMC, LANES, boxes_of, prepare, run, sdram
 
@@ -196,3 +197,12 @@ def test_refresh_without_data_takes_the_same_time() -> None:
     config = replace(TINY, sdram=SdramConfig(refresh=True))
     whole, timing = Node(config).run(source), Node(config).run(source, function=False)
     assert timing.tasic_cycles == whole.tasic_cycles > Node(TINY).run(source).tasic_cycles
+
+
+@pytest.mark.parametrize("group", [0, 1, 2, 3, 4])
+def test_what_an_emc_sends_is_the_sum_of_its_rounds(group: int) -> None:
+    """Of a write by base addresses, 4 bytes of a base with the first access of each group; the data are 32 a PE."""
+    write = Transfer(Direction.WRITE, size=4, sends=2, addressing=Addressing.BASE, group=group)
+    for rounds in range(10):
+        bases = -(-rounds // group) if group else rounds
+        assert write.inbound_total(rounds) == 32 * 2 * rounds + 4 * bases
