@@ -70,6 +70,7 @@ TABLE = {
     # The scenes that are measured.
     "larrabee_bridge.claims.paper": (*BASE, "pixelflow.evidence", "larrabee_bridge", "tessellation"),
     "gen6_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
+    "attila_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
     "larrabee_bridge.compare": (
         *NODE,
         "pixelflow.node",
@@ -90,6 +91,7 @@ HALLS = {
     "microcode",
     "larrabee_bridge",
     "gen6_bridge",
+    "attila_bridge",
 }
 """Packages whose own files are public, besides the faces below them."""
 

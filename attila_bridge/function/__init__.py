@@ -1,0 +1,1 @@
+"""Meaning: pictures, whole draws in arrays, without a clock."""
