@@ -111,7 +111,7 @@ def _counts(run: RecordedRun, scene: Scene, found: Measured) -> Iterator[Row]:
         draw.state.depth is not None and draw.state.depth.func.value in _LESS for draw in scene.draws
     )
     reuse = any(draw.indices is not None for draw in scene.draws)
-    limits: dict[str, tuple[str, float]] = {name: ("A2", 0.0) for name in _FIRST}
+    limits: dict[str, tuple[str, float]] = dict.fromkeys(_FIRST, ("A2", 0.0))
     limits |= dict.fromkeys((*_PAST_HZ, *_HZ), ("A4", 0.10) if culls else ("A2", 0.0))
     limits |= dict.fromkeys(_VERTICES, ("A4", 0.05) if reuse else ("A2", 0.0))
     limits |= dict.fromkeys(_SHADED, ("A4", 0.10) if culls else ("A4", 0.05) if reuse else ("A2", 0.0))
