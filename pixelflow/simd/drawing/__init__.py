@@ -1,6 +1,6 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
-from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame
+from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame, PictureDifference
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -48,6 +48,7 @@ __all__ = [
     "Edges",
     "Frame",
     "Picture",
+    "PictureDifference",
     "Planes",
     "RowSpans",
     "ScreenTriangles",
