@@ -14,6 +14,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.code.isa.registers import RegisterBank, register_id
+
 __all__ = [
     "NONE",
     "AttilaWork",
@@ -42,21 +44,6 @@ Shorts = NDArray[np.int16]
 Integers = NDArray[np.int32]
 Words = NDArray[np.uint32]
 Offsets = NDArray[np.int64]
-
-
-class RegisterBank(IntEnum):
-    """Banks of registers that instructions name."""
-
-    INPUT = 0
-    OUTPUT = 1
-    TEMPORARY = 2
-    CONSTANT = 3
-    ADDRESS = 4
-
-
-def register_id(bank: RegisterBank, number: int) -> int:
-    """Return the number by which a register goes in `InstructionWork`: bank x 256 + number in the bank."""
-    return int(bank) << 8 | number
 
 
 class TriangleOutcome(IntEnum):
