@@ -16,6 +16,7 @@ from attila_bridge.function.programs import assembled_program, program_work, reg
 from attila_bridge.function.setup import set_up
 from attila_bridge.function.shading import shade_vertices
 from attila_bridge.function.tests import has_tests
+from attila_bridge.function.texture import TextureMemory, UnitSampler, texture_bytes
 from attila_bridge.function.traversal import traverse
 from attila_bridge.function.work import (
     AttilaWork,
@@ -74,6 +75,7 @@ class _Drawer:
         self.uploads: list[UploadWork] = []
         self._addresses: dict[str, int] = {}
         self._programs: dict[str, ShaderProgram] = {}
+        self._textures: dict[str, TextureMemory] = {}
         self._hz_allowed = True
 
     def draw(self, number: int, what: SceneDraw) -> DrawWork:
@@ -84,7 +86,7 @@ class _Drawer:
         fragment = self._program(what.fragment_program, Stage.FRAGMENT)
         vertices = self._vertices(number, what, vertex)
         for name in what.textures.values():
-            self._upload(name, sum(each.nbytes for each in scene.textures[name].levels), number)
+            self._upload(name, texture_bytes(scene.textures[name]), number)
         indices = vertices.indices
         distinct, which = np.unique(indices, return_inverse=True)
         shaded = shade_vertices(
@@ -105,7 +107,7 @@ class _Drawer:
         outcome[is_outside(positions)] = TriangleOutcome.OUTSIDE
         outcome[names_twice(corners, indices)] = TriangleOutcome.DEGENERATE
         left = np.flatnonzero(outcome == TriangleOutcome.DRAWN)
-        setup = set_up(positions[left], *scene.size)
+        setup = set_up(positions[left], *scene.size, what.state.scissor)
         outcome[left[setup.back & what.state.cull]] = TriangleOutcome.CULLED
         outcome[left[setup.empty]] = TriangleOutcome.EMPTY
         kept = np.flatnonzero(outcome[left] == TriangleOutcome.DRAWN)
@@ -117,8 +119,8 @@ class _Drawer:
         steps = steps_of(batches)
         fragment_work = program_work(fragment, loaded_before=what.fragment_program in known)
         state = self._state(number, what, fragment_work.writes_depth)
-        textures = {unit: (scene.textures[name], self._addresses[name]) for unit, name in what.textures.items()}
-        stage = FragmentStage(self.frame, what.state, fragment, setup, outputs, vertex_of[drawn], textures)
+        sampler = UnitSampler({unit: self._texture(name) for unit, name in what.textures.items()})
+        stage = FragmentStage(self.frame, what.state, fragment, setup, outputs, vertex_of[drawn], sampler)
         stage.run(steps)
         width = scene.size[0]
         quads = QuadWork(
@@ -202,6 +204,11 @@ class _Drawer:
             self._addresses[name] = self.memory.place(size)
             self.uploads.append(UploadWork(name, self._addresses[name], size, number))
         return self._addresses[name]
+
+    def _texture(self, name: str) -> TextureMemory:
+        if name not in self._textures:
+            self._textures[name] = TextureMemory(self.scene.textures[name], self._addresses[name])
+        return self._textures[name]
 
     def _refuse(self, message: str) -> None:
         raise InputError(Fault(message, Place(self.scene.file)))

@@ -16,8 +16,9 @@ from attila_bridge.function.ranks import in_turn
 from attila_bridge.function.setup import Setup
 from attila_bridge.function.shading import shade_quads
 from attila_bridge.function.tests import has_tests, run_tests
+from attila_bridge.function.texture import UnitSampler
 from attila_bridge.function.work import TextureWork
-from attila_bridge.scene.model import DrawState, SceneTexture
+from attila_bridge.scene.model import DrawState
 
 __all__ = ["FragmentStage", "Frame"]
 
@@ -74,7 +75,7 @@ class FragmentStage:
         setup: Setup,
         outputs: dict[int, NDArray[np.float32]],
         corners: NDArray[np.int64],
-        textures: dict[int, tuple[SceneTexture, int]],
+        sampler: UnitSampler,
     ) -> None:
         self._frame, self._state, self._program, self._setup = frame, state, program, setup
         self._inputs = registers_of(program, RegisterBank.INPUT)
@@ -84,7 +85,8 @@ class FragmentStage:
         self._late = has_tests(state) and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT)
         x, y, width, height = state.scissor or (0, 0, frame.width, frame.height)
         self._window = (x, y, min(width, frame.width - x), min(height, frame.height - y))
-        self.textures: tuple[TextureWork, ...] = ()
+        self._sampler = sampler
+        self._read: list[Places] = []
 
     def run(self, steps: Steps) -> None:
         """Carry out all steps."""
@@ -100,6 +102,23 @@ class FragmentStage:
             part = slice(start, start + STRETCH)
             triangle, x, y = steps.triangle[part], steps.x[part], steps.y[part]
             self._stretch(start * QUADS, triangle, x, y, tests, colors)
+
+    @property
+    def textures(self) -> tuple[TextureWork, ...]:
+        """The texture reads of all quads that were shaded."""
+        if not self._sampler.reads:
+            return ()
+        quads = np.concatenate(self._read).astype(np.int32)
+        return tuple(
+            TextureWork(
+                instruction=number,
+                unit=reads.unit,
+                quads=quads,
+                loops=np.concatenate([[0], np.cumsum(np.concatenate(reads.counts))]),
+                texels=np.concatenate(reads.texels),
+            )
+            for number, reads in sorted(self._sampler.reads.items())
+        )
 
     def _stretch(
         self, first: int, triangle: NDArray[np.int32], x: Places, y: Places, tests: bool, colors: bool
@@ -125,7 +144,8 @@ class FragmentStage:
             return
         here, place, live, depth = here[shaded], place[shaded], live[shaded], depth[shaded]
         inputs = self._interpolated(triangle[step[shaded]], found.weights[shaded], qx[shaded], qy[shaded], depth)
-        results = shade_quads(self._program, inputs, len(shaded), None)
+        results = shade_quads(self._program, inputs, len(shaded), self._sampler)
+        self._read.append(here)
         killed = results.killed.reshape(-1, 4)
         self.killed[here] = (killed & live) @ _BITS
         live = live & ~killed

@@ -36,8 +36,13 @@ class Setup:
         return Setup(self.edges[kept], self.depth[kept], self.empty[kept], self.back[kept], self.box[kept])
 
 
-def set_up(positions: NDArray[np.float32], width: int, height: int) -> Setup:
-    """Return the equations of triangles with corners at float32[n, 3, 4] in clip coordinates."""
+def set_up(
+    positions: NDArray[np.float32], width: int, height: int, window: tuple[int, int, int, int] | None = None
+) -> Setup:
+    """Return the equations of triangles with corners at float32[n, 3, 4] in clip coordinates.
+
+    ``window`` (x, y, width, height) bounds the boxes; without it the viewport does.
+    """
     corners = positions.astype(np.float64)
     x, y, z, w = (corners[..., axis] for axis in range(4))
     rows = []
@@ -58,7 +63,7 @@ def set_up(positions: NDArray[np.float32], width: int, height: int) -> Setup:
         ]
     back = area < 0
     edges = np.where(back[:, None, None], -edges, edges)
-    return Setup(edges, depth, area == 0, back, _boxes(x, y, w, width, height))
+    return Setup(edges, depth, area == 0, back, _boxes(x, y, w, (width, height), window or (0, 0, width, height)))
 
 
 def _to_viewport(edges: Floats, width: int, height: int) -> Floats:
@@ -68,21 +73,18 @@ def _to_viewport(edges: Floats, width: int, height: int) -> Floats:
     return np.stack([right, up, c - a - b + (right + up) * 0.5], axis=-1)
 
 
-def _boxes(x: Floats, y: Floats, w: Floats, width: int, height: int) -> NDArray[np.int64]:
+def _boxes(
+    x: Floats, y: Floats, w: Floats, viewport: tuple[int, int], window: tuple[int, int, int, int]
+) -> NDArray[np.int64]:
     sides = []
-    for at, size in ((x, width), (y, height)):
+    for at, size, start, length in ((x, viewport[0], window[0], window[2]), (y, viewport[1], window[1], window[3])):
         low, high = _span(at, w)
-        sides.append((_pixels(low, size) - 1, _pixels(high, size) + 1, size))
-    (left, right, across), (bottom, top, up) = sides
-    return np.stack(
-        [
-            np.clip(left, 0, across - 1),
-            np.clip(bottom, 0, up - 1),
-            np.clip(right, 0, across - 1),
-            np.clip(top, 0, up - 1),
-        ],
-        axis=-1,
-    )
+        # The position just past the last pixel counts as within.
+        sides.append(
+            [np.clip(each, start, start + length) for each in (_pixels(low, size) - 1, _pixels(high, size) + 1)]
+        )
+    (left, right), (bottom, top) = sides
+    return np.stack([left, bottom, right, top], axis=-1)
 
 
 def _span(at: Floats, w: Floats) -> tuple[Floats, Floats]:

@@ -80,7 +80,8 @@ def _split(above: _Level, tile: int, edges: NDArray[np.float64], size: tuple[int
     for start in range(0, len(x), 1 << 14):
         part = slice(start, start + (1 << 14))
         marks[part] = _touched(x[part], y[part], tile, edges[batch[part]])
-    stays = np.flatnonzero((marks != 0) & (x < size[0]) & (y < size[0]))
+    marks &= np.repeat(above.marks, len(_CHILDREN))
+    stays = np.flatnonzero((marks != 0) & (x <= size[0]) & (y <= size[0]))
     for number, child in enumerate(stays.tolist()):
         above.children[child // len(_CHILDREN)].append(number)
     return _Level(batch[stays], x[stays], y[stays], marks[stays], [[] for _ in stays])
@@ -90,9 +91,9 @@ def _touched(x: Integers, y: Integers, tile: int, edges: NDArray[np.float64]) ->
     """Return which triangles have, for none of their edges, all corners of the tile outside; float64[n, 4, 3, 3]."""
     a, b, c = (edges[..., at] for at in range(3))
     inside = np.zeros(a.shape, np.bool_)
-    far = tile + 1
-    for right in (0, far):
-        for up in (0, far):
+    column, row = np.tile(_CHILDREN, (len(x) // len(_CHILDREN), 1)).T
+    for right in (0 * column, tile + column):
+        for up in (0 * row, tile + row):
             inside |= a * (x + right)[:, None, None] + b * (y + up)[:, None, None] + c >= 0
     return (inside.all(axis=2) << np.arange(BATCH)).sum(axis=1)
 
