@@ -6,18 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.code.assembler import ShaderProgram
-from attila_bridge.code.isa.registers import RegisterBank, Stage
-from attila_bridge.function.assembly import assembled, is_outside, names_twice
-from attila_bridge.function.blending import color_word
-from attila_bridge.function.coverage import DEPTH_MOST, steps_of
-from attila_bridge.function.fragments import FragmentStage, Frame
+from attila_bridge.code.isa.registers import RegisterBank, ShaderStage
+from attila_bridge.function.fragment.blending import color_word
+from attila_bridge.function.fragment.stage import FragmentStage, FrameBuffers
+from attila_bridge.function.fragment.tests import has_tests
+from attila_bridge.function.geometry.assembly import assembled, is_outside, names_twice
+from attila_bridge.function.geometry.coverage import DEPTH_MOST, steps_of
+from attila_bridge.function.geometry.setup import set_up
+from attila_bridge.function.geometry.traversal import traverse
 from attila_bridge.function.layout import DEFAULT_UNITS, Allocator, Units, blocks_of, line_of, rop_of, shader_of
 from attila_bridge.function.programs import assembled_program, program_work, registers_of
-from attila_bridge.function.setup import set_up
 from attila_bridge.function.shading import shade_vertices
-from attila_bridge.function.tests import has_tests
-from attila_bridge.function.texture import TextureMemory, UnitSampler, texture_bytes
-from attila_bridge.function.traversal import traverse
+from attila_bridge.function.texture import TextureImage, UnitSampler, texture_bytes
 from attila_bridge.function.work import (
     AttilaWork,
     AttributeWork,
@@ -30,7 +30,7 @@ from attila_bridge.function.work import (
     UploadWork,
     VertexWork,
 )
-from attila_bridge.scene.model import ATTRIBUTES, Compare, Scene, SceneDraw, StencilOperation
+from attila_bridge.scene.model import ATTRIBUTES, AttilaScene, Compare, SceneDraw, StencilOperation
 from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["draw"]
@@ -40,7 +40,7 @@ _AGAINST_HZ = (Compare.ALWAYS, Compare.GREATER, Compare.GEQUAL, Compare.NOTEQUAL
 Integers = NDArray[np.int32]
 
 
-def draw(scene: Scene, units: Units = DEFAULT_UNITS) -> AttilaWork:
+def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS) -> AttilaWork:
     """Draw a scene; raises InputError where a program has faults or a draw lacks what its programs read."""
     width, height = scene.size
     values = scene.clear
@@ -52,7 +52,7 @@ def draw(scene: Scene, units: Units = DEFAULT_UNITS) -> AttilaWork:
     blocks = blocks_of(width, height)
     memory = Allocator()
     color_address, depth_address = memory.place(256 * blocks), memory.place(256 * blocks)
-    drawer = _Drawer(scene, units, memory, Frame.cleared(width, height, clear.color or 0, clear.depth_word))
+    drawer = _Drawer(scene, units, memory, FrameBuffers.cleared(width, height, clear.color or 0, clear.depth_word))
     draws = tuple(drawer.draw(number, each) for number, each in enumerate(scene.draws))
     return AttilaWork(
         size=scene.size,
@@ -70,20 +70,20 @@ def draw(scene: Scene, units: Units = DEFAULT_UNITS) -> AttilaWork:
 class _Drawer:
     """What is carried from draw to draw: the frame, memory, programs, what was written since the clear."""
 
-    def __init__(self, scene: Scene, units: Units, memory: Allocator, frame: Frame) -> None:
+    def __init__(self, scene: AttilaScene, units: Units, memory: Allocator, frame: FrameBuffers) -> None:
         self.scene, self.units, self.memory, self.frame = scene, units, memory, frame
         self.uploads: list[UploadWork] = []
         self._addresses: dict[str, int] = {}
         self._programs: dict[str, ShaderProgram] = {}
-        self._textures: dict[str, TextureMemory] = {}
+        self._textures: dict[str, TextureImage] = {}
         self._hz_allowed = True
 
     def draw(self, number: int, what: SceneDraw) -> DrawWork:
         """Carry out one draw."""
         scene = self.scene
         known = set(self._programs)
-        vertex = self._program(what.vertex_program, Stage.VERTEX)
-        fragment = self._program(what.fragment_program, Stage.FRAGMENT)
+        vertex = self._program(what.vertex_program, ShaderStage.VERTEX)
+        fragment = self._program(what.fragment_program, ShaderStage.FRAGMENT)
         vertices = self._vertices(number, what, vertex)
         for name in what.textures.values():
             self._upload(name, texture_bytes(scene.textures[name]), number)
@@ -152,7 +152,7 @@ class _Drawer:
             textures=stage.textures,
         )
 
-    def _program(self, name: str, stage: Stage) -> ShaderProgram:
+    def _program(self, name: str, stage: ShaderStage) -> ShaderProgram:
         if name not in self._programs:
             self._programs[name] = assembled_program(self.scene, name, stage)
         return self._programs[name]
@@ -205,9 +205,9 @@ class _Drawer:
             self.uploads.append(UploadWork(name, self._addresses[name], size, number))
         return self._addresses[name]
 
-    def _texture(self, name: str) -> TextureMemory:
+    def _texture(self, name: str) -> TextureImage:
         if name not in self._textures:
-            self._textures[name] = TextureMemory(self.scene.textures[name], self._addresses[name])
+            self._textures[name] = TextureImage(self.scene.textures[name], self._addresses[name])
         return self._textures[name]
 
     def _refuse(self, message: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from attila_bridge.code.assembler import ShaderProgram, assemble_shader
 from attila_bridge.code.isa import ShaderDeclaration, destination_of, sources_of, unit_of
-from attila_bridge.code.isa.operands import Destination
-from attila_bridge.code.isa.registers import RegisterBank, Stage, register_id
+from attila_bridge.code.isa.operands import ShaderDestination
+from attila_bridge.code.isa.registers import RegisterBank, ShaderStage, register_id
 from attila_bridge.function.work import NONE, InstructionWork, ProgramWork
-from attila_bridge.scene.model import Scene
+from attila_bridge.scene.model import AttilaScene
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Instruction
 
@@ -17,7 +17,7 @@ DEPTH_OUTPUT = 0
 """The output register of a fragment program whose third component is depth."""
 
 
-def assembled_program(scene: Scene, name: str, stage: Stage) -> ShaderProgram:
+def assembled_program(scene: AttilaScene, name: str, stage: ShaderStage) -> ShaderProgram:
     """Return a program of a scene; raises InputError for faults of its text and where it is of the other stage."""
     program = assemble_shader(scene.programs[name], name, f"{scene.file}: program {name}")
     if program.stage is not stage:
@@ -43,7 +43,8 @@ def program_work(program: ShaderProgram, *, loaded_before: bool) -> ProgramWork:
         outputs=len(registers_of(program, RegisterBank.OUTPUT)),
         temporaries=temporaries[-1] + 1 if temporaries else 0,
         constants=len(program.constants),
-        writes_depth=program.stage is Stage.FRAGMENT and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT),
+        writes_depth=program.stage is ShaderStage.FRAGMENT
+        and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT),
         kills=any(each.mnemonic == "KIL" for each in instructions),
         loaded_before=loaded_before,
     )
@@ -52,7 +53,7 @@ def program_work(program: ShaderProgram, *, loaded_before: bool) -> ProgramWork:
 def _work(instruction: Instruction, *, is_end: bool) -> InstructionWork:
     declaration = instruction.declaration
     assert isinstance(declaration, ShaderDeclaration)
-    written: Destination | None = destination_of(instruction)
+    written: ShaderDestination | None = destination_of(instruction)
     unit = unit_of(instruction)
     return InstructionWork(
         opcode=declaration.mnemonic,

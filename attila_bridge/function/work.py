@@ -50,7 +50,7 @@ class TriangleOutcome(IntEnum):
     """What became of an assembled triangle, in the order in which the boxes find out."""
 
     DEGENERATE = 0
-    """Names an index twice: dropped in assembly."""
+    """ProgramNames an index twice: dropped in assembly."""
     OUTSIDE = 1
     """All corners outside one plane of the frustum: rejected by the Clipper."""
     EMPTY = 2

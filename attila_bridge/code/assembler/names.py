@@ -6,30 +6,30 @@ import struct
 from dataclasses import dataclass, field
 
 from attila_bridge.code.assembler.tokens import ProgramToken, ProgramTokens
-from attila_bridge.code.isa.registers import BANK_SIZES, RegisterBank, Stage
+from attila_bridge.code.isa.registers import BANK_SIZES, RegisterBank, ShaderStage
 from pixelflow.simd.errors import Fault, InputError, nearest
 
-__all__ = ["Constant", "Named", "Names", "read_binding"]
+__all__ = ["Constant", "Named", "ProgramNames", "read_binding"]
 
 Constant = tuple[float, float, float, float]
 
-_SIMPLE: dict[tuple[Stage, RegisterBank], dict[str, int]] = {
-    (Stage.VERTEX, RegisterBank.INPUT): {"position": 0, "normal": 2, "color": 3, "color.primary": 3},
-    (Stage.VERTEX, RegisterBank.OUTPUT): {
+_SIMPLE: dict[tuple[ShaderStage, RegisterBank], dict[str, int]] = {
+    (ShaderStage.VERTEX, RegisterBank.INPUT): {"position": 0, "normal": 2, "color": 3, "color.primary": 3},
+    (ShaderStage.VERTEX, RegisterBank.OUTPUT): {
         "position": 0,
         "color": 1,
         "color.primary": 1,
         "color.front": 1,
         "color.front.primary": 1,
     },
-    (Stage.FRAGMENT, RegisterBank.INPUT): {"position": 0, "color": 1, "color.primary": 1},
-    (Stage.FRAGMENT, RegisterBank.OUTPUT): {"color": 1, "depth": 0},
+    (ShaderStage.FRAGMENT, RegisterBank.INPUT): {"position": 0, "color": 1, "color.primary": 1},
+    (ShaderStage.FRAGMENT, RegisterBank.OUTPUT): {"color": 1, "depth": 0},
 }
-_NUMBERED: dict[tuple[Stage, RegisterBank], dict[str, tuple[int, int]]] = {
-    (Stage.VERTEX, RegisterBank.INPUT): {"texcoord": (8, 7), "attrib": (0, 15)},
-    (Stage.VERTEX, RegisterBank.OUTPUT): {"texcoord": (6, 9)},
-    (Stage.FRAGMENT, RegisterBank.INPUT): {"texcoord": (6, 9)},
-    (Stage.FRAGMENT, RegisterBank.OUTPUT): {},
+_NUMBERED: dict[tuple[ShaderStage, RegisterBank], dict[str, tuple[int, int]]] = {
+    (ShaderStage.VERTEX, RegisterBank.INPUT): {"texcoord": (8, 7), "attrib": (0, 15)},
+    (ShaderStage.VERTEX, RegisterBank.OUTPUT): {"texcoord": (6, 9)},
+    (ShaderStage.FRAGMENT, RegisterBank.INPUT): {"texcoord": (6, 9)},
+    (ShaderStage.FRAGMENT, RegisterBank.OUTPUT): {},
 }
 """For each kind of binding with a number: the register of number 0, and the highest number."""
 _LOCAL = 255
@@ -46,10 +46,10 @@ class Named:
 
 
 @dataclass(slots=True)
-class Names:
+class ProgramNames:
     """Everything that a program has declared so far."""
 
-    stage: Stage
+    stage: ShaderStage
     known: dict[str, Named] = field(default_factory=dict)
     constants: list[Constant] = field(default_factory=list)
     temporaries: int = 0
@@ -94,7 +94,7 @@ class Names:
         return Named(RegisterBank.CONSTANT, self._literals[key])
 
 
-def read_binding(tokens: ProgramTokens, stage: Stage) -> Named | None:
+def read_binding(tokens: ProgramTokens, stage: ShaderStage) -> Named | None:
     """Read `vertex.position`, `fragment.texcoord[1]`, `result.color`; None where no binding stands here."""
     first = tokens.peek()
     if first not in ("vertex", "fragment", "result") or tokens.peek(1) != ".":

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import ClassVar
 
-from attila_bridge.code.assembler.names import Constant, Names
+from attila_bridge.code.assembler.names import Constant, ProgramNames
 from attila_bridge.code.assembler.order import order_of
 from attila_bridge.code.assembler.statements import DECLARATIONS, read_declaration, read_instruction
 from attila_bridge.code.assembler.tokens import ProgramToken, ProgramTokens, statements_of
 from attila_bridge.code.isa import INSTRUCTIONS
-from attila_bridge.code.isa.operands import TextureUnit
-from attila_bridge.code.isa.registers import BANK_SIZES, RegisterBank, Stage
+from attila_bridge.code.isa.operands import TextureOperand
+from attila_bridge.code.isa.registers import BANK_SIZES, RegisterBank, ShaderStage
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram, DataBlock, SourceLine
@@ -21,7 +21,7 @@ from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["HEADERS", "TARGET", "ShaderProgram", "assemble_shader"]
 
-HEADERS = {"!!ARBvp1.0": Stage.VERTEX, "!!ARBfp1.0": Stage.FRAGMENT}
+HEADERS = {"!!ARBvp1.0": ShaderStage.VERTEX, "!!ARBfp1.0": ShaderStage.FRAGMENT}
 _REGISTER_BYTES = 16
 _CONSTANT_BYTES = BANK_SIZES[RegisterBank.CONSTANT] * _REGISTER_BYTES
 
@@ -31,12 +31,12 @@ class ShaderProgram(AssembledProgram):
 
     instruction_set: ClassVar[InstructionSet[Declaration]] = INSTRUCTIONS
     schema: ClassVar[str] = "attila.program/1"
-    stream: ClassVar[str] = Stage.FRAGMENT.value
+    stream: ClassVar[str] = ShaderStage.FRAGMENT.value
 
     @property
-    def stage(self) -> Stage:
+    def stage(self) -> ShaderStage:
         """What it shades."""
-        return Stage(next(iter(self.entries)))
+        return ShaderStage(next(iter(self.entries)))
 
     @cached_property
     def constants(self) -> tuple[Constant, ...]:
@@ -70,7 +70,7 @@ class _Language:
             first = tokens[0]
             try:
                 if names is None:
-                    names = Names(_stage(first))
+                    names = ProgramNames(_stage(first))
                 elif ended is not None:
                     raise InputError(Fault("text after END", first.place))
                 elif first.text == "END":
@@ -101,7 +101,7 @@ class _Language:
         return []
 
 
-def _stage(token: ProgramToken) -> Stage:
+def _stage(token: ProgramToken) -> ShaderStage:
     found = HEADERS.get(token.text)
     if found is None:
         raise InputError(
@@ -110,7 +110,7 @@ def _stage(token: ProgramToken) -> Stage:
     return found
 
 
-def _built(names: Names, found: list[tuple[Instruction, ProgramToken]], name: str) -> ShaderProgram:
+def _built(names: ProgramNames, found: list[tuple[Instruction, ProgramToken]], name: str) -> ShaderProgram:
     order = order_of([instruction for instruction, _ in found])
     lines = [SourceLine(token.file, token.line, token.source) for _, token in found]
     once = tuple(dict.fromkeys(lines))
@@ -129,13 +129,13 @@ def _built(names: Names, found: list[tuple[Instruction, ProgramToken]], name: st
 def texture_units(program: ShaderProgram) -> set[int]:
     """Return the texture units that a program names."""
     operands = (each for instruction in program.instructions for each in instruction.operands)
-    return {each.number for each in operands if isinstance(each, TextureUnit)}
+    return {each.number for each in operands if isinstance(each, TextureOperand)}
 
 
 TARGET = ProgramTarget(
     instructions=INSTRUCTIONS,
     names={},
-    streams=(Stage.FRAGMENT.value, Stage.VERTEX.value),
+    streams=(ShaderStage.FRAGMENT.value, ShaderStage.VERTEX.value),
     halt="MOV",
     owner="the constants",
     memory_bytes=_CONSTANT_BYTES,

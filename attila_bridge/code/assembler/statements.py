@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from attila_bridge.code.assembler.names import Named, Names, read_binding, read_constants
+from attila_bridge.code.assembler.names import Named, ProgramNames, read_binding, read_constants
 from attila_bridge.code.assembler.tokens import ProgramToken, ProgramTokens
 from attila_bridge.code.isa import INSTRUCTIONS, ShaderDeclaration
-from attila_bridge.code.isa.operands import ALL, DST, SAMPLER, Destination, ShaderSource, TextureUnit
-from attila_bridge.code.isa.registers import COMPONENTS, RegisterBank, Stage
+from attila_bridge.code.isa.operands import ALL, DST, SAMPLER, ShaderDestination, ShaderSource, TextureOperand
+from attila_bridge.code.isa.registers import COMPONENTS, RegisterBank, ShaderStage
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.isa.declare import Instruction
 from pixelflow.simd.isa.operands import Operand
@@ -21,7 +21,7 @@ _HINTS = ("ARB_precision_hint_fastest", "ARB_precision_hint_nicest")
 _RELATIVE = 255
 
 
-def read_declaration(tokens: ProgramTokens, names: Names) -> None:
+def read_declaration(tokens: ProgramTokens, names: ProgramNames) -> None:
     """Carry out a declaration; raises InputError."""
     kind = tokens.word("a declaration").text
     if kind == "OPTION":
@@ -37,11 +37,11 @@ def read_declaration(tokens: ProgramTokens, names: Names) -> None:
     return tokens.end()
 
 
-def _declare(kind: str, token: ProgramToken, tokens: ProgramTokens, names: Names) -> None:
+def _declare(kind: str, token: ProgramToken, tokens: ProgramTokens, names: ProgramNames) -> None:
     if kind == "TEMP":
         names.declare(token, names.temporary(token))
     elif kind == "ADDRESS":
-        if names.stage is not Stage.VERTEX:
+        if names.stage is not ShaderStage.VERTEX:
             raise tokens.fault("only vertex programs have an address register", None, token)
         if any(each.bank is RegisterBank.ADDRESS for each in names.known.values()):
             raise tokens.fault("there is one address register", None, token)
@@ -60,7 +60,7 @@ def _declare(kind: str, token: ProgramToken, tokens: ProgramTokens, names: Names
         names.declare(token, found)
 
 
-def _parameter(token: ProgramToken, tokens: ProgramTokens, names: Names) -> None:
+def _parameter(token: ProgramToken, tokens: ProgramTokens, names: ProgramNames) -> None:
     array, size = tokens.accept("["), None
     if array:
         if tokens.peek() != "]":
@@ -80,11 +80,11 @@ def _parameter(token: ProgramToken, tokens: ProgramTokens, names: Names) -> None
     names.declare(token, names.add_constants(values, token, array=array))
 
 
-def read_instruction(tokens: ProgramTokens, names: Names) -> Instruction:
+def read_instruction(tokens: ProgramTokens, names: ProgramNames) -> Instruction:
     """Read an instruction; raises InputError with the nearest known mnemonic, or what the operand may be."""
     token = tokens.word("an instruction")
     mnemonic, saturate = token.text, False
-    if mnemonic.endswith(SATURATES) and names.stage is Stage.FRAGMENT:
+    if mnemonic.endswith(SATURATES) and names.stage is ShaderStage.FRAGMENT:
         mnemonic, saturate = mnemonic.removesuffix(SATURATES), True
     negated = mnemonic == "SUB"
     bars = mnemonic == "ABS"
@@ -122,7 +122,7 @@ def _with(source: ShaderSource, *, negate: bool, absolute: bool) -> ShaderSource
     return ShaderSource(source.bank, source.number, source.swizzle, negate, absolute, source.relative)
 
 
-def _destination(tokens: ProgramTokens, names: Names, *, saturate: bool, address: bool) -> Destination:
+def _destination(tokens: ProgramTokens, names: ProgramNames, *, saturate: bool, address: bool) -> ShaderDestination:
     token = tokens.here
     found = read_binding(tokens, names.stage) or names.find(tokens.word("a register to write"))
     if found.bank in (RegisterBank.INPUT, RegisterBank.CONSTANT):
@@ -136,10 +136,10 @@ def _destination(tokens: ProgramTokens, names: Names, *, saturate: bool, address
         if -1 in letters or letters != sorted(set(letters)):
             raise tokens.fault(f".{word.text} is no write mask", "components of xyzw in order, such as .xz", word)
         mask = sum(1 << letter for letter in letters)
-    return Destination(found.bank, found.number, mask, saturate)
+    return ShaderDestination(found.bank, found.number, mask, saturate)
 
 
-def _source(tokens: ProgramTokens, names: Names, declaration: ShaderDeclaration) -> ShaderSource:
+def _source(tokens: ProgramTokens, names: ProgramNames, declaration: ShaderDeclaration) -> ShaderSource:
     minus = tokens.accept("-")
     if not minus:
         tokens.accept("+")
@@ -168,7 +168,7 @@ def _source(tokens: ProgramTokens, names: Names, declaration: ShaderDeclaration)
     return ShaderSource(named.bank, number, swizzle, minus, bars, relative)
 
 
-def _register(tokens: ProgramTokens, names: Names) -> tuple[Named, bool, int]:
+def _register(tokens: ProgramTokens, names: ProgramNames) -> tuple[Named, bool, int]:
     """Read a register that is read: the name, whether an address is added, its number."""
     token = tokens.here
     if token is None:
@@ -204,7 +204,7 @@ def _register(tokens: ProgramTokens, names: Names) -> tuple[Named, bool, int]:
     return named, True, named.number + offset
 
 
-def _unit(tokens: ProgramTokens) -> TextureUnit:
+def _unit(tokens: ProgramTokens) -> TextureOperand:
     token = tokens.here
     if tokens.peek() != "texture":
         raise tokens.fault("texture[n] is wanted here")
@@ -219,4 +219,4 @@ def _unit(tokens: ProgramTokens) -> TextureUnit:
         hint = "2D textures are what is built" if target.text in _TARGETS else "allowed: 2D"
         raise tokens.fault(f"a target {target.text}", hint, target)
     assert token is not None
-    return TextureUnit(number)
+    return TextureOperand(number)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
-from attila_bridge.code.isa.execution import Execution, TextureSampler
-from attila_bridge.code.isa.operands import DST, Destination, ShaderSource, TextureUnit
-from attila_bridge.code.isa.registers import Stage
+from attila_bridge.code.isa.execution import ShaderExecution, TextureSampler
+from attila_bridge.code.isa.operands import DST, ShaderDestination, ShaderSource, TextureOperand
+from attila_bridge.code.isa.registers import ShaderStage
 from pixelflow.simd.isa.declare import Declaration, Declares, Flow, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.operands import Operand, OperandSpec
 from pixelflow.simd.lanes.algebra import Bit, Word
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Meaning = TypeVar("Meaning", bound=Callable[..., None])
-BOTH = (Stage.VERTEX, Stage.FRAGMENT)
+BOTH = (ShaderStage.VERTEX, ShaderStage.FRAGMENT)
 
 
 class ShaderFamily(Enum):
@@ -63,7 +63,7 @@ class ShaderDeclaration(Declaration):
 
     latency: int = 1
     """Cycles; a dependent instruction may execute one more after."""
-    stages: tuple[Stage, ...] = BOTH
+    stages: tuple[ShaderStage, ...] = BOTH
     """Programs that may use it."""
     scalar: bool = False
     """Whether its sources are single components."""
@@ -90,7 +90,7 @@ def declare(
     latency: int,
     family: ShaderFamily,
     unit: ShaderUnit = ShaderUnit.ALU,
-    stages: tuple[Stage, ...] = BOTH,
+    stages: tuple[ShaderStage, ...] = BOTH,
     scalar: bool = False,
     writes: bool = True,
     flow: Flow | None = None,
@@ -126,12 +126,12 @@ def carry_out(
     instruction: Instruction, lanes: NumberAlgebra[Word, Bit], sampler: TextureSampler[Word] | None = None
 ) -> None:
     """Carry out an instruction on lanes; texture reads are answered by ``sampler``."""
-    instruction.declaration.meaning(Execution(lanes, sampler), *instruction.operands)
+    instruction.declaration.meaning(ShaderExecution(lanes, sampler), *instruction.operands)
 
 
-def destination_of(instruction: Instruction) -> Destination | None:
+def destination_of(instruction: Instruction) -> ShaderDestination | None:
     """Return what an instruction writes; None where it writes no register."""
-    return next((each for each in instruction.operands if isinstance(each, Destination)), None)
+    return next((each for each in instruction.operands if isinstance(each, ShaderDestination)), None)
 
 
 def sources_of(instruction: Instruction) -> tuple[ShaderSource, ...]:
@@ -141,4 +141,4 @@ def sources_of(instruction: Instruction) -> tuple[ShaderSource, ...]:
 
 def unit_of(instruction: Instruction) -> int | None:
     """Return the texture unit that an instruction asks; None where it asks none."""
-    return next((each.number for each in instruction.operands if isinstance(each, TextureUnit)), None)
+    return next((each.number for each in instruction.operands if isinstance(each, TextureOperand)), None)

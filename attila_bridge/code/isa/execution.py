@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Generic, Protocol
 
-from attila_bridge.code.isa.operands import ALL, STRAIGHT, Destination, ShaderSource
+from attila_bridge.code.isa.operands import ALL, STRAIGHT, ShaderDestination, ShaderSource
 from attila_bridge.code.isa.registers import (
     ADDRESS_WORD,
     COMPONENTS,
@@ -20,7 +20,7 @@ from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.wide.numbers import NumberAlgebra
 
-__all__ = ["ONE", "Execution", "Lookup", "TextureSampler"]
+__all__ = ["ONE", "Lookup", "ShaderExecution", "TextureSampler"]
 
 ONE = 0x3F800000
 _SIGN, _MAGNITUDE = 0x80000000, 0x7FFFFFFF
@@ -46,7 +46,7 @@ def _spread_over_components(order: Sequence[int]) -> list[int]:
     return [COMPONENTS * at + each for at in range(INPUTS_OF_GROUP) for each in order]
 
 
-class Execution(Generic[Word, Bit]):
+class ShaderExecution(Generic[Word, Bit]):
     """An instruction on its way through the lanes of groups of four inputs."""
 
     def __init__(self, lanes: NumberAlgebra[Word, Bit], sampler: TextureSampler[Word] | None = None) -> None:
@@ -82,7 +82,7 @@ class Execution(Generic[Word, Bit]):
         place = lanes.shift_up(lanes.read(ADDRESS_WORD), lanes.word(4))
         return lanes.fetch(self.sum_of(place, lanes.series(offsets)), 4)
 
-    def write(self, destination: Destination, value: Word) -> None:
+    def write(self, destination: ShaderDestination, value: Word) -> None:
         """Write the components of the mask, clamped to 0..1 where that is asked for."""
         lanes = self.lanes
         if destination.saturate:

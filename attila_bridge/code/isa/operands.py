@@ -20,9 +20,9 @@ __all__ = [
     "SRC1",
     "SRC2",
     "STRAIGHT",
-    "Destination",
+    "ShaderDestination",
     "ShaderSource",
-    "TextureUnit",
+    "TextureOperand",
 ]
 
 ALL = 0b1111
@@ -32,7 +32,7 @@ _UNITS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
+class ShaderDestination:
     """The register that is written: which components (bit 0 is x), and whether results are clamped to 0..1."""
 
     bank: RegisterBank
@@ -76,7 +76,7 @@ class ShaderSource:
 
 
 @dataclass(frozen=True, slots=True)
-class TextureUnit:
+class TextureOperand:
     """A texture unit by its number."""
 
     number: int
@@ -96,7 +96,7 @@ class _DestinationKind(OperandKind):
     allowed = "an output, temporary or address register with a write mask"
 
     def values(self, operand: Operand) -> Sequence[int]:
-        if not isinstance(operand, Destination):
+        if not isinstance(operand, ShaderDestination):
             raise ValueError(f"{operand!r} is not {self.allowed}")
         if operand.bank in (RegisterBank.INPUT, RegisterBank.CONSTANT):
             raise ValueError(f"{operand} cannot be written")
@@ -105,12 +105,12 @@ class _DestinationKind(OperandKind):
 
     def operand(self, values: Sequence[int]) -> Operand:
         bank, number, mask, saturate = values
-        found = Destination(_bank(bank), number, mask, bool(saturate))
+        found = ShaderDestination(_bank(bank), number, mask, bool(saturate))
         self.values(found)
         return found
 
     def accepted(self, value: object) -> Operand:
-        if not isinstance(value, Destination):
+        if not isinstance(value, ShaderDestination):
             raise NotThisKind
         self.values(value)
         return value
@@ -158,15 +158,15 @@ class _UnitKind(OperandKind):
     allowed = f"a texture unit 0..{_UNITS - 1}"
 
     def values(self, operand: Operand) -> Sequence[int]:
-        if not isinstance(operand, TextureUnit) or not 0 <= operand.number < _UNITS:
+        if not isinstance(operand, TextureOperand) or not 0 <= operand.number < _UNITS:
             raise ValueError(f"{operand!r} is not {self.allowed}")
         return [operand.number]
 
     def operand(self, values: Sequence[int]) -> Operand:
-        return TextureUnit(values[0])
+        return TextureOperand(values[0])
 
     def accepted(self, value: object) -> Operand:
-        if not isinstance(value, TextureUnit):
+        if not isinstance(value, TextureOperand):
             raise NotThisKind
         self.values(value)
         return value

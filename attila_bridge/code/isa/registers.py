@@ -16,7 +16,7 @@ __all__ = [
     "KILLED",
     "ROWS",
     "RegisterBank",
-    "Stage",
+    "ShaderStage",
     "register_id",
     "row_of",
     "shader_shape",
@@ -32,7 +32,7 @@ KILLED = "killed"
 """The flag of inputs that the program has killed, the same in their four lanes."""
 
 
-class Stage(Enum):
+class ShaderStage(Enum):
     """What a program shades."""
 
     VERTEX = "vertex"

@@ -9,16 +9,17 @@ from numpy.typing import NDArray
 
 from attila_bridge.scene.model import SceneTexture
 
-__all__ = ["Footprint", "footprint_of"]
+__all__ = ["TextureFootprint", "footprint_of"]
 
 Floats = NDArray[np.float32]
 Integers = NDArray[np.int64]
 _HALF = np.float32(0.5)
+_ROOT_HALF = np.float32(0.5**0.5)
 _ZERO = np.float32(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Footprint:
+class TextureFootprint:
     """What quads read."""
 
     linear: NDArray[np.bool_]
@@ -33,14 +34,14 @@ class Footprint:
     """[quads, 2] the axis in texels of the first level."""
 
 
-def footprint_of(texture: SceneTexture, coordinates: Floats, bias: Floats) -> Footprint:
+def footprint_of(texture: SceneTexture, coordinates: Floats, bias: Floats) -> TextureFootprint:
     """Return the footprints of quads; coordinates float32[quads, 4, 2], bias float32[quads]."""
     size = np.array(texture.size, np.float32)
     scaled = coordinates * size
     along_x, along_y = scaled[:, 1] - scaled[:, 0], scaled[:, 2] - scaled[:, 0]
     scale, samples, axis = _axes(along_x, along_y, texture.anisotropy)
     with np.errstate(all="ignore"):
-        lod = (np.log2(scale) + bias).astype(np.float32)
+        lod = np.log2(scale.astype(np.float64)).astype(np.float32) + bias
     lod = np.where(np.isnan(lod), _ZERO, lod)
     above = _HALF if texture.mag.linear and texture.min.value.startswith("nearest_mipmap") else _ZERO
     magnified = lod <= above
@@ -56,7 +57,7 @@ def footprint_of(texture: SceneTexture, coordinates: Floats, bias: Floats) -> Fo
             share = held - level.astype(np.float32)
     level = np.where(magnified, 0, level)
     share = np.where(magnified, _ZERO, share).astype(np.float32)
-    return Footprint(linear, level, share, samples, axis)
+    return TextureFootprint(linear, level, share, samples, axis)
 
 
 def _length(vector: Floats) -> Floats:
@@ -69,7 +70,7 @@ def _axes(along_x: Floats, along_y: Floats, most: int) -> tuple[Floats, Integers
     if most == 1:
         return np.maximum(*lengths), np.ones(len(along_x), np.int64), np.zeros_like(along_x)
     plain = _elongation(along_x, along_y, most)
-    diagonal = _elongation(along_x + along_y, along_x - along_y, most)
+    diagonal = _elongation((along_x + along_y) * _ROOT_HALF, (along_x - along_y) * _ROOT_HALF, most)
     other = (diagonal[0] > plain[0])[:, None]
     ratio = np.where(other[:, 0], diagonal[0], plain[0])
     axis = np.where(other, diagonal[1], plain[1]).astype(np.float32)

@@ -1,7 +1,7 @@
 """Textures in memory: 8x8 blocks of texels, a line of 256 bytes each, and the addresses of texels.
 
 Texels are in Morton order within a block, blocks in Morton order within a superblock of 8x8 blocks, superblocks row by
-row; each level begins at a multiple of 4 KB. So the set of the texture cache is given by the low bits of the block's number.
+row; each level begins at a multiple of 4 KB. So the set of the texture cache is the low bits of the block's number.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attila_bridge.function.layout import PAGE_BYTES, morton
 from attila_bridge.scene.model import SceneTexture
 
-__all__ = ["TextureMemory", "texture_bytes"]
+__all__ = ["TextureImage", "texture_bytes"]
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint32]
@@ -22,7 +22,7 @@ _SUPER = 64
 _SUPER_BYTES = _SUPER * _SUPER * _TEXEL
 
 
-class TextureMemory:
+class TextureImage:
     """The texels of a texture as they lie in memory, from ``address`` on."""
 
     def __init__(self, texture: SceneTexture, address: int) -> None:
@@ -35,7 +35,7 @@ class TextureMemory:
         np.cumsum([_level_bytes(*level.shape[1::-1]) for level in texture.levels], out=self._start[1:])
         self._words = np.zeros(int(self._start[-1]) // _TEXEL, np.uint32)
         for number, level in enumerate(texture.levels):
-            j, i = np.indices(level.shape[:2], np.int64)
+            i, j = np.meshgrid(np.arange(level.shape[1]), np.arange(level.shape[0]))
             places = self._offset(np.full(i.shape, number), i, j) // _TEXEL
             self._words[places] = np.ascontiguousarray(level).view(np.uint32)[..., 0]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attila_bridge.code.isa.execution import Lookup
 from attila_bridge.code.isa.registers import COMPONENTS, GROUP_LANES, INPUTS_OF_GROUP
 from attila_bridge.function.texture.footprint import footprint_of
-from attila_bridge.function.texture.memory import TextureMemory
+from attila_bridge.function.texture.memory import TextureImage
 from attila_bridge.scene.model import Wrap
 from pixelflow.simd.errors import Fault, InputError
 
@@ -41,7 +41,7 @@ class TextureReads:
 class UnitSampler:
     """The textures that a draw has bound, and what was read of them."""
 
-    def __init__(self, textures: Mapping[int, TextureMemory]) -> None:
+    def __init__(self, textures: Mapping[int, TextureImage]) -> None:
         self._textures = textures
         self.instruction = 0
         self.reads: dict[int, TextureReads] = {}
@@ -69,7 +69,7 @@ class UnitSampler:
         reads.texels.append(texels)
         return np.ascontiguousarray(colors.reshape(-1, GROUP_LANES)).view(np.uint32)
 
-    def _filtered(self, memory: TextureMemory, place: Floats, bias: Floats) -> tuple[Floats, Integers, Words]:
+    def _filtered(self, memory: TextureImage, place: Floats, bias: Floats) -> tuple[Floats, Integers, Words]:
         found = footprint_of(memory.texture, place, bias)
         two = found.share > 0
         steps = found.samples * (1 + two)
@@ -99,7 +99,7 @@ class UnitSampler:
         return total, steps, texels
 
 
-def _bilinear(memory: TextureMemory, at: Floats, level: Integers, linear: NDArray[np.bool_]) -> tuple[Floats, Words]:
+def _bilinear(memory: TextureImage, at: Floats, level: Integers, linear: NDArray[np.bool_]) -> tuple[Floats, Words]:
     """Return colours float32[quads, 4, 4] and addresses uint32[quads, 4, 4] of one sample in one level."""
     width, height = memory.width[level][:, None], memory.height[level][:, None]
     u = _wrapped(at[..., 0], width, memory.texture.wrap)

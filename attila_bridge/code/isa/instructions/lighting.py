@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attila_bridge.code.isa.declarations import ShaderFamily, declare
-from attila_bridge.code.isa.execution import ONE, Execution
-from attila_bridge.code.isa.operands import SRC, SRC0, SRC1, Destination, ShaderSource
+from attila_bridge.code.isa.execution import ONE, ShaderExecution
+from attila_bridge.code.isa.operands import SRC, SRC0, SRC1, ShaderDestination, ShaderSource
 from pixelflow.simd.lanes.algebra import Bit, Word
 from pixelflow.simd.lanes.wide.numbers import Elementary
 
@@ -15,7 +15,7 @@ _LARGEST_POWER = 0x43000000
 
 
 @declare("DST", 0x30, SRC0, SRC1, latency=4, family=ShaderFamily.LIGHTING)
-def _dst(shader: Execution[Word, Bit], dst: Destination, src0: ShaderSource, src1: ShaderSource) -> None:
+def _dst(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src0: ShaderSource, src1: ShaderSource) -> None:
     """Distance vector: ``(1, src0.y src1.y, src0.z, src1.w)``."""
     lanes = shader.lanes
     a, b = shader.source(src0), shader.source(src1)
@@ -23,7 +23,7 @@ def _dst(shader: Execution[Word, Bit], dst: Destination, src0: ShaderSource, src
 
 
 @declare("LIT", 0x31, SRC, latency=4, family=ShaderFamily.LIGHTING)
-def _lit(shader: Execution[Word, Bit], dst: Destination, src: ShaderSource) -> None:
+def _lit(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: ShaderSource) -> None:
     """Lighting: ``(1, max(x, 0), y^w where x > 0, 1)`` with y at least 0, w within -128..128."""
     lanes = shader.lanes
     zero, one = lanes.word(0), lanes.word(ONE)

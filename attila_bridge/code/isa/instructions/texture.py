@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attila_bridge.code.isa.declarations import ShaderFamily, ShaderUnit, declare, described
-from attila_bridge.code.isa.execution import Execution, Lookup
-from attila_bridge.code.isa.operands import SAMPLER, SRC, Destination, ShaderSource, TextureUnit
-from attila_bridge.code.isa.registers import Stage
+from attila_bridge.code.isa.execution import Lookup, ShaderExecution
+from attila_bridge.code.isa.operands import SAMPLER, SRC, ShaderDestination, ShaderSource, TextureOperand
+from attila_bridge.code.isa.registers import ShaderStage
 from pixelflow.simd.lanes.algebra import Bit, Word
 
 __all__: list[str] = []
 
 
 def _read(lookup: Lookup) -> Callable[..., None]:
-    def meaning(shader: Execution[Word, Bit], dst: Destination, src: ShaderSource, unit: TextureUnit) -> None:
+    def meaning(
+        shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: ShaderSource, unit: TextureOperand
+    ) -> None:
         shader.write(dst, shader.sample(unit.number, shader.source(src), lookup))
 
     return meaning
@@ -26,7 +28,7 @@ def _declare_read(mnemonic: str, opcode: int, latency: int, lookup: Lookup) -> N
         latency=latency,
         family=ShaderFamily.TEXTURE,
         unit=ShaderUnit.TEXTURE,
-        stages=(Stage.FRAGMENT,),
+        stages=(ShaderStage.FRAGMENT,),
     )
     declares(described(_read(lookup), f"Read a texture at ``{lookup.value}`` of ``src``."))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.function.geometry.setup import Setup
 from attila_bridge.function.layout import TILE
-from attila_bridge.function.setup import Setup
 from attila_bridge.function.work import BatchWork
 
 __all__ = ["DEPTH_MOST", "QUADS", "Cover", "Steps", "cover", "steps_of"]

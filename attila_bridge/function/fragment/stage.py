@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from attila_bridge.code.assembler import ShaderProgram
 from attila_bridge.code.isa.registers import COMPONENTS, GROUP_LANES, RegisterBank
-from attila_bridge.function.blending import write_colors
-from attila_bridge.function.coverage import DEPTH_MOST, QUADS, Cover, Steps, cover
+from attila_bridge.function.fragment.blending import write_colors
+from attila_bridge.function.fragment.ranks import in_turn
+from attila_bridge.function.fragment.tests import has_tests, run_tests
+from attila_bridge.function.geometry.coverage import DEPTH_MOST, QUADS, Cover, Steps, cover
+from attila_bridge.function.geometry.setup import Setup
 from attila_bridge.function.programs import DEPTH_OUTPUT, registers_of
-from attila_bridge.function.ranks import in_turn
-from attila_bridge.function.setup import Setup
 from attila_bridge.function.shading import shade_quads
-from attila_bridge.function.tests import has_tests, run_tests
 from attila_bridge.function.texture import UnitSampler
 from attila_bridge.function.work import TextureWork
 from attila_bridge.scene.model import DrawState
 
-__all__ = ["FragmentStage", "Frame"]
+__all__ = ["FragmentStage", "FrameBuffers"]
 
 STRETCH = 2048
 """Steps that are carried out at once: 131,072 fragments."""
@@ -34,7 +34,7 @@ _BITS = np.array([1, 2, 4, 8], np.uint8)
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class FrameBuffers:
     """The colour and the depth buffer, quad by quad: uint32[quads, 4]."""
 
     width: int
@@ -45,7 +45,7 @@ class Frame:
     depth: Words
 
     @classmethod
-    def cleared(cls, width: int, height: int, color: int, depth: int) -> Frame:
+    def cleared(cls, width: int, height: int, color: int, depth: int) -> FrameBuffers:
         """Return buffers full of these words."""
         across, up = (-(-size // _OVER) * _OVER // 2 for size in (width, height))
         return cls(
@@ -69,7 +69,7 @@ class FragmentStage:
 
     def __init__(
         self,
-        frame: Frame,
+        frame: FrameBuffers,
         state: DrawState,
         program: ShaderProgram,
         setup: Setup,

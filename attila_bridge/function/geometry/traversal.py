@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.function.geometry.setup import Setup
 from attila_bridge.function.layout import SCAN_TILE
-from attila_bridge.function.setup import Setup
 from attila_bridge.function.work import NONE, BatchWork
 
 __all__ = ["BATCH", "traverse"]
