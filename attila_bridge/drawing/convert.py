@@ -18,7 +18,7 @@ from attila_bridge.scene.model import (
     Factor,
     Filter,
     Primitive,
-    Scene,
+    AttilaScene,
     SceneBuffer,
     SceneDraw,
     SceneTexture,
@@ -65,7 +65,7 @@ _STENCILS = {
 Floats = NDArray[np.float32]
 
 
-def scene_of_frame(frame: Frame, name: str = "frame") -> Scene:
+def scene_of_frame(frame: Frame, name: str = "frame") -> AttilaScene:
     """Return a frame as a scene; raises InputError with every state that ATTILA does not have here."""
     faults = [Fault("ATTILA draws one sample a pixel here")] if frame.samples != 1 else []
     for draw in frame.draws:
@@ -83,7 +83,7 @@ def scene_of_frame(frame: Frame, name: str = "frame") -> Scene:
         "texels": _TEXTURED.format(half=repr(_HALF)),
     }
     clear = ClearValues((red, green, blue, 1.0), 1.0, 0)
-    return Scene(name, "", (frame.width, frame.height), clear, buffers, textures, programs, tuple(draws))
+    return AttilaScene(name, "", (frame.width, frame.height), clear, buffers, textures, programs, tuple(draws))
 
 
 def _refusals(state: State) -> list[tuple[str, str]]:

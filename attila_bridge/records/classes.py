@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from attila_bridge.records.files import RecordedRun
 from attila_bridge.records.measured import Measured
-from attila_bridge.scene.model import Scene
+from attila_bridge.scene.model import AttilaScene
 
 __all__ = ["CLASSES", "Class", "Row", "rows_of_run"]
 
@@ -96,7 +96,7 @@ _LESS = ("less", "lequal", "equal")
 _INEXACT = ("EX2", "LG2", "SIN", "COS", "SCS", "POW", "EXP", "LOG")
 
 
-def rows_of_run(run: RecordedRun, scene: Scene, found: Measured) -> Iterator[Row]:
+def rows_of_run(run: RecordedRun, scene: AttilaScene, found: Measured) -> Iterator[Row]:
     """Yield the rows of a run by itself; those of families of runs are in `families`."""
     if found.different is not None:
         most = 1 if _inexact(scene) else 0
@@ -106,7 +106,7 @@ def rows_of_run(run: RecordedRun, scene: Scene, found: Measured) -> Iterator[Row
     yield from _cycles(run, scene, found)
 
 
-def _counts(run: RecordedRun, scene: Scene, found: Measured) -> Iterator[Row]:
+def _counts(run: RecordedRun, scene: AttilaScene, found: Measured) -> Iterator[Row]:
     culls = _changed(run, "DisableHZ") != "TRUE" and any(
         draw.state.depth is not None and draw.state.depth.func.value in _LESS for draw in scene.draws
     )
@@ -126,7 +126,7 @@ def _counts(run: RecordedRun, scene: Scene, found: Measured) -> Iterator[Row]:
             yield within("A2", run.name, name, run.statistics[name], found.statistics.get(name, float("nan")), 0.0)
 
 
-def _cycles(run: RecordedRun, scene: Scene, found: Measured) -> Iterator[Row]:
+def _cycles(run: RecordedRun, scene: AttilaScene, found: Measured) -> Iterator[Row]:
     for figure, recorded in ((key, run.columns.get(key)) for key in ("cycles_drawing", "cycles")):
         if recorded is None:
             continue
@@ -149,7 +149,7 @@ def _changed(run: RecordedRun, parameter: str) -> str:
     return {key.rpartition(".")[2]: value for key, value in run.overrides.items()}.get(parameter, "")
 
 
-def _inexact(scene: Scene) -> bool:
+def _inexact(scene: AttilaScene) -> bool:
     """Return whether colours may differ in the last place: functions past sums and products, or levels of detail."""
     if any(word in text for text in scene.programs.values() for word in _INEXACT):
         return True

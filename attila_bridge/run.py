@@ -1,0 +1,95 @@
+"""Runs of scenes: drawn by function, timed by the boxes, and their account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attila_bridge.function import Units, draw
+from attila_bridge.function.work import AttilaWork
+from attila_bridge.scene.model import AttilaScene
+from attila_bridge.time import AttilaConfig, TimedRun, time_work
+from pixelflow.simd.observe import Bus
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
+
+__all__ = ["PHASES", "AttilaRun", "run_scene"]
+
+PHASES = {
+    "cp_Ready": "registers and commands", "cp_MemoryWrite": "uploads", "cp_MemoryRead": "loading programs",
+    "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
+    "cp_EndGeometry": "drawing: until fragments have ended", "cp_EndFragment": "drawing: the end",
+    "cp_Swap": "the swap, and the picture's way to the display",
+}  # fmt: skip
+"""States of the command processor, whose cycles are those of the frame."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AttilaRun:
+    """A scene that has been drawn."""
+
+    scene: AttilaScene
+    work: AttilaWork
+    timed: TimedRun
+    config: AttilaConfig
+
+    @property
+    def cycles(self) -> int:
+        """Of the whole frame, the picture's way to the display among them."""
+        return int(self.timed.columns["cycles"])
+
+    @property
+    def columns(self) -> Mapping[str, int]:
+        """Cycles by phase and counts, under the names that recorded runs have."""
+        return self.timed.columns
+
+    @property
+    def statistics(self) -> Mapping[str, float]:
+        """Every statistic by ATTILA's name, with the unit's where there are several."""
+        return self.timed.statistics
+
+    @property
+    def image(self) -> NDArray[np.uint8]:
+        """The picture, [row, column, rgb], the top row first."""
+        return self.work.picture
+
+    def report(self) -> Report:
+        """Return phases, counts, and how much of the time the units worked."""
+        columns = self.columns
+        width, height = self.scene.size
+        drawing = columns["cycles_drawing"]
+        phases = [(text, columns[key], f"{columns[key] / max(1, self.cycles):.1%}") for key, text in PHASES.items()]
+        counts = [(name, value) for name, value in columns.items() if not name.startswith(("cp_", "cycles"))]
+        frames = self.config.clock_mhz * 1e6 / max(1, self.cycles)
+        parts: list[Part] = [
+            f"{self.scene.name}: {width}x{height}, {counted(len(self.scene.draws), 'draw')}; "
+            f"{self.cycles:,} cycles, of them {drawing:,} drawing",
+            f"{frames:,.1f} frames a second at {self.config.clock_mhz} MHz (formula: clock / cycles)",
+            "",
+            Table((Column("cycles of", fixed=True), Column("cycles", number), Column("share", verbatim)), phases),
+            "",
+            Table((Column("counts", fixed=True), Column("", number)), counts),
+        ]
+        return Report(results=parts, schema="pixelflow.attila-run/1", data=self._object())
+
+    def _object(self) -> dict[str, Json]:
+        return {
+            "scene": self.scene.name,
+            "size": list(self.scene.size),
+            **self.columns,
+            "statistics": dict(self.statistics),
+        }
+
+
+def run_scene(
+    scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
+) -> AttilaRun:
+    """Draw a scene and time it; raises InputError for programs with faults, MachineFault where the machine stops.
+
+    The first ``from_draw`` draws are drawn by function alone: they leave picture and depth, and caches are cold.
+    """
+    config = config or AttilaConfig()
+    work = draw(scene, Units(config.gpu.rops, config.gpu.shaders))
+    return AttilaRun(scene, work, time_work(work, config, bus=bus, from_draw=from_draw), config)
