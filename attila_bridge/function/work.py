@@ -14,6 +14,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.code.isa.registers import RegisterBank, register_id
+
 __all__ = [
     "NONE",
     "AttilaWork",
@@ -44,26 +46,11 @@ Words = NDArray[np.uint32]
 Offsets = NDArray[np.int64]
 
 
-class RegisterBank(IntEnum):
-    """Banks of registers that instructions name."""
-
-    INPUT = 0
-    OUTPUT = 1
-    TEMPORARY = 2
-    CONSTANT = 3
-    ADDRESS = 4
-
-
-def register_id(bank: RegisterBank, number: int) -> int:
-    """Return the number by which a register goes in `InstructionWork`: bank x 256 + number in the bank."""
-    return int(bank) << 8 | number
-
-
 class TriangleOutcome(IntEnum):
     """What became of an assembled triangle, in the order in which the boxes find out."""
 
     DEGENERATE = 0
-    """Names an index twice: dropped in assembly."""
+    """ProgramNames an index twice: dropped in assembly."""
     OUTSIDE = 1
     """All corners outside one plane of the frustum: rejected by the Clipper."""
     EMPTY = 2

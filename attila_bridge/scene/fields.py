@@ -9,12 +9,12 @@ from typing import NoReturn, TypeVar
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
-__all__ = ["Fields"]
+__all__ = ["SceneFields"]
 
 Choice = TypeVar("Choice", bound=Enum)
 
 
-class Fields:
+class SceneFields:
     """An object of a scene file: a mapping, the file, and the path to it (`draws[3].state`)."""
 
     def __init__(self, value: object, file: str, path: str) -> None:
@@ -51,11 +51,11 @@ class Fields:
             self.refuse(f"{self.at(key)} is missing")
         return self._values[key]
 
-    def child(self, key: str) -> Fields:
+    def child(self, key: str) -> SceneFields:
         """Return an object below."""
-        return Fields(self.value(key), self._file, self.at(key))
+        return SceneFields(self.value(key), self._file, self.at(key))
 
-    def children(self, key: str) -> Iterator[tuple[str, Fields]]:
+    def children(self, key: str) -> Iterator[tuple[str, SceneFields]]:
         """Yield names and objects of an object of objects."""
         below = self.child(key)
         for name in below.names:
@@ -66,10 +66,10 @@ class Fields:
         """The keys, in order."""
         return tuple(self._values)
 
-    def objects(self, key: str) -> list[Fields]:
+    def objects(self, key: str) -> list[SceneFields]:
         """Return the objects of a list."""
         return [
-            Fields(each, self._file, f"{self.at(key)}[{at}]")
+            SceneFields(each, self._file, f"{self.at(key)}[{at}]")
             for at, each in enumerate(self.items(key, None, "objects"))
         ]
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.scene.fields import Fields
+from attila_bridge.scene.fields import SceneFields
 from attila_bridge.scene.model import (
     ATTRIBUTES,
     MOST_TEXTURES,
+    AttilaScene,
     ClearValues,
     Compare,
     DepthState,
@@ -20,7 +21,6 @@ from attila_bridge.scene.model import (
     Factor,
     Filter,
     Primitive,
-    Scene,
     SceneBuffer,
     SceneDraw,
     SceneTexture,
@@ -42,7 +42,7 @@ _TYPES = {"float32": np.float32, "uint32": np.uint32, "uint16": np.uint16}
 _LARGEST_INDEX = {"uint32": 0xFFFFFFFF, "uint16": 0xFFFF}
 
 
-def load_scene(path: str | Path) -> Scene:
+def load_scene(path: str | Path) -> AttilaScene:
     """Return the scene of a file; raises InputError where it cannot be read or says what is not allowed."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def load_scene(path: str | Path) -> Scene:
     return read_scene(text, str(path))
 
 
-def read_scene(text: str, file: str = "<scene>") -> Scene:
+def read_scene(text: str, file: str = "<scene>") -> AttilaScene:
     """Return the scene of a JSON text; ``file`` is for messages. Raises InputError with the first fault."""
     try:
         body = json.loads(text)
@@ -60,7 +60,7 @@ def read_scene(text: str, file: str = "<scene>") -> Scene:
         line = getattr(error, "lineno", None)
         column = getattr(error, "colno", None)
         raise InputError(Fault(f"not JSON: {getattr(error, 'msg', error)}", Place(file, line, column))) from None
-    top = Fields(body, file, "")
+    top = SceneFields(body, file, "")
     top.one_of("format", [FORMAT])
     top.only(
         *("format", "name", "group", "about", "machine", "overrides", "runs", "size", "clear", "buffers", "textures"),
@@ -75,10 +75,10 @@ def read_scene(text: str, file: str = "<scene>") -> Scene:
     if not draws:
         top.refuse("draws is empty", "a scene draws something")
     name = top.text("name") if top.has("name") else Path(file).stem
-    return Scene(name, file, (width, height), _clear(top.child("clear")), buffers, textures, texts, draws)
+    return AttilaScene(name, file, (width, height), _clear(top.child("clear")), buffers, textures, texts, draws)
 
 
-def _clear(fields: Fields) -> ClearValues:
+def _clear(fields: SceneFields) -> ClearValues:
     fields.only("color", "depth", "stencil")
     color = fields.numbers("color", 4, -_LARGEST_FLOAT, _LARGEST_FLOAT) if fields.has("color") else None
     return ClearValues(
@@ -88,7 +88,7 @@ def _clear(fields: Fields) -> ClearValues:
     )
 
 
-def _buffer(name: str, fields: Fields) -> SceneBuffer:
+def _buffer(name: str, fields: SceneFields) -> SceneBuffer:
     fields.only("use", "type", "components", "data")
     use = fields.one_of("use", ["vertex", "index"])
     kind = fields.one_of("type", ["float32"] if use == "vertex" else ["uint32", "uint16"])
@@ -102,7 +102,7 @@ def _buffer(name: str, fields: Fields) -> SceneBuffer:
     return SceneBuffer(name, use, values.reshape(-1, components))
 
 
-def _numbers(fields: Fields, data: list[object], kind: str) -> NDArray[np.float32 | np.uint32 | np.uint16]:
+def _numbers(fields: SceneFields, data: list[object], kind: str) -> NDArray[np.float32 | np.uint32 | np.uint16]:
     allowed = (int, float) if kind == "float32" else (int,)
     for at, each in enumerate(data):
         if isinstance(each, bool) or not isinstance(each, allowed):
@@ -122,7 +122,7 @@ def _numbers(fields: Fields, data: list[object], kind: str) -> NDArray[np.float3
     return wide.astype(_TYPES[kind])
 
 
-def _texture(name: str, fields: Fields) -> SceneTexture:
+def _texture(name: str, fields: SceneFields) -> SceneTexture:
     fields.only("size", "format", "pattern", "seed", "levels", "min", "mag", "wrap", "anisotropy")
     fields.one_of("format", ["rgba8"])
     width, height = fields.wholes("size", 2, 1, _LARGEST_TEXTURE)
@@ -147,7 +147,7 @@ def _texture(name: str, fields: Fields) -> SceneTexture:
 
 
 def _draw(
-    fields: Fields, buffers: dict[str, SceneBuffer], textures: dict[str, SceneTexture], programs: dict[str, str]
+    fields: SceneFields, buffers: dict[str, SceneBuffer], textures: dict[str, SceneTexture], programs: dict[str, str]
 ) -> SceneDraw:
     fields.only(
         *("primitive", "count", "attributes", "indices", "vertex_program", "fragment_program", "textures", "state")
@@ -187,13 +187,13 @@ def _draw(
     )
 
 
-def _units(fields: Fields, textures: dict[str, SceneTexture]) -> dict[int, str]:
+def _units(fields: SceneFields, textures: dict[str, SceneTexture]) -> dict[int, str]:
     units = [str(unit) for unit in range(MOST_TEXTURES)]
     fields.only(*units)
     return {int(unit): _named(fields, unit, textures, "texture") for unit in units if fields.has(unit)}
 
 
-def _named(fields: Fields, key: str, known: Mapping[str, object], what: str) -> str:
+def _named(fields: SceneFields, key: str, known: Mapping[str, object], what: str) -> str:
     name = fields.text(key)
     if name not in known:
         near = nearest(name, known)
@@ -202,7 +202,7 @@ def _named(fields: Fields, key: str, known: Mapping[str, object], what: str) -> 
     return name
 
 
-def _state(fields: Fields) -> DrawState:
+def _state(fields: SceneFields) -> DrawState:
     fields.only("depth", "stencil", "blend", "cull", "scissor", "color_mask")
     depth = stencil = blend = scissor = None
     if fields.has("depth"):

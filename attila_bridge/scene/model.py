@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __all__ = [
     "ATTRIBUTES",
     "MOST_TEXTURES",
+    "AttilaScene",
     "ClearValues",
     "Compare",
     "DepthState",
@@ -18,7 +19,6 @@ __all__ = [
     "Factor",
     "Filter",
     "Primitive",
-    "Scene",
     "SceneBuffer",
     "SceneDraw",
     "SceneTexture",
@@ -202,7 +202,7 @@ class ClearValues:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class AttilaScene:
     """A scene of one frame."""
 
     name: str
