@@ -48,6 +48,7 @@ def plans(work: AttilaWork, config: AttilaConfig) -> tuple[DrawPlan, ...]:
 def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures: int) -> DrawPlan:
     state, quads = draw.state, draw.quads
     steps = len(quads.triangle)
+    early = not draw.fragment_program.writes_depth
     tests = state.depth_test or state.stencil_test
     covered, tested, killed = quads.covered, quads.tested, quads.killed
     kept = tested & ~killed & 15
@@ -64,7 +65,7 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
         batches=_batches(draw),
         vertex_program=_program(draw.vertex_program, config),
         fragment_program=_program(draw.fragment_program, config),
-        early=state.early_z,
+        early=early,
         hierarchical=state.hz and config.hz.enabled and not draw.fragment_program.writes_depth,
         culls_equal=state.depth_func == "less",
         tests=tests,
@@ -83,8 +84,8 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
         nearest=quads.nearest.tolist(),
         covered=covered.tobytes(),
         tested=tested.tobytes(),
-        to_depth=(covered if state.early_z else covered & ~killed & 15).tobytes(),
-        to_shader=(tested if state.early_z else covered).tobytes(),
+        to_depth=(covered if early else covered & ~killed & 15).tobytes(),
+        to_shader=(tested if early else covered).tobytes(),
         to_color=kept.tobytes(),
         depth_written=quads.depth_written.tobytes(),
         depth_words=quads.depth_words.reshape(-1).tolist(),
