@@ -15,6 +15,7 @@ from attila_bridge.time.raster.interpolator import Interpolator, InterpolatorSpe
 from attila_bridge.time.raster.setup import SetupSpec, TriangleSetup
 from attila_bridge.time.raster.traversal import TraversalSpec, TriangleTraversal
 from attila_bridge.time.rops.cache import RopCacheSpec
+from attila_bridge.time.rops.compression import COLOR_LEVELS, DEPTH_LEVELS
 from attila_bridge.time.rops.unit import ColorUnit, DepthUnit, RopSpec
 from attila_bridge.time.shading.fifo import FifoSpec, FragmentFifo
 from attila_bridge.time.shading.shader import Shader, ShaderSpec
@@ -139,7 +140,13 @@ class Boxes:
         config, width = self.config.depth, self.config.memory.depth_bus
         client = self._client(f"SU{rop}::ZStencilTest", "ZStencilTest", width)
         cache = RopCacheSpec(
-            config, client, width, frame.depth_address, 1 + config.extra_read_port, 1 + config.extra_write_port
+            config,
+            client,
+            width,
+            frame.depth_address,
+            1 + config.extra_read_port,
+            1 + config.extra_write_port,
+            DEPTH_LEVELS,
         )
         spec = RopSpec(
             config, cache, rop, self.config.gpu.rops, frame.draws, frame.blocks, frame.clear_depth, self.config.hz.enabled
@@ -150,7 +157,13 @@ class Boxes:
         config, width = self.config.color, self.config.memory.color_bus
         client = self._client(f"SU{rop}::ColorWrite", "ColorWrite", width)
         cache = RopCacheSpec(
-            config, client, width, frame.color_address, 1 + config.extra_read_port, 1 + config.extra_write_port
+            config,
+            client,
+            width,
+            frame.color_address,
+            1 + config.extra_read_port,
+            1 + config.extra_write_port,
+            COLOR_LEVELS,
         )
         spec = RopSpec(config, cache, rop, self.config.gpu.rops, frame.draws, frame.blocks, frame.clear_color)
         return ColorUnit(f"SU{rop}::ColorWrite", spec, self._counts(f"CW-SU{rop}"))

@@ -42,7 +42,6 @@ class DisplayState:
     """Blocks on their way: block, bytes, bytes asked for, bytes received."""
     asked: int = 0
     decompressing: int = 0
-    bus_until: int = 0
     tickets: dict[int, list[int]] = field(default_factory=dict)
     ticket: int = 0
     cycle: int = -1
@@ -82,7 +81,6 @@ class Display(Box[DisplaySpec, DisplayState]):
         if wires["memory_data"].ready(cycle):
             _, _, size, _, ticket = wires["memory_data"].take(cycle)
             s.tickets.pop(ticket)[3] += size
-            s.bus_until = cycle + -(-size // self.spec.width)
         s.awake = s.start >= 0
         if 0 <= s.start <= cycle:
             self._dump(cycle)
@@ -100,7 +98,7 @@ class Display(Box[DisplaySpec, DisplayState]):
         assert isinstance(state, Level)
         if s.asked < len(s.held):
             held = s.held[s.asked]
-            if held[1] > held[2] and state.value(cycle) != NOTHING and cycle >= s.bus_until:
+            if held[1] > held[2] and state.value(cycle) != NOTHING:
                 size = min(TRANSACTION_BYTES, held[1] - held[2])
                 address = self.spec.address + held[0] * config.block + held[2]
                 self.wires["memory_request"].send(cycle, (False, address, size, self.spec.client, s.ticket))

@@ -92,7 +92,7 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         each = range(len(clients))
         state = ControllerState(
             counts,
-            [_Channel(config.open_pages) for _ in range(config.channels)],
+            [_Channel(max(2, config.open_pages)) for _ in range(config.channels)],
             [0 for _ in each],
             [False for _ in each],
             [-1 for _ in each],
@@ -304,7 +304,8 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
             if since < config.transaction_cycles + turn:
                 counts[f"{name}{number:02}"] += 1
                 return
-        bank = address >> self._bank_shift & config.open_pages - 1
+        # One open page is two, one of even and one of odd pages: measured statistics count the openings so.
+        bank = address >> self._bank_shift & max(2, config.open_pages) - 1
         page = address >> self._page_shift
         if channel.pages[bank] != page:
             if since < config.page_open:

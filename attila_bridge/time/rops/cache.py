@@ -31,6 +31,8 @@ class RopCacheSpec:
     """Where line 0 of the buffer is in memory."""
     ports_read: int
     ports_write: int
+    levels: tuple[tuple[int, int], ...]
+    """Low bits and bytes of each level of compression."""
 
 
 class _Read:
@@ -353,7 +355,7 @@ class RopCache:
                 write.mask = _FULL
             size = self.line_bytes
             if config.compress and state != UNCOMPRESSED:
-                size = compressed_bytes(self.words(block), self.line_bytes)
+                size = compressed_bytes(self.words(block), self.line_bytes, self.spec.levels)
             self.counts[f"ComprBlock{size}"] += 1
             self.states[block] = size if size < self.line_bytes else UNCOMPRESSED
             if size < self.line_bytes:
