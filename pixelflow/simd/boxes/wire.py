@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, cast
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Item", "Sent", "Wire", "WireError"]
+__all__ = ["Item", "Level", "Record", "Sent", "Wire", "WireError"]
 
 Item: TypeAlias = Any
 """What a wire carries: whatever the boxes at its ends agree on."""
@@ -35,6 +35,10 @@ class Sent:
     item: Item
 
 
+Record: TypeAlias = tuple[int, int, int, Item]
+"""A transfer as wires keep it: first cycle in which it can be read, cycle in which it was sent, amount, item."""
+
+
 class WireState(TypedDict):
     """What a wire holds, as it is saved."""
 
@@ -42,6 +46,13 @@ class WireState(TypedDict):
     last: tuple[Sent, ...]
     busy: tuple[Cycle, Cycle]
     used: int
+
+
+class LevelState(WireState):
+    """What a level holds, as it is saved."""
+
+    value: Item
+    driven: Item
 
 
 class Wire:
@@ -61,10 +72,11 @@ class Wire:
         self.latency = latency
         self.bandwidth = bandwidth
         self.unit = unit
-        self.fresh: list[Sent] = []
-        """What was sent since the clock last looked."""
-        self._items: deque[Sent] = deque()
-        self._last: tuple[Sent, ...] = ()
+        self.fresh: list[tuple[Wire, Record]] = []
+        """What was sent since the clock last looked; wires on one clock share the list."""
+        self._items: deque[Record] = deque()
+        # What was sent last: the items of cycle `_busy_from`, for messages.
+        self._last: list[Record] = []
         # Sends that used cycle `_busy_from`; a bulk transfer is alone and goes on to `_busy_to`.
         self._busy_from = self._busy_to = Cycle(-1)
         self._used = 0
@@ -76,24 +88,40 @@ class Wire:
         """The first cycle in which nothing has been sent yet."""
         return Cycle(self._busy_to + 1)
 
-    def send(self, cycle: Cycle, item: Item, amount: int = 1) -> Cycle:
+    def send(self, cycle: Cycle, item: Item, amount: int = 1, latency: int | None = None) -> Cycle:
         """Send an item that fits what is left of ``cycle``; returns the cycle in which it can first be read.
 
+        ``latency`` is that of this item where it is less than the wire's. Items are read in the order of their arrival.
         Raises WireError where the sends of one cycle exceed the bandwidth.
         """
-        self._check(cycle, item, amount)
-        used = amount + (self._used if cycle == self._busy_from else 0)
-        if used > self.bandwidth:
-            before = self._last if cycle == self._busy_from else ()
-            named = "; ".join(str(each) for each in (*(sent.item for sent in before), item))
-            raise WireError(
-                f"cycle {cycle}, wire {self.name}: {used} {self.unit} in one cycle, bandwidth {self.bandwidth}: {named}"
-            )
-        transfer = Sent(self.name, cycle, Cycle(cycle + self.latency), amount, item)
-        self._last = (*self._last, transfer) if cycle == self._busy_from else (transfer,)
+        if cycle > self._busy_to and 0 < amount <= self.bandwidth:
+            used = amount
+            self._last = []
+        else:
+            self._check(cycle, item, amount)
+            if cycle == self._busy_from:
+                used = amount + self._used
+            else:
+                used = amount
+                self._last = []
+            if used > self.bandwidth:
+                named = "; ".join(str(each) for each in (*(sent[3] for sent in self._last), item))
+                raise WireError(
+                    f"cycle {cycle}, wire {self.name}: {used} {self.unit} in one cycle, "
+                    f"bandwidth {self.bandwidth}: {named}"
+                )
         self._busy_from = self._busy_to = cycle
         self._used = used
-        return self._put(transfer)
+        if latency is None:
+            record = (cycle + self.latency, cycle, amount, item)
+        elif 1 <= latency <= self.latency:
+            record = (cycle + latency, cycle, amount, item)
+        else:
+            raise WireError(
+                f"cycle {cycle}, wire {self.name}: latency {latency} of an item, the wire's is 1 to {self.latency}: {item}"
+            )
+        self._last.append(record)
+        return self._put(record)
 
     def send_bulk(self, cycle: Cycle, item: Item, amount: int) -> Cycle:
         """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles from ``cycle`` on.
@@ -105,12 +133,12 @@ class Wire:
         if cycle == self._busy_from:
             raise self._overlap(cycle, item)
         last = Cycle(cycle + -(-amount // self.bandwidth) - 1)
-        transfer = Sent(self.name, cycle, Cycle(last + self.latency), amount, item)
-        self._last = (transfer,)
+        record = (last + self.latency, cycle, amount, item)
+        self._last = [record]
         self._busy_from, self._busy_to = cycle, last
         # A bulk transfer leaves nothing of its cycles, even where its last bytes would.
         self._used = self.bandwidth
-        return self._put(transfer)
+        return self._put(record)
 
     def _check(self, cycle: Cycle, item: Item, amount: int) -> None:
         if amount < 1:
@@ -118,31 +146,38 @@ class Wire:
         if cycle < self._busy_from:
             raise WireError(
                 f"cycle {cycle}, wire {self.name}: sent after something was sent in cycle {self._busy_from}: "
-                f"{self._last[-1].item}; {item}"
+                f"{self._last[-1][3]}; {item}"
             )
         if self._busy_from < cycle <= self._busy_to:
             raise self._overlap(cycle, item)
 
     def _overlap(self, cycle: Cycle, item: Item) -> WireError:
         until = f"busy from cycle {self._busy_from} to {self._busy_to}"
-        return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1].item}; {item})")
+        return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1][3]}; {item})")
 
-    def _put(self, transfer: Sent) -> Cycle:
-        self._items.append(transfer)
-        self.fresh.append(transfer)
-        return transfer.arrives
+    def _put(self, record: Record) -> Cycle:
+        items = self._items
+        if items and items[-1][0] > record[0]:
+            place = len(items)
+            while place and items[place - 1][0] > record[0]:
+                place -= 1
+            items.insert(place, record)
+        else:
+            items.append(record)
+        self.fresh.append((self, record))
+        return Cycle(record[0])
 
     # --- the reader's end ----------------------------------------------------------------------------------------
 
     def ready(self, cycle: Cycle) -> bool:
         """Whether an item has arrived by ``cycle`` and is still unread."""
-        return bool(self._items) and self._items[0].arrives <= cycle
+        return bool(self._items) and self._items[0][0] <= cycle
 
     def peek(self, cycle: Cycle) -> Item:
         """Return the oldest unread item without reading it; raises WireError where none has arrived."""
         if not self.ready(cycle):
             raise WireError(f"cycle {cycle}, wire {self.name}: nothing has arrived to be read")
-        return self._items[0].item
+        return self._items[0][3]
 
     def take(self, cycle: Cycle) -> Item:
         """Read the oldest unread item; raises WireError where none has arrived."""
@@ -152,31 +187,81 @@ class Wire:
 
     def take_all(self, cycle: Cycle) -> list[Item]:
         """Read every item that has arrived by ``cycle``, oldest first."""
-        taken = []
-        while self.ready(cycle):
-            taken.append(self._items.popleft().item)
+        items = self._items
+        taken: list[Item] = []
+        while items and items[0][0] <= cycle:
+            taken.append(items.popleft()[3])
         return taken
 
     @property
     def unread(self) -> tuple[Sent, ...]:
         """Everything sent and not yet read, arrived or still on its way."""
-        return tuple(self._items)
+        return tuple(self.sent(record) for record in self._items)
+
+    @property
+    def lost(self) -> tuple[Sent, ...]:
+        """What has not been read when a run is over, although somebody should have."""
+        return self.unread
+
+    def sent(self, record: Record) -> Sent:
+        """Return a transfer of this wire with its fields named."""
+        arrives, sent, amount, item = record
+        return Sent(self.name, Cycle(sent), Cycle(arrives), amount, item)
 
     # --- state ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> WireState:
         """Return the wire's state; :meth:`restore` takes it back."""
         return {
-            "items": tuple(self._items),
-            "last": self._last,
+            "items": self.unread,
+            "last": tuple(self.sent(record) for record in self._last),
             "busy": (self._busy_from, self._busy_to),
             "used": self._used,
         }
 
     def restore(self, snapshot: WireState) -> None:
         """Put the wire into the state of a snapshot."""
-        self._items = deque(snapshot["items"])
-        self._last = tuple(snapshot["last"])
+        self._items = deque((each.arrives, each.sent, each.amount, each.item) for each in snapshot["items"])
+        self._last = [(each.arrives, each.sent, each.amount, each.item) for each in snapshot["last"]]
         self._busy_from, self._busy_to = snapshot["busy"]
         self._used = snapshot["used"]
         self.fresh.clear()
+
+
+class Level(Wire):
+    """A wire that always carries a value (ready or busy): sent when it changes, read as the last value that arrived.
+
+    A change wakes the reader like any item; nothing is lost when nobody reads it.
+    """
+
+    def __init__(self, name: str, value: Item, *, latency: int = 1) -> None:
+        super().__init__(name, latency=latency, unit="changes")
+        self._value = self._driven = value
+
+    def drive(self, cycle: Cycle, value: Item) -> None:
+        """Let the wire carry ``value`` from ``cycle`` on; nothing is sent where it carries that already."""
+        if value != self._driven:
+            self._driven = value
+            self.send(cycle, value)
+
+    def value(self, cycle: Cycle) -> Item:
+        """Return the value as it is seen in ``cycle``."""
+        items = self._items
+        while items and items[0][0] <= cycle:
+            self._value = items.popleft()[3]
+        return self._value
+
+    @property
+    def lost(self) -> tuple[Sent, ...]:
+        """Nothing: a value that nobody reads is only not needed."""
+        return ()
+
+    def snapshot(self) -> LevelState:
+        """Return the state of the level; :meth:`restore` takes it back."""
+        return {**super().snapshot(), "value": self._value, "driven": self._driven}
+
+    def restore(self, snapshot: WireState) -> None:
+        """Put the level into the state of a snapshot."""
+        super().restore(snapshot)
+        state = cast(LevelState, snapshot)
+        self._value, self._driven = state["value"], state["driven"]

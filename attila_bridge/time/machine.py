@@ -1,0 +1,117 @@
+"""Machine: a frame's work goes through the boxes; a run tells its cycles, its statistics and its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from attila_bridge.function.work import AttilaWork
+from attila_bridge.statistics import Counts
+from attila_bridge.time.boxes import Boxes, Frame
+from attila_bridge.time.command.processor import Step
+from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.netlist import netlist
+from attila_bridge.time.plan import DrawPlan
+from attila_bridge.time.prepare import plans
+from pixelflow.simd.boxes import Clock, Sent
+from pixelflow.simd.observe import Bus, Carried
+
+__all__ = ["Run", "Simulation", "run"]
+
+_TRANSACTION = 64
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a frame took."""
+
+    phases: Mapping[str, int]
+    """Cycles of the command processor's states: Ready, Draw, EndGeometry, EndFragment, Clear, MemoryWrite, ..."""
+    rendered: int
+    """Cycle in which the swap began."""
+    counts: Mapping[str, Mapping[str, int]]
+    """By box, then by name."""
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the whole frame."""
+        return sum(self.phases.values()) + 1
+
+    @property
+    def drawing(self) -> int:
+        """Cycles of the draws alone."""
+        return self.phases["Draw"] + self.phases["EndGeometry"] + self.phases["EndFragment"]
+
+
+class Simulation:
+    """A frame on a machine, which can be stopped, saved and continued."""
+
+    def __init__(
+        self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
+    ) -> None:
+        draws = plans(work, config)
+        self.boxes = Boxes(config, _frame(work, config, draws))
+        net = netlist(self.boxes)
+        watchers = ()
+        if bus is not None and bus.wants(Carried):
+            units = {wire.name: wire.unit for wire in net.wires}
+
+            def carried(sent: Sent) -> None:
+                bus.emit(Carried, sent.sent, sent.wire, sent.arrives, sent.amount, units[sent.wire])
+
+            watchers = (carried,)
+        self.clock = Clock(net, watchers=watchers, shuffle_seed=shuffle)
+
+    def finish(self, max_cycles: int | None = None) -> Run:
+        """Run to the end of the frame."""
+        self.clock.run(max_cycles)
+        processor = self.boxes.processor.state
+        return Run(dict(processor.phases), processor.rendered, self.boxes.counts)
+
+
+def run(work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None) -> Run:
+    """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
+    return Simulation(work, config, bus=bus).finish(max_cycles)
+
+
+def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> Frame:
+    return Frame(
+        draws=draws,
+        steps=_steps(work, config, draws),
+        blocks=work.blocks,
+        color_address=work.color_address,
+        depth_address=work.depth_address,
+        clear_color=work.clear.color or 0,
+        clear_depth=work.clear.depth_word,
+        program_address=0,
+    )
+
+
+def _upload_cycles(size: int, width: int) -> int:
+    """Return the cycles in which bytes go over the command processor's bus, 64 at a time."""
+    whole, rest = divmod(size, _TRANSACTION)
+    return whole * -(-_TRANSACTION // width) + -(-rest // width)
+
+
+def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> tuple[Step, ...]:
+    """Return what the command processor does, in order."""
+    command, width = config.command, config.memory.command_bus
+    steps: list[Step] = []
+    for draw in draws:
+        ready = draw.first_textures * command.texture_cycles + (command.index_cycles if draw.index_bytes else 0)
+        if not draw.number:
+            ready += command.ready_cycles
+            steps.append(("ready", ready))
+        uploads = [upload.size for upload in work.uploads if upload.draw == draw.number]
+        programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]
+        cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))
+        if cycles:
+            steps.append(("write", cycles))
+        steps += [("read", size) for size in programs]
+        if not draw.number:
+            if work.clear.color is not None:
+                steps.append(("clear", 0))
+            if work.clear.depth is not None or work.clear.stencil is not None:
+                steps.append(("clear", 1))
+        steps.append(("draw", draw.number))
+    return (*steps, ("swap", 0))

@@ -1,0 +1,51 @@
+"""Interpolator: quads come back after the cycles that their attributes take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attila_bridge.time.config.pixels import FifoConfig
+from attila_bridge.time.plan import DrawPlan
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+__all__ = ["Interpolator", "InterpolatorSpec"]
+
+
+@dataclass(frozen=True)
+class InterpolatorSpec:
+    """What the interpolator is given."""
+
+    config: FifoConfig
+    draws: tuple[DrawPlan, ...]
+
+
+@dataclass
+class InterpolatorState:
+    """What the interpolator holds."""
+
+    counts: dict[str, int]
+
+
+class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
+    """A pipeline: items are (draw, ROP, quads)."""
+
+    inputs = ("quads", "interpolated")
+    outputs = ("interpolation", "output")
+
+    def __init__(self, name: str, spec: InterpolatorSpec, counts: dict[str, int]) -> None:
+        super().__init__(name, spec, InterpolatorState(counts))
+
+    def next_event(self) -> Cycle | None:
+        """None: it moves only what arrives."""
+        return None
+
+    def tick(self, cycle: Cycle) -> None:
+        """Begin what has come, hand back what is done."""
+        wires, config = self.wires, self.spec.config
+        for item in wires["quads"].take_all(cycle):
+            attributes = self.spec.draws[item[0]].fragment_inputs
+            latency = config.interpolation_latency + -(-attributes // config.interpolators)
+            wires["interpolation"].send(cycle, item, 4 * len(item[2]), latency=min(latency, 8))
+        for item in wires["interpolated"].take_all(cycle):
+            wires["output"].send(cycle, item, 4 * len(item[2]))
