@@ -110,6 +110,8 @@ class _Drawer:
         setup = set_up(positions[left], *scene.size, what.state.scissor)
         outcome[left[setup.back & what.state.cull]] = TriangleOutcome.CULLED
         outcome[left[setup.empty]] = TriangleOutcome.EMPTY
+        areas = np.zeros(len(corners))
+        areas[left] = setup.area
         kept = np.flatnonzero(outcome[left] == TriangleOutcome.DRAWN)
         setup = setup.only(kept)
         drawn = left[kept].astype(np.int32)
@@ -131,6 +133,7 @@ class _Drawer:
             block=line_of(steps.x, steps.y, width).astype(np.int32),
             rop=rop_of(steps.x, steps.y, self.units.rops).astype(np.uint8),
             shader=shader_of(steps.x, steps.y, self.units.shaders).astype(np.uint8),
+            inside=stage.inside,
             covered=stage.covered,
             nearest=stage.nearest,
             tested=stage.tested,
@@ -146,7 +149,7 @@ class _Drawer:
             vertex_program=program_work(vertex, loaded_before=what.vertex_program in known),
             fragment_program=fragment_work,
             vertices=vertices,
-            triangles=TriangleWork(corners, outcome, boxes),
+            triangles=TriangleWork(corners, outcome, boxes, areas),
             batches=batches,
             quads=quads,
             textures=stage.textures,

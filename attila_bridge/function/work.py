@@ -195,6 +195,9 @@ class TriangleWork:
     box: Shorts
     """[n, 4] bounding boxes of drawn ones in pixels: least x, least y, greatest x, greatest y, inclusive; else 0."""
 
+    area: NDArray[np.float64]
+    """[n] area on the screen in pixels, negative for those that face away; 0 of those that did not come to setup."""
+
     @property
     def drawn(self) -> Integers:
         """Which triangles go to traversal, in order."""
@@ -241,6 +244,8 @@ class QuadWork:
     """[steps] the ROP that it belongs to."""
     shader: Bytes
     """[steps] the shader that it belongs to."""
+    inside: Bytes
+    """[quads] fragments within triangle and depth range, wherever on the screen."""
     covered: Bytes
     """[quads] fragments within triangle, scissor, viewport and depth range."""
     nearest: Words

@@ -12,9 +12,9 @@ from attila_bridge.code.isa.registers import COMPONENTS, GROUP_LANES, RegisterBa
 from attila_bridge.function.fragment.blending import write_colors
 from attila_bridge.function.fragment.ranks import in_turn
 from attila_bridge.function.fragment.tests import has_tests, run_tests
-from attila_bridge.function.geometry.coverage import DEPTH_MOST, QUADS, Cover, Steps, cover
+from attila_bridge.function.geometry.coverage import DEPTH_MOST, QUADS, Steps, cover
 from attila_bridge.function.geometry.setup import Setup
-from attila_bridge.function.programs import DEPTH_OUTPUT, registers_of
+from attila_bridge.function.programs import DEPTH_OUTPUT, registers_of, writes_depth
 from attila_bridge.function.shading import shade_quads
 from attila_bridge.function.texture import UnitSampler
 from attila_bridge.function.work import TextureWork
@@ -82,7 +82,7 @@ class FragmentStage:
         self._corners = {
             number: outputs[number][corners].astype(np.float64) for number in self._inputs if number != DEPTH_OUTPUT
         }
-        self._late = has_tests(state) and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT)
+        self._late = has_tests(state) and writes_depth(program)
         x, y, width, height = state.scissor or (0, 0, frame.width, frame.height)
         self._window = (x, y, min(width, frame.width - x), min(height, frame.height - y))
         self._sampler = sampler
@@ -91,8 +91,8 @@ class FragmentStage:
     def run(self, steps: Steps) -> None:
         """Carry out all steps."""
         quads = QUADS * len(steps.x)
-        self.covered, self.tested, self.killed = (np.zeros(quads, np.uint8) for _ in range(3))
-        self.written, self.depth_written = (np.zeros(quads, np.uint8) for _ in range(2))
+        self.inside, self.covered, self.tested = (np.zeros(quads, np.uint8) for _ in range(3))
+        self.killed, self.written, self.depth_written = (np.zeros(quads, np.uint8) for _ in range(3))
         self.nearest = np.full(quads, DEPTH_MOST, np.uint32)
         tests, colors = has_tests(self._state), any(self._state.color_mask)
         # What nobody writes costs no memory: pages of zeros are shared.
@@ -124,17 +124,18 @@ class FragmentStage:
         self, first: int, triangle: NDArray[np.int32], x: Places, y: Places, tests: bool, colors: bool
     ) -> None:
         found = cover(self._setup, triangle, x, y, self._window)
-        chosen = np.flatnonzero(found.inside.any(axis=1))
+        self.inside[first : first + len(found.inside)] = found.inside @ _BITS
+        chosen = np.flatnonzero(found.covered.any(axis=1))
         if not len(chosen):
             return
-        found = Cover(found.inside[chosen], found.depth[chosen], found.weights[chosen])
+        found = found.only(chosen)
         step, quad = chosen // QUADS, chosen % QUADS
         here = first + chosen
         qx, qy = x[step] + 2 * (quad % 4), y[step] + 2 * (quad // 4)
         place = self._frame.place(qx, qy)
-        self.covered[here] = found.inside @ _BITS
-        self.nearest[here] = np.where(found.inside, found.depth, np.uint32(DEPTH_MOST)).min(axis=1)
-        live, depth = found.inside, found.depth
+        self.covered[here] = found.covered @ _BITS
+        self.nearest[here] = np.where(found.covered, found.depth, np.uint32(DEPTH_MOST)).min(axis=1)
+        live, depth = found.covered, found.depth
         if tests and not self._late:
             live = self._test(here, place, live, depth)
         else:
