@@ -86,7 +86,7 @@ class _Drawer:
         fragment = self._program(what.fragment_program, ShaderStage.FRAGMENT)
         vertices = self._vertices(number, what, vertex)
         for name in what.textures.values():
-            self._upload(name, texture_bytes(scene.textures[name]), number)
+            self._texture(name, number)
         indices = vertices.indices
         distinct, which = np.unique(indices, return_inverse=True)
         shaded = shade_vertices(
@@ -121,7 +121,7 @@ class _Drawer:
         steps = steps_of(batches)
         fragment_work = program_work(fragment, loaded_before=what.fragment_program in known)
         state = self._state(number, what, fragment_work.writes_depth)
-        sampler = UnitSampler({unit: self._texture(name) for unit, name in what.textures.items()})
+        sampler = UnitSampler({unit: self._textures[name] for unit, name in what.textures.items()})
         stage = FragmentStage(self.frame, what.state, fragment, setup, outputs, vertex_of[drawn], sampler)
         stage.run(steps)
         width = scene.size[0]
@@ -208,10 +208,13 @@ class _Drawer:
             self.uploads.append(UploadWork(name, self._addresses[name], size, number))
         return self._addresses[name]
 
-    def _texture(self, name: str) -> TextureImage:
-        if name not in self._textures:
-            self._textures[name] = TextureImage(self.scene.textures[name], self._addresses[name])
-        return self._textures[name]
+    def _texture(self, name: str, number: int) -> None:
+        if name in self._textures:
+            return
+        texture = self.scene.textures[name]
+        image = self._textures[name] = TextureImage(texture, self.memory.place(texture_bytes(texture)))
+        for level, values in enumerate(texture.levels):
+            self.uploads.append(UploadWork(name, image.level_address(level), values.nbytes, number))
 
     def _refuse(self, message: str) -> None:
         raise InputError(Fault(message, Place(self.scene.file)))

@@ -105,12 +105,15 @@ class ProgramWork:
 
 @dataclass(frozen=True, slots=True)
 class UploadWork:
-    """Bytes that the command processor writes to memory before the draw that uses them first."""
+    """Bytes that the command processor writes to memory before the draw that uses them first.
+
+    A texture is one for each of its levels, under one name.
+    """
 
     name: str
     address: int
     size: int
-    """Bytes."""
+    """Bytes that are written, without what is left free up to the next page."""
     draw: int
     """The draw that uses it first."""
 
