@@ -35,6 +35,8 @@ from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["draw"]
 
+POSITION = 0
+"""The output register of a vertex program that holds the position."""
 _HZ = (Compare.LESS, Compare.LEQUAL, Compare.EQUAL)
 _AGAINST_HZ = (Compare.ALWAYS, Compare.GREATER, Compare.GEQUAL, Compare.NOTEQUAL)
 Integers = NDArray[np.int32]
@@ -97,13 +99,11 @@ class _Drawer:
             },
             len(distinct),
         )
-        outputs = shaded.outputs
-        with np.errstate(all="ignore"):
-            outputs[1] = np.clip(outputs[1], np.float32(0), np.float32(1))
+        shaded = shaded.with_colors_clamped()
         corners = assembled(what.primitive, what.count)
         vertex_of = which[corners]
         outcome = np.full(len(corners), TriangleOutcome.DRAWN, np.uint8)
-        positions = outputs[0][vertex_of]
+        positions = shaded.output(POSITION)[vertex_of]
         outcome[is_outside(positions)] = TriangleOutcome.OUTSIDE
         outcome[names_twice(corners, indices)] = TriangleOutcome.DEGENERATE
         left = np.flatnonzero(outcome == TriangleOutcome.DRAWN)
@@ -122,7 +122,7 @@ class _Drawer:
         fragment_work = program_work(fragment, loaded_before=what.fragment_program in known)
         state = self._state(number, what, fragment_work.writes_depth)
         sampler = UnitSampler({unit: self._textures[name] for unit, name in what.textures.items()})
-        stage = FragmentStage(self.frame, what.state, fragment, setup, outputs, vertex_of[drawn], sampler)
+        stage = FragmentStage(self.frame, what.state, fragment, setup, shaded, vertex_of[drawn], sampler)
         stage.run(steps)
         width = scene.size[0]
         quads = QuadWork(

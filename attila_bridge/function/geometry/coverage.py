@@ -49,11 +49,11 @@ class Cover:
     depth: NDArray[np.uint32]
     """[quads, 4] 24 bits; anything where a fragment is not covered."""
     weights: NDArray[np.float64]
-    """[quads, 3, 4] values of the three edges."""
+    """[3, 4, quads] values of the three edges at each fragment."""
 
     def only(self, kept: Integers) -> Cover:
         """Return the coverage of some of the quads."""
-        return Cover(self.inside[kept], self.covered[kept], self.depth[kept], self.weights[kept])
+        return Cover(self.inside[kept], self.covered[kept], self.depth[kept], self.weights[:, :, kept])
 
 
 def steps_of(batches: tuple[BatchWork, ...]) -> Steps:
@@ -95,13 +95,13 @@ def cover(
     seen = (px >= left) & (px < left + width) & (py >= low) & (py < low + height)
     inside = np.ones(px.shape, np.bool_)
     edges = setup.edges[triangle]
-    weights = np.empty((len(triangle), 3, px.shape[1]))
+    weights = np.empty((3, *px.shape))
     for at in range(3):
         a, b, c = (edges[:, at, which, None] for which in range(3))
         value = a * px + b * py + c
         owned = (a > 0) | ((a == 0) & (b >= 0))
         inside &= (value > _TINY) | ((np.abs(value) < _TINY) & owned)
-        weights[:, at] = value
+        weights[at] = value
     a, b, c = (setup.depth[triangle, which, None] for which in range(3))
     z = a * px + b * py + c
     inside &= np.abs(z) <= 1 + _TINY
@@ -112,5 +112,5 @@ def cover(
         inside.reshape(-1, 4),
         (inside & seen).reshape(-1, 4),
         depth.reshape(-1, 4),
-        weights.reshape(-1, 3, QUADS, 4).transpose(0, 2, 1, 3).reshape(-1, 3, 4),
+        weights.reshape(3, -1, 4).transpose(0, 2, 1),
     )
