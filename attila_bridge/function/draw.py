@@ -35,6 +35,8 @@ from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["draw"]
 
+POSITION = 0
+"""The output register of a vertex program that holds the position."""
 _HZ = (Compare.LESS, Compare.LEQUAL, Compare.EQUAL)
 _AGAINST_HZ = (Compare.ALWAYS, Compare.GREATER, Compare.GEQUAL, Compare.NOTEQUAL)
 Integers = NDArray[np.int32]
@@ -86,7 +88,7 @@ class _Drawer:
         fragment = self._program(what.fragment_program, ShaderStage.FRAGMENT)
         vertices = self._vertices(number, what, vertex)
         for name in what.textures.values():
-            self._upload(name, texture_bytes(scene.textures[name]), number)
+            self._texture(name, number)
         indices = vertices.indices
         distinct, which = np.unique(indices, return_inverse=True)
         shaded = shade_vertices(
@@ -97,19 +99,19 @@ class _Drawer:
             },
             len(distinct),
         )
-        outputs = shaded.outputs
-        with np.errstate(all="ignore"):
-            outputs[1] = np.clip(outputs[1], np.float32(0), np.float32(1))
+        shaded = shaded.with_colors_clamped()
         corners = assembled(what.primitive, what.count)
         vertex_of = which[corners]
         outcome = np.full(len(corners), TriangleOutcome.DRAWN, np.uint8)
-        positions = outputs[0][vertex_of]
+        positions = shaded.output(POSITION)[vertex_of]
         outcome[is_outside(positions)] = TriangleOutcome.OUTSIDE
         outcome[names_twice(corners, indices)] = TriangleOutcome.DEGENERATE
         left = np.flatnonzero(outcome == TriangleOutcome.DRAWN)
         setup = set_up(positions[left], *scene.size, what.state.scissor)
         outcome[left[setup.back & what.state.cull]] = TriangleOutcome.CULLED
         outcome[left[setup.empty]] = TriangleOutcome.EMPTY
+        areas = np.zeros(len(corners))
+        areas[left] = setup.area
         kept = np.flatnonzero(outcome[left] == TriangleOutcome.DRAWN)
         setup = setup.only(kept)
         drawn = left[kept].astype(np.int32)
@@ -119,8 +121,8 @@ class _Drawer:
         steps = steps_of(batches)
         fragment_work = program_work(fragment, loaded_before=what.fragment_program in known)
         state = self._state(number, what, fragment_work.writes_depth)
-        sampler = UnitSampler({unit: self._texture(name) for unit, name in what.textures.items()})
-        stage = FragmentStage(self.frame, what.state, fragment, setup, outputs, vertex_of[drawn], sampler)
+        sampler = UnitSampler({unit: self._textures[name] for unit, name in what.textures.items()})
+        stage = FragmentStage(self.frame, what.state, fragment, setup, shaded, vertex_of[drawn], sampler)
         stage.run(steps)
         width = scene.size[0]
         quads = QuadWork(
@@ -131,6 +133,7 @@ class _Drawer:
             block=line_of(steps.x, steps.y, width).astype(np.int32),
             rop=rop_of(steps.x, steps.y, self.units.rops).astype(np.uint8),
             shader=shader_of(steps.x, steps.y, self.units.shaders).astype(np.uint8),
+            inside=stage.inside,
             covered=stage.covered,
             nearest=stage.nearest,
             tested=stage.tested,
@@ -146,7 +149,7 @@ class _Drawer:
             vertex_program=program_work(vertex, loaded_before=what.vertex_program in known),
             fragment_program=fragment_work,
             vertices=vertices,
-            triangles=TriangleWork(corners, outcome, boxes),
+            triangles=TriangleWork(corners, outcome, boxes, areas),
             batches=batches,
             quads=quads,
             textures=stage.textures,
@@ -205,10 +208,13 @@ class _Drawer:
             self.uploads.append(UploadWork(name, self._addresses[name], size, number))
         return self._addresses[name]
 
-    def _texture(self, name: str) -> TextureImage:
-        if name not in self._textures:
-            self._textures[name] = TextureImage(self.scene.textures[name], self._addresses[name])
-        return self._textures[name]
+    def _texture(self, name: str, number: int) -> None:
+        if name in self._textures:
+            return
+        texture = self.scene.textures[name]
+        image = self._textures[name] = TextureImage(texture, self.memory.place(texture_bytes(texture)))
+        for level, values in enumerate(texture.levels):
+            self.uploads.append(UploadWork(name, image.level_address(level), values.nbytes, number))
 
     def _refuse(self, message: str) -> None:
         raise InputError(Fault(message, Place(self.scene.file)))

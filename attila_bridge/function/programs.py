@@ -11,7 +11,7 @@ from attila_bridge.scene.model import AttilaScene
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.declare import Instruction
 
-__all__ = ["DEPTH_OUTPUT", "assembled_program", "program_work", "registers_of"]
+__all__ = ["DEPTH_OUTPUT", "assembled_program", "program_work", "registers_of", "writes_depth"]
 
 DEPTH_OUTPUT = 0
 """The output register of a fragment program whose third component is depth."""
@@ -30,6 +30,11 @@ def registers_of(program: ShaderProgram, bank: RegisterBank) -> list[int]:
     """Return the registers of a bank that a program names, in order."""
     operands = [each for one in program.instructions for each in (*sources_of(one), destination_of(one))]
     return sorted({each.number for each in operands if each is not None and each.bank is bank})
+
+
+def writes_depth(program: ShaderProgram) -> bool:
+    """Return whether a program is one of fragments that writes their depth."""
+    return program.stage is ShaderStage.FRAGMENT and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT)
 
 
 def program_work(program: ShaderProgram, *, loaded_before: bool) -> ProgramWork:

@@ -22,15 +22,18 @@ from attila_bridge.code.isa.registers import (
     row_of,
     shader_shape,
 )
+from attila_bridge.function.programs import registers_of
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.words import LaneValues, WordsEngine
 
-__all__ = ["QuadSampler", "Shaded", "shade_quads", "shade_vertices"]
+__all__ = ["COLOR", "QuadSampler", "Shaded", "shade_quads", "shade_vertices"]
 
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint32]
 _DEFAULT = np.array([0, 0, 0, 1], np.float32)
 _CONSTANT_BYTES = 16
+COLOR = 1
+"""The output register that holds the colour, of vertices and of fragments."""
 
 
 class QuadSampler(TextureSampler[Words], Protocol):
@@ -44,9 +47,20 @@ class Shaded:
     """Outputs of shaded inputs."""
 
     outputs: dict[int, Floats]
-    """By number of the output register, float32[inputs, 4]."""
+    """By number of the output register, float32[inputs, 4]: those that the program writes."""
     killed: NDArray[np.bool_]
     """[inputs]"""
+
+    def output(self, number: int) -> Floats:
+        """Return an output register, zeros where the program does not write it."""
+        found = self.outputs.get(number)
+        return np.zeros((len(self.killed), COMPONENTS), np.float32) if found is None else found
+
+    def with_colors_clamped(self) -> Shaded:
+        """Return the outputs of vertices with the colour within 0..1, as the end of the vertex side leaves it."""
+        with np.errstate(all="ignore"):
+            color = np.clip(self.output(COLOR), np.float32(0), np.float32(1))
+        return Shaded({**self.outputs, COLOR: color}, self.killed)
 
 
 def shade_vertices(program: ShaderProgram, attributes: dict[int, Floats], count: int) -> Shaded:
@@ -88,7 +102,7 @@ def _run(program: ShaderProgram, inputs: dict[int, Floats], groups: int, sampler
         lanes.run([(partial(carry_out, instruction, sampler=sampler),)])
     found = lanes.values()
     outputs = {}
-    for register in range(row_of(RegisterBank.TEMPORARY, 0) - row_of(RegisterBank.OUTPUT, 0)):
+    for register in registers_of(program, RegisterBank.OUTPUT):
         row = np.broadcast_to(found.rows[row_of(RegisterBank.OUTPUT, register)], (groups, GROUP_LANES))
         outputs[register] = np.ascontiguousarray(row).view(np.float32).reshape(-1, COMPONENTS)
     killed = np.broadcast_to(found.flags[KILLED], (groups, GROUP_LANES))

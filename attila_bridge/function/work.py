@@ -105,12 +105,15 @@ class ProgramWork:
 
 @dataclass(frozen=True, slots=True)
 class UploadWork:
-    """Bytes that the command processor writes to memory before the draw that uses them first."""
+    """Bytes that the command processor writes to memory before the draw that uses them first.
+
+    A texture is one for each of its levels, under one name.
+    """
 
     name: str
     address: int
     size: int
-    """Bytes."""
+    """Bytes that are written, without what is left free up to the next page."""
     draw: int
     """The draw that uses it first."""
 
@@ -195,6 +198,9 @@ class TriangleWork:
     box: Shorts
     """[n, 4] bounding boxes of drawn ones in pixels: least x, least y, greatest x, greatest y, inclusive; else 0."""
 
+    area: NDArray[np.float64]
+    """[n] area on the screen in pixels, negative for those that face away; 0 of those that did not come to setup."""
+
     @property
     def drawn(self) -> Integers:
         """Which triangles go to traversal, in order."""
@@ -241,6 +247,8 @@ class QuadWork:
     """[steps] the ROP that it belongs to."""
     shader: Bytes
     """[steps] the shader that it belongs to."""
+    inside: Bytes
+    """[quads] fragments within triangle and depth range, wherever on the screen."""
     covered: Bytes
     """[quads] fragments within triangle, scissor, viewport and depth range."""
     nearest: Words

@@ -50,7 +50,8 @@ def packed(colors: Floats) -> Words:
     with np.errstate(all="ignore"):
         clamped = np.where(colors > 0, np.minimum(colors, _ONE), np.float32(0)).astype(np.float32)
         scaled = (clamped * _MOST).astype(np.uint32)
-    return (scaled << _SHIFTS).sum(axis=-1, dtype=np.uint32)
+    red, green, blue, alpha = (scaled[..., at] for at in range(4))
+    return red | green << np.uint32(8) | blue << np.uint32(16) | alpha << np.uint32(24)
 
 
 def color_word(color: Sequence[float]) -> int:

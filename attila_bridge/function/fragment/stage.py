@@ -12,25 +12,36 @@ from attila_bridge.code.isa.registers import COMPONENTS, GROUP_LANES, RegisterBa
 from attila_bridge.function.fragment.blending import write_colors
 from attila_bridge.function.fragment.ranks import in_turn
 from attila_bridge.function.fragment.tests import has_tests, run_tests
-from attila_bridge.function.geometry.coverage import DEPTH_MOST, QUADS, Cover, Steps, cover
+from attila_bridge.function.geometry.coverage import DEPTH_MOST, QUADS, Steps, cover
 from attila_bridge.function.geometry.setup import Setup
-from attila_bridge.function.programs import DEPTH_OUTPUT, registers_of
-from attila_bridge.function.shading import shade_quads
+from attila_bridge.function.programs import DEPTH_OUTPUT, registers_of, writes_depth
+from attila_bridge.function.shading import COLOR, Shaded, shade_quads
 from attila_bridge.function.texture import UnitSampler
 from attila_bridge.function.work import TextureWork
 from attila_bridge.scene.model import DrawState
 
 __all__ = ["FragmentStage", "FrameBuffers"]
 
-STRETCH = 2048
-"""Steps that are carried out at once: 131,072 fragments."""
-_COLOR = 1
+STRETCH = 1024
+"""Steps that are carried out at once: 65,536 fragments."""
+POSITION = 0
+"""The input register of a fragment program that holds the position on the screen."""
 _OVER = 64
 Words = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]
 Bits = NDArray[np.bool_]
 Places = NDArray[np.int64]
-_BITS = np.array([1, 2, 4, 8], np.uint8)
+
+
+def mask_of(fragments: Bits) -> Bytes:
+    """Return bool[quads, 4] as masks of four bits."""
+    # Four booleans are a word of bytes 0 or 1; the product gathers them in its highest byte.
+    words = np.ascontiguousarray(fragments).view(np.uint32)[:, 0]
+    return (words * np.uint32(0x01020408) >> np.uint32(24)).astype(np.uint8)
+
+
+def _least(values: Words) -> Words:
+    return np.minimum(np.minimum(values[:, 0], values[:, 1]), np.minimum(values[:, 2], values[:, 3]))
 
 
 @dataclass(slots=True, eq=False)
@@ -73,16 +84,19 @@ class FragmentStage:
         state: DrawState,
         program: ShaderProgram,
         setup: Setup,
-        outputs: dict[int, NDArray[np.float32]],
+        vertices: Shaded,
         corners: NDArray[np.int64],
         sampler: UnitSampler,
     ) -> None:
         self._frame, self._state, self._program, self._setup = frame, state, program, setup
         self._inputs = registers_of(program, RegisterBank.INPUT)
+        # [corner, component, triangle]: each is looked up for all quads at once.
         self._corners = {
-            number: outputs[number][corners].astype(np.float64) for number in self._inputs if number != DEPTH_OUTPUT
+            number: np.ascontiguousarray(vertices.output(number)[corners].transpose(1, 2, 0), np.float64)
+            for number in self._inputs
+            if number != POSITION
         }
-        self._late = has_tests(state) and DEPTH_OUTPUT in registers_of(program, RegisterBank.OUTPUT)
+        self._late = has_tests(state) and writes_depth(program)
         x, y, width, height = state.scissor or (0, 0, frame.width, frame.height)
         self._window = (x, y, min(width, frame.width - x), min(height, frame.height - y))
         self._sampler = sampler
@@ -91,8 +105,8 @@ class FragmentStage:
     def run(self, steps: Steps) -> None:
         """Carry out all steps."""
         quads = QUADS * len(steps.x)
-        self.covered, self.tested, self.killed = (np.zeros(quads, np.uint8) for _ in range(3))
-        self.written, self.depth_written = (np.zeros(quads, np.uint8) for _ in range(2))
+        self.inside, self.covered, self.tested = (np.zeros(quads, np.uint8) for _ in range(3))
+        self.killed, self.written, self.depth_written = (np.zeros(quads, np.uint8) for _ in range(3))
         self.nearest = np.full(quads, DEPTH_MOST, np.uint32)
         tests, colors = has_tests(self._state), any(self._state.color_mask)
         # What nobody writes costs no memory: pages of zeros are shared.
@@ -124,37 +138,39 @@ class FragmentStage:
         self, first: int, triangle: NDArray[np.int32], x: Places, y: Places, tests: bool, colors: bool
     ) -> None:
         found = cover(self._setup, triangle, x, y, self._window)
-        chosen = np.flatnonzero(found.inside.any(axis=1))
+        self.inside[first : first + len(found.inside)] = mask_of(found.inside)
+        covered = mask_of(found.covered)
+        chosen = np.flatnonzero(covered)
         if not len(chosen):
             return
-        found = Cover(found.inside[chosen], found.depth[chosen], found.weights[chosen])
+        found = found.only(chosen)
         step, quad = chosen // QUADS, chosen % QUADS
         here = first + chosen
         qx, qy = x[step] + 2 * (quad % 4), y[step] + 2 * (quad // 4)
         place = self._frame.place(qx, qy)
-        self.covered[here] = found.inside @ _BITS
-        self.nearest[here] = np.where(found.inside, found.depth, np.uint32(DEPTH_MOST)).min(axis=1)
-        live, depth = found.inside, found.depth
+        self.covered[here] = covered[chosen]
+        self.nearest[here] = _least(np.where(found.covered, found.depth, np.uint32(DEPTH_MOST)))
+        live, depth = found.covered, found.depth
         if tests and not self._late:
             live = self._test(here, place, live, depth)
         else:
             self.tested[here] = self.covered[here]
-        shaded = np.flatnonzero(live.any(axis=1))
+        shaded = np.flatnonzero(mask_of(live))
         if not len(shaded):
             return
         here, place, live, depth = here[shaded], place[shaded], live[shaded], depth[shaded]
-        inputs = self._interpolated(triangle[step[shaded]], found.weights[shaded], qx[shaded], qy[shaded], depth)
+        inputs = self._interpolated(triangle[step[shaded]], found.weights[:, :, shaded], qx[shaded], qy[shaded], depth)
         results = shade_quads(self._program, inputs, len(shaded), self._sampler)
         self._read.append(here)
         killed = results.killed.reshape(-1, 4)
-        self.killed[here] = (killed & live) @ _BITS
+        self.killed[here] = mask_of(killed & live)
         live = live & ~killed
         if tests and self._late:
             with np.errstate(all="ignore"):
-                depth = np.trunc(np.clip(results.outputs[DEPTH_OUTPUT][:, 2].astype(np.float64), 0, 1) * DEPTH_MOST)
+                depth = np.trunc(np.clip(results.output(DEPTH_OUTPUT)[:, 2].astype(np.float64), 0, 1) * DEPTH_MOST)
             live = self._test(here, place, live, depth.astype(np.uint32).reshape(-1, 4))
         if colors:
-            self._write(here, place, live, results.outputs[_COLOR].reshape(-1, 4, COMPONENTS))
+            self._write(here, place, live, results.output(COLOR).reshape(-1, 4, COMPONENTS))
 
     def _test(self, here: Places, place: Places, live: Bits, depth: Words) -> Bits:
         """Test quads, those at one place in order; return the fragments that passed."""
@@ -166,13 +182,13 @@ class FragmentStage:
             words[at] = found.words
             passed[turn] = found.passed
             self.depth_words[here[turn]] = found.words
-            self.depth_written[here[turn]] = found.written @ _BITS
-        self.tested[here] = passed @ _BITS
+            self.depth_written[here[turn]] = mask_of(found.written)
+        self.tested[here] = mask_of(passed)
         return passed
 
     def _write(self, here: Places, place: Places, live: Bits, colors: NDArray[np.float32]) -> None:
         """Write colours of quads, those at one place in order."""
-        self.written[here] = live @ _BITS
+        self.written[here] = mask_of(live)
         words = self._frame.color
         for turn in in_turn(place):
             at = place[turn]
@@ -183,20 +199,20 @@ class FragmentStage:
         self, triangle: NDArray[np.int32], weights: NDArray[np.float64], x: Places, y: Places, depth: Words
     ) -> dict[int, NDArray[np.float32]]:
         """Return the inputs of quads, float32[quads, 16]."""
+        inputs = {}
         with np.errstate(all="ignore"):
-            reciprocal = 1.0 / (weights[:, 0] + weights[:, 1] + weights[:, 2])
-            shares = weights * reciprocal[:, None]
-            inputs = {}
+            shares = weights * (1.0 / (weights[0] + weights[1] + weights[2]))
             for number, corners in self._corners.items():
-                a = corners[triangle][:, :, None, :]
-                value = (
-                    shares[:, 0, :, None] * a[:, 0] + shares[:, 1, :, None] * a[:, 1] + shares[:, 2, :, None] * a[:, 2]
-                )
-                inputs[number] = value.astype(np.float32).reshape(-1, GROUP_LANES)
-        if DEPTH_OUTPUT in self._inputs:
+                values = inputs[number] = np.empty((len(triangle), 4, COMPONENTS), np.float32)
+                for component in range(COMPONENTS):
+                    first, second, third = (shares[at] * corners[at, component][triangle] for at in range(3))
+                    first += second
+                    first += third
+                    values[..., component] = first.T
+        if POSITION in self._inputs:
             f = np.arange(4)
             position = np.ones((len(x), 4, COMPONENTS), np.float32)
             position[..., 0], position[..., 1] = x[:, None] + f % 2, y[:, None] + f // 2
             position[..., 2] = depth / DEPTH_MOST
-            inputs[DEPTH_OUTPUT] = position.reshape(-1, GROUP_LANES)
-        return inputs
+            inputs[POSITION] = position
+        return {number: values.reshape(-1, GROUP_LANES) for number, values in inputs.items()}

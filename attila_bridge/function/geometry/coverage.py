@@ -43,11 +43,17 @@ class Cover:
     """Coverage of steps."""
 
     inside: NDArray[np.bool_]
-    """[quads, 4]"""
+    """[quads, 4] within the triangle and the depth range."""
+    covered: NDArray[np.bool_]
+    """[quads, 4] these, within the window."""
     depth: NDArray[np.uint32]
     """[quads, 4] 24 bits; anything where a fragment is not covered."""
     weights: NDArray[np.float64]
-    """[quads, 3, 4] values of the three edges."""
+    """[3, 4, quads] values of the three edges at each fragment."""
+
+    def only(self, kept: Integers) -> Cover:
+        """Return the coverage of some of the quads."""
+        return Cover(self.inside[kept], self.covered[kept], self.depth[kept], self.weights[:, :, kept])
 
 
 def steps_of(batches: tuple[BatchWork, ...]) -> Steps:
@@ -86,15 +92,16 @@ def cover(
     """
     px, py = (x[:, None] + _X).astype(np.float64), (y[:, None] + _Y).astype(np.float64)
     left, low, width, height = window
-    inside = (px >= left) & (px < left + width) & (py >= low) & (py < low + height)
+    seen = (px >= left) & (px < left + width) & (py >= low) & (py < low + height)
+    inside = np.ones(px.shape, np.bool_)
     edges = setup.edges[triangle]
-    weights = np.empty((len(triangle), 3, px.shape[1]))
+    weights = np.empty((3, *px.shape))
     for at in range(3):
         a, b, c = (edges[:, at, which, None] for which in range(3))
         value = a * px + b * py + c
         owned = (a > 0) | ((a == 0) & (b >= 0))
         inside &= (value > _TINY) | ((np.abs(value) < _TINY) & owned)
-        weights[:, at] = value
+        weights[at] = value
     a, b, c = (setup.depth[triangle, which, None] for which in range(3))
     z = a * px + b * py + c
     inside &= np.abs(z) <= 1 + _TINY
@@ -103,6 +110,7 @@ def cover(
     depth = np.where(inside, np.clip(depth, 0, DEPTH_MOST), 0).astype(np.uint32)
     return Cover(
         inside.reshape(-1, 4),
+        (inside & seen).reshape(-1, 4),
         depth.reshape(-1, 4),
-        weights.reshape(-1, 3, QUADS, 4).transpose(0, 2, 1, 3).reshape(-1, 3, 4),
+        weights.reshape(3, -1, 4).transpose(0, 2, 1),
     )

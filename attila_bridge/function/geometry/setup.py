@@ -28,12 +28,16 @@ class Setup:
     """[n] whether the area is 0."""
     back: NDArray[np.bool_]
     """[n] whether it faces away (clockwise)."""
+    area: Floats
+    """[n] in pixels on the screen, negative where it faces away; of no meaning where a corner is at w <= 0."""
     box: NDArray[np.int64]
     """[n, 4]: least x, least y, greatest x, greatest y in pixels, a pixel wider on each side, within the viewport."""
 
     def only(self, kept: NDArray[np.int64]) -> Setup:
         """Return the equations of some of the triangles."""
-        return Setup(self.edges[kept], self.depth[kept], self.empty[kept], self.back[kept], self.box[kept])
+        return Setup(
+            self.edges[kept], self.depth[kept], self.empty[kept], self.back[kept], self.area[kept], self.box[kept]
+        )
 
 
 def set_up(
@@ -61,9 +65,12 @@ def set_up(
         depth = (edges[:, 0] * z[:, 0, None] + edges[:, 1] * z[:, 1, None] + edges[:, 2] * z[:, 2, None]) / area[
             :, None
         ]
+        screen = area / w.prod(axis=1) * (width * height / 8)
     back = area < 0
     edges = np.where(back[:, None, None], -edges, edges)
-    return Setup(edges, depth, area == 0, back, _boxes(x, y, w, (width, height), window or (0, 0, width, height)))
+    return Setup(
+        edges, depth, area == 0, back, screen, _boxes(x, y, w, (width, height), window or (0, 0, width, height))
+    )
 
 
 def _to_viewport(edges: Floats, width: int, height: int) -> Floats:

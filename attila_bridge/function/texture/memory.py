@@ -44,6 +44,10 @@ class TextureImage:
         """How many levels there are."""
         return len(self.width)
 
+    def level_address(self, level: int) -> int:
+        """Return where a level begins."""
+        return self.address + int(self._start[level])
+
     def _offset(self, level: Integers, i: Integers, j: Integers) -> Integers:
         inside = morton(i, j, _SIDE_BITS) + (morton(i >> _SIDE_BITS, j >> _SIDE_BITS, _SIDE_BITS) << 2 * _SIDE_BITS)
         above = (j // _SUPER) * self._across[level] + i // _SUPER
