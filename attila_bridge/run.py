@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,16 @@ from numpy.typing import NDArray
 from attila_bridge.function import Units, draw
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.scene.model import AttilaScene
-from attila_bridge.time import AttilaConfig, TimedRun, time_work
+from attila_bridge.statistics.columns import columns_of
+from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.machine import Run, run
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
 
-__all__ = ["PHASES", "AttilaRun", "run_scene"]
+__all__ = ["CLOCK_MHZ", "PHASES", "AttilaRun", "run_scene"]
 
+CLOCK_MHZ = 600
+"""Of the GPU and its memory, in section 5 of the paper."""
 PHASES = {
     "cp_Ready": "registers and commands", "cp_MemoryWrite": "uploads", "cp_MemoryRead": "loading programs",
     "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
@@ -26,29 +31,30 @@ PHASES = {
 """States of the command processor, whose cycles are those of the frame."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class AttilaRun:
     """A scene that has been drawn."""
 
     scene: AttilaScene
     work: AttilaWork
-    timed: TimedRun
+    timed: Run
     config: AttilaConfig
 
     @property
     def cycles(self) -> int:
         """Of the whole frame, the picture's way to the display among them."""
-        return int(self.timed.columns["cycles"])
+        return self.timed.cycles
 
-    @property
+    @cached_property
     def columns(self) -> Mapping[str, int]:
         """Cycles by phase and counts, under the names that recorded runs have."""
-        return self.timed.columns
+        timed = self.timed
+        return columns_of(timed.phases, timed.rendered, timed.cycles, timed.counts)
 
-    @property
+    @cached_property
     def statistics(self) -> Mapping[str, float]:
         """Every statistic by ATTILA's name, with the unit's where there are several."""
-        return self.timed.statistics
+        return {f"{name}_{unit}": count for unit, counts in self.timed.counts.items() for name, count in counts.items()}
 
     @property
     def image(self) -> NDArray[np.uint8]:
@@ -62,11 +68,11 @@ class AttilaRun:
         drawing = columns["cycles_drawing"]
         phases = [(text, columns[key], f"{columns[key] / max(1, self.cycles):.1%}") for key, text in PHASES.items()]
         counts = [(name, value) for name, value in columns.items() if not name.startswith(("cp_", "cycles"))]
-        frames = self.config.clock_mhz * 1e6 / max(1, self.cycles)
+        frames = CLOCK_MHZ * 1e6 / max(1, self.cycles)
         parts: list[Part] = [
             f"{self.scene.name}: {width}x{height}, {counted(len(self.scene.draws), 'draw')}; "
             f"{self.cycles:,} cycles, of them {drawing:,} drawing",
-            f"{frames:,.1f} frames a second at {self.config.clock_mhz} MHz (formula: clock / cycles)",
+            f"{frames:,.1f} frames a second at {CLOCK_MHZ} MHz (formula: clock / cycles)",
             "",
             Table((Column("cycles of", fixed=True), Column("cycles", number), Column("share", verbatim)), phases),
             "",
@@ -83,13 +89,8 @@ class AttilaRun:
         }
 
 
-def run_scene(
-    scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
-) -> AttilaRun:
-    """Draw a scene and time it; raises InputError for programs with faults, MachineFault where the machine stops.
-
-    The first ``from_draw`` draws are drawn by function alone: they leave picture and depth, and caches are cold.
-    """
-    config = config or AttilaConfig()
+def run_scene(scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None) -> AttilaRun:
+    """Draw a scene and time it; raises InputError for programs with faults, MachineFault where the machine stops."""
+    config = config or PAPER
     work = draw(scene, Units(config.gpu.rops, config.gpu.shaders))
-    return AttilaRun(scene, work, time_work(work, config, bus=bus, from_draw=from_draw), config)
+    return AttilaRun(scene, work, run(work, config, bus=bus), config)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.scene.model import (
+    AttilaScene,
     ClearValues,
     Compare,
     DepthState,
@@ -18,7 +19,6 @@ from attila_bridge.scene.model import (
     Factor,
     Filter,
     Primitive,
-    AttilaScene,
     SceneBuffer,
     SceneDraw,
     SceneTexture,

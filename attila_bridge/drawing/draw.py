@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
-from attila_bridge.run import run_scene
-from attila_bridge.time.config import AttilaConfig
+from attila_bridge.run import CLOCK_MHZ, PHASES, AttilaRun, run_scene
+from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
-
-if TYPE_CHECKING:
-    from attila_bridge.run import AttilaRun
 
 __all__ = ["draw_on_attila"]
 
 _LANES = 16
 """Lanes of a shader: four inputs of four components."""
 _DEPTH = 0xFFFFFF
-_PHASES = {
-    "cp_Ready": "commands", "cp_MemoryWrite": "uploads", "cp_MemoryRead": "loading programs", "cp_Clear": "clearing",
-    "cp_Draw": "geometry", "cp_EndGeometry": "fragments past the last triangle", "cp_EndFragment": "ending",
-    "cp_Swap": "the swap and the picture's way to the display",
+_CLIENTS = {
+    "CommandProcessor": "commands, programs, uploads", "StreamerFetch": "indices", "StreamerLoader": "vertices",
+    "TextureUnit": "textures", "ZStencilTest": "depth and stencil", "ColorWrite": "colour", "DAC": "display",
 }  # fmt: skip
+"""Clients of memory, as statistics name them."""
 
 
 def draw_on_attila(
@@ -36,31 +32,48 @@ def draw_on_attila(
     progress: Callable[[str], None] | None = None,
 ) -> DrawnFrame:
     """Draw a frame on one GPU; raises InputError for states that it does not have here."""
-    config = config or AttilaConfig()
+    config = config or PAPER
     if progress is not None:
         progress("ATTILA")
     run = run_scene(scene_of_frame(frame), config=config)
-    shaders = config.gpu.shaders
-    words = run.work.color[::-1]
-    colours = np.stack([words >> shift & 255 for shift in (0, 8, 16)], axis=-1).astype(np.uint8)
-    picture = Picture(colours, (run.work.depth[::-1] & _DEPTH).astype(np.int64))
+    generated = sum(int(draw.quads.covered.size) for draw in run.work.draws)
+    covered = sum(int(np.bitwise_count(draw.quads.covered).sum()) for draw in run.work.draws)
     return DrawnFrame(
         machine="ATTILA",
         parts=parts,
-        lanes=_LANES * shaders,
-        clock_mhz=config.clock_mhz,
+        lanes=_LANES * config.gpu.shaders,
+        clock_mhz=CLOCK_MHZ,
         cycles=run.cycles,
-        work=_busy(run),
-        stages={text: int(run.columns[key]) for key, text in _PHASES.items()},
+        work=run.cycles,
+        stages={text: run.columns[key] for key, text in PHASES.items()},
         mix=_mix(run),
-        covered_lanes=_covered(run),
+        covered_lanes=covered / max(1, 4 * generated),
         enabled_lanes=None,
         traffic=_traffic(run),
-        picture=picture,
+        picture=_picture(run),
         whose_stages="of the command processor",
         facts=(
-            ("pixels", DIFFERS),
-            ("not counted", "nothing before the command processor: the host's work is done"),
+            ("rates", "of the paper's tables, and of the early preset of its authors' simulator"),
+            ("not counted", "what the host does before the command processor reads"),
         ),
         own_arithmetic=DIFFERS,
     )
+
+
+def _mix(run: AttilaRun) -> dict[str, int]:
+    """Return instructions that a program's inputs make, by program: groups of four carry one out for all."""
+    found: Counter[str] = Counter()
+    for unit, counts in run.timed.counts.items():
+        if unit.startswith("ShDX"):
+            found["of vertices and fragments, four at a time"] += counts["ExecutedInstructions"] // 4
+    return dict(found)
+
+
+def _traffic(run: AttilaRun) -> dict[str, int]:
+    memory = run.timed.counts["MC"]
+    found = {text: memory[f"{name}ReadBytes"] + memory[f"{name}WriteBytes"] for name, text in _CLIENTS.items()}
+    return {text: count for text, count in found.items() if count}
+
+
+def _picture(run: AttilaRun) -> Picture:
+    return Picture(run.image, (run.work.depth[::-1] & _DEPTH).astype(np.int64))

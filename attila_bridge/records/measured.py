@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.machine import run_scene
 from attila_bridge.records.files import RecordedRun, Records
+from attila_bridge.run import run_scene
 from attila_bridge.scene.load import load_scene
-from attila_bridge.time.config import recorded_configuration
+from attila_bridge.time.config import PRESETS, overridden
 from pixelflow.simd.errors import InputError, MachineFault
 
 __all__ = ["Measured", "measure"]
@@ -52,12 +52,12 @@ def measure(
 def _measured(work: tuple[RecordedRun, Records]) -> Measured:
     run, records = work
     try:
-        config = recorded_configuration(run.machine, run.overrides)
+        config = overridden(PRESETS[run.machine], run.overrides)
         found = run_scene(load_scene(records.scene(run)), config=config)
     except (InputError, MachineFault) as error:
         return Measured(refused=str(error))
     different, worst = _beside(found.image, records, run)
-    return Measured(dict(found.columns), dict(found.statistics), dict(found.refilled), different, worst)
+    return Measured(dict(found.columns), dict(found.statistics), {}, different, worst)
 
 
 def _beside(image: NDArray[np.uint8], records: Records, run: RecordedRun) -> tuple[int | None, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.command.display import Display, DisplaySpec
 from attila_bridge.time.command.processor import CommandProcessor, CommandProcessorSpec, CommandProcessorState, Step
 from attila_bridge.time.config import AttilaConfig
@@ -26,7 +27,6 @@ from attila_bridge.time.vertices.commit import StreamerCommit, StreamerCommitSpe
 from attila_bridge.time.vertices.fetch import StreamerFetch, StreamerFetchSpec
 from attila_bridge.time.vertices.loader import StreamerLoader, StreamerLoaderSpec
 from attila_bridge.time.vertices.output_cache import StreamerOutputCache, StreamerOutputCacheSpec
-from attila_bridge.statistics import Counts, counts_of
 
 __all__ = ["Boxes", "Frame"]
 
@@ -75,9 +75,7 @@ class Boxes:
         self.fetch = StreamerFetch(
             "StreamerFetch", StreamerFetchSpec(streamer, draws, fetch_client), self._counts("StF")
         )
-        self.cache = StreamerOutputCache(
-            "StreamerOutputCache", StreamerOutputCacheSpec(streamer), self._counts("StOC")
-        )
+        self.cache = StreamerOutputCache("StreamerOutputCache", StreamerOutputCacheSpec(streamer), self._counts("StOC"))
         loader_client = self._client("StreamerLoader", "StreamerLoader", memory.loader_bus)
         self.loader = StreamerLoader(
             "StreamerLoader",
@@ -149,7 +147,14 @@ class Boxes:
             DEPTH_LEVELS,
         )
         spec = RopSpec(
-            config, cache, rop, self.config.gpu.rops, frame.draws, frame.blocks, frame.clear_depth, self.config.hz.enabled
+            config,
+            cache,
+            rop,
+            self.config.gpu.rops,
+            frame.draws,
+            frame.blocks,
+            frame.clear_depth,
+            self.config.hz.enabled,
         )
         return DepthUnit(f"SU{rop}::ZStencilTest", spec, self._counts(f"ZST-SU{rop}"))
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attila_bridge.function.work import AttilaWork
-from attila_bridge.statistics import Counts
 from attila_bridge.time.boxes import Boxes, Frame
 from attila_bridge.time.command.processor import Step
 from attila_bridge.time.config import PAPER, AttilaConfig
@@ -69,7 +68,9 @@ class Simulation:
         return Run(dict(processor.phases), processor.rendered, self.boxes.counts)
 
 
-def run(work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None) -> Run:
+def run(
+    work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None
+) -> Run:
     """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
     return Simulation(work, config, bus=bus).finish(max_cycles)
 

@@ -74,9 +74,7 @@ def _vertices(net: Netlist, boxes: Boxes) -> None:
     for port in range(config.gpu.vertex_ports):
         net.connect(f"VS{port}::ShaderCommand", (loader, f"vertex{port}"), (fifo, f"vertex{port}"))
         latency = config.shader.output_latency
-        net.connect(
-            f"VS{port}::ShaderOutput", (fifo, f"shaded{port}"), (commit, f"shaded{port}"), latency=latency
-        )
+        net.connect(f"VS{port}::ShaderOutput", (fifo, f"shaded{port}"), (commit, f"shaded{port}"), latency=latency)
     net.connect_level("VS::ShaderState", (fifo, "vertices_ready"), (loader, "ready"), True)
     assembly, clipper, setup = boxes.assembly, boxes.clipper, boxes.setup
     transmission = -(-16 // config.streamer.attributes_sent)
@@ -92,9 +90,7 @@ def _vertices(net: Netlist, boxes: Boxes) -> None:
     net.connect("ClipperRequest", (clipper, "request"), (assembly, "requests"))
     execution = config.clipper.latency
     net.connect("ClipperExecution", (clipper, "clip"), (clipper, "clip_end"), latency=execution)
-    net.connect(
-        "RasterizerNewTriangle", (clipper, "output"), (setup, "triangles"), latency=config.setup.input_latency
-    )
+    net.connect("RasterizerNewTriangle", (clipper, "output"), (setup, "triangles"), latency=config.setup.input_latency)
     net.connect("ClipperRasterizerRequest", (setup, "request"), (clipper, "requests"))
 
 
@@ -103,9 +99,7 @@ def _raster(net: Netlist, boxes: Boxes) -> None:
     config = boxes.config
     setup, traversal, hz, fifo = boxes.setup, boxes.traversal, boxes.hz, boxes.fifo
     net.connect("TriangleSetup", (setup, "setup_start"), (setup, "setup_end"), latency=config.setup.latency)
-    net.connect(
-        "TriangleSetupOutput", (setup, "output"), (traversal, "triangles"), latency=config.setup.output_latency
-    )
+    net.connect("TriangleSetupOutput", (setup, "output"), (traversal, "triangles"), latency=config.setup.output_latency)
     net.connect("TriangleSetupRequest", (traversal, "request"), (setup, "requests"))
     width = 16 * config.traversal.steps * _QUADS
     net.connect("HZInputFragment", (traversal, "steps"), (hz, "steps"), bandwidth=width, unit="fragments")
@@ -124,7 +118,12 @@ def _pixels(net: Netlist, boxes: Boxes) -> None:
     wide = {"bandwidth": _QUADS * config.gpu.rops}
     net.connect("InterpolatorInput", (fifo, "interpolation"), (interpolator, "quads"), unit="fragments", **wide)
     net.connect(
-        "Interpolation", (interpolator, "interpolation"), (interpolator, "interpolated"), latency=8, unit="fragments", **wide
+        "Interpolation",
+        (interpolator, "interpolation"),
+        (interpolator, "interpolated"),
+        latency=8,
+        unit="fragments",
+        **wide,
     )
     net.connect("InterpolatorOutput", (interpolator, "output"), (fifo, "interpolated"), unit="fragments", **wide)
     for rop, (depth, color) in enumerate(zip(boxes.depth, boxes.color, strict=True)):
@@ -152,7 +151,11 @@ def _shaders(net: Netlist, boxes: Boxes) -> None:
     for number, shader in enumerate(boxes.shaders):
         name = f"FS{number}::"
         net.connect(
-            f"{name}ShaderCommand", (fifo, f"input{number}"), (shader, "groups"), bandwidth=shading.inputs, unit="inputs"
+            f"{name}ShaderCommand",
+            (fifo, f"input{number}"),
+            (shader, "groups"),
+            bandwidth=shading.inputs,
+            unit="inputs",
         )
         net.connect(
             f"{name}ShaderOutput",

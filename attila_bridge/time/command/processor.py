@@ -86,9 +86,12 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         super().__init__(name, spec, state)
         rops = range(spec.rops)
         self._fragment = ("setup", "traversal", "hz", "fifo", *(f"{kind}{rop}" for rop in rops for kind in _KINDS))
-        self.inputs = ("memory_data", "memory_state", *(f"{box}_ended" for box in ("clipper", "display")), *(
-            f"{box}_ended" for box in self._fragment
-        ))
+        self.inputs = (
+            "memory_data",
+            "memory_state",
+            *(f"{box}_ended" for box in ("clipper", "display")),
+            *(f"{box}_ended" for box in self._fragment),
+        )
         self.outputs = (
             "memory_request",
             *(f"{box}_command" for box in (*_GEOMETRY, *self._fragment)),

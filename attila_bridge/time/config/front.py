@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pixelflow.simd.config.param import param
 from pixelflow.simd.units import Standing
 
-__all__ = ["AssemblyConfig", "ClippingConfig", "CommandConfig", "DisplayConfig", "GpuConfig", "MemoryConfig", "StreamerConfig"]
+__all__ = [
+    "AssemblyConfig",
+    "ClippingConfig",
+    "CommandConfig",
+    "DisplayConfig",
+    "GpuConfig",
+    "MemoryConfig",
+    "StreamerConfig",
+]
 
 _PAPER = "Moya et al., ISPASS 2006: Tables 1 and 2, sections 2 and 5"
 _CODE = "the early preset or a constant of the authors' public simulator"

@@ -281,8 +281,7 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         read_ready = bool(reads) and reads[0].waits < 0
         write_ready = bool(writes) and writes[0].waits < 0
         if read_ready and not (
-            write_ready
-            and (1 < channel.writes_run < config.max_writes or channel.reads_run == config.max_reads)
+            write_ready and (1 < channel.writes_run < config.max_writes or channel.reads_run == config.max_reads)
         ):
             request = reads[0]
         elif write_ready:

@@ -104,7 +104,7 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
             s.asked += 1
             counts["RequestedTriangles"] += 1
         waiting = len(s.queue) >= self.spec.config.batch or (s.queue and s.queue[-1] == LAST)
-        s.awake = (s.batch >= 0 or s.ends) and free or (s.batch < 0 and bool(waiting)) or room
+        s.awake = ((s.batch >= 0 or s.ends) and free) or (s.batch < 0 and bool(waiting)) or room
 
     def _begin(self, plan: DrawPlan) -> None:
         """Begin the next batch where four triangles wait, or the last one does."""

@@ -388,5 +388,3 @@ class ColorUnit(_RopUnit):
     def _copied(self, cycle: Cycle) -> None:
         states = self.state.cache.states
         self.wires["states"].send(cycle, dict(states))
-
-

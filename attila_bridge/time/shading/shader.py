@@ -132,13 +132,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
         self._decode(cycle, fetched)
         self._textures(cycle)
         s.awake = bool(
-            s.fetched
-            or s.commands
-            or s.finished
-            or s.leaving >= 0
-            or s.accesses
-            or s.ready_groups
-            or s.queues.busy
+            s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or s.ready_groups or s.queues.busy
         )
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
@@ -328,5 +322,3 @@ class Shader(Box[ShaderSpec, ShaderState]):
                     s.commands.append((_FINISH, number, 0))
                 else:
                     s.ends.setdefault(slot.done + 1, []).append(number)
-
-

@@ -93,8 +93,9 @@ class PictureDifference:
             return "every pixel equal"
         if self.wrong:
             return "PIXELS DIFFER"
-        share = f"{self.colours:,} of {self.pixels:,} pixels have another colour, by {self.largest} of 255 at most"
-        return f"{share}; {self.reason}"
+        colours = f"{self.colours:,} of {self.pixels:,} pixels have another colour, by {self.largest} of 255 at most"
+        found = colours if self.colours else f"every colour equal, {self.depths:,} of {self.pixels:,} depths are not"
+        return f"{found}; {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
