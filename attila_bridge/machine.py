@@ -46,5 +46,6 @@ MACHINE = MachineRecord(
     draw=_draw,
     presets=PRESETS,
     read=_read,
+    paper="attila_bridge.claims.paper:PAPER",
     commands=COMMANDS,
 )
