@@ -93,6 +93,17 @@ class Shader(Box[ShaderSpec, ShaderState]):
         self._rate = config.thread_rate // config.group
         self._buffers = config.buffers // config.group
 
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires, units = self.wires, range(self.spec.texture.units)
+        self._commands, self._groups, self._outputs = wires["command"], wires["groups"], wires["output"]
+        self._tickets = [wires[f"ticket{unit}"] for unit in units]
+        self._results = [wires[f"result{unit}"] for unit in units]
+        self._requests = [wires[f"request{unit}"] for unit in units]
+        busy = wires["busy"]
+        assert isinstance(busy, Level)
+        self._busy = busy
+
     def next_event(self) -> Cycle | None:
         """The next cycle in which a group can go on by itself."""
         s = self.state
@@ -106,30 +117,34 @@ class Shader(Box[ShaderSpec, ShaderState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Fetch and decode; each sees what the other did in the cycle before."""
-        s, wires = self.state, self.wires
+        s = self.state
         if s.awake and s.cycle == cycle - 1:
             s.counts["ReadyThreads"] += self.spec.config.group * s.ready_groups
             s.counts["FreeThreads"] += self.spec.config.group * len(s.free)
         s.cycle = cycle
         fetched, s.fetched = s.fetched, []
         commands, s.commands = s.commands, []
-        if wires["command"].ready(cycle):
-            for kind, resources in wires["command"].take_all(cycle):
+        if self._commands.waiting:
+            for kind, resources in self._commands.take_all(cycle):
                 s.resources[kind] = resources
-        if wires["groups"].ready(cycle):
-            for group in wires["groups"].take_all(cycle):
-                self._take(cycle, group)
+        groups = self._groups.waiting
+        while groups and groups[0][0] <= cycle:
+            self._take(cycle, groups.popleft()[3])
         if commands:
             self._obey(commands)
-        for slot in s.ends.pop(cycle, ()):
-            self._finish(slot)
+        if cycle in s.ends:
+            for slot in s.ends.pop(cycle):
+                self._finish(slot)
         s.queues.returned(cycle, s.slots)
         if s.ready_groups:
             s.fetched = s.queues.fetch(cycle, s.slots, self._rate, self.spec.config.fetch_delay)
             s.counts["FetchedInstr"] += self.spec.config.group * len(s.fetched)
-        self._output(cycle)
+        if s.finished or s.leaving >= 0:
+            self._output(cycle)
         self._tell(cycle)
-        self._decode(cycle, fetched)
+        self._take_tickets(cycle)
+        if fetched:
+            self._decode(cycle, fetched)
         self._textures(cycle)
         s.awake = bool(
             s.fetched
@@ -166,7 +181,8 @@ class Shader(Box[ShaderSpec, ShaderState]):
         s = self.state
         slot.ready = True
         s.ready_groups += 1
-        last = any(vertex[2] for vertex in slot.group[3])
+        vertices = slot.group[3]
+        last = bool(vertices) and any(vertex[2] for vertex in vertices)
         s.queues.load(cycle, slot, last)
 
     def _release(self, cycle: Cycle, number: int) -> None:
@@ -189,7 +205,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
             slot = s.slots[number]
             cycles = max(1, slot.transmission)
             latency = min(slot.transmission + _OUTPUT_DELAY, self.spec.config.output_latency)
-            self.wires["output"].send(cycle, slot.group, self.spec.config.group, latency=latency)
+            self._outputs.send(cycle, slot.group, self.spec.config.group, latency=latency)
             s.counts["Outputs"] += self.spec.config.group
             if cycles > 1:
                 s.transmitting, s.leaving = cycles - 1, number
@@ -202,9 +218,8 @@ class Shader(Box[ShaderSpec, ShaderState]):
         busy = len(s.free) < 2 or s.free_registers < needed
         if busy:
             s.queues.full()
-        wire = self.wires["busy"]
-        assert isinstance(wire, Level)
-        wire.drive(cycle, busy)
+        if busy is not self._busy.driven:
+            self._busy.drive(cycle, busy)
 
     # --- fetch ---------------------------------------------------------------------------------------------------
 
@@ -238,13 +253,14 @@ class Shader(Box[ShaderSpec, ShaderState]):
 
     # --- decode and execute --------------------------------------------------------------------------------------
 
+    def _take_tickets(self, cycle: Cycle) -> None:
+        for unit, wire in enumerate(self._tickets):
+            if wire.waiting:
+                self.state.tickets[unit] += self.spec.config.group * len(wire.take_all(cycle))
+
     def _decode(self, cycle: Cycle, fetched: list[tuple[int, int, bool]]) -> None:
         s, counts = self.state, self.state.counts
         threads = self.spec.config.group
-        for unit in range(self.spec.texture.units):
-            wire = self.wires[f"ticket{unit}"]
-            if wire.ready(cycle):
-                s.tickets[unit] += threads * len(wire.take_all(cycle))
         s.writes.pop(cycle - 1, None)
         for number, position, again in fetched:
             slot = s.slots[number]
@@ -303,19 +319,19 @@ class Shader(Box[ShaderSpec, ShaderState]):
     def _textures(self, cycle: Cycle) -> None:
         """Send texture requests, take results."""
         s, counts, texture = self.state, self.state.counts, self.spec.texture
-        for _ in range(texture.request_rate):
+        for _ in range(texture.request_rate if s.accesses or s.unit_requests else 0):
             if s.accesses:
                 number, read = s.accesses.popleft()
                 _, draw, quad, _ = s.slots[number].group
-                self.wires[f"request{s.next_unit}"].send(cycle, (number, draw, quad, read))
+                self._requests[s.next_unit].send(cycle, (number, draw, quad, read))
                 s.unit_requests += 1
                 counts["TextureRequests"] += 1
             elif s.unit_requests >= texture.request_group:
                 s.unit_requests = 0
                 s.next_unit = (s.next_unit + 1) % texture.units
         for unit in range(texture.units):
-            wire = self.wires[f"result{unit}"]
-            if not wire.ready(cycle):
+            wire = self._results[unit]
+            if not wire.waiting:
                 continue
             for number in wire.take_all(cycle):
                 slot = s.slots[number]
