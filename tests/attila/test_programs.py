@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from attila_bridge.code.assembler import ShaderProgram, assemble_shader
 from attila_bridge.code.isa import INSTRUCTIONS, ShaderUnit
-from attila_bridge.code.isa.registers import ShaderStage
-from attila_bridge.function.shading import shade_quads, shade_vertices
+from attila_bridge.code.isa.registers import ShaderStage, shader_shape
+from attila_bridge.function.native import NativeProgram
+from attila_bridge.function.shading import Shader
 from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.lanes.wide.words import WordsEngine
 from tests.attila.recorded import COLORED
 
 HALF_PI = 1.5707963705062866
@@ -76,7 +78,7 @@ def fragment_result(body: str, color: tuple[float, ...], constants: tuple[tuple[
     )
     text = f"!!ARBfp1.0\nTEMP r;ATTRIB c = fragment.color;{names}{body}MOV result.color, r;\nEND"
     inputs = np.tile(np.array(color, np.float32), 4)[None]
-    found: NDArray[np.float32] = shade_quads(assemble_shader(text), {1: inputs}, 1, None).output(1)[3]
+    found: NDArray[np.float32] = Shader(assemble_shader(text)).quads({1: inputs}, 1).output(1)[3]
     return found.tolist()
 
 
@@ -92,13 +94,13 @@ def test_an_instruction_of_vertices_gives_its_row(
     body: str, color: tuple[float, ...], result: tuple[float, ...]
 ) -> None:
     program = assemble_shader(ARRAY.replace("BODY", body))
-    assert shade_vertices(program, {3: np.array([color], np.float32)}, 1).output(1)[0].tolist() == list(result)
+    assert Shader(program).vertices({3: np.array([color], np.float32)}, 1).output(1)[0].tolist() == list(result)
 
 
 def test_an_address_past_the_constants_is_a_fault() -> None:
     program = assemble_shader(ARRAY.replace("BODY", "ARL a.x, c.x;MOV r, m[a.x + 1];"))
     with pytest.raises(MachineFault, match="reaches byte 0x30, the memory has 0x30 bytes"):
-        shade_vertices(program, {3: np.array([[2, 0, 0, 0]], np.float32)}, 1)
+        Shader(program).vertices({3: np.array([[2, 0, 0, 0]], np.float32)}, 1)
 
 
 def test_every_instruction_has_a_row() -> None:
@@ -124,14 +126,14 @@ def test_the_reciprocal_of_a_root_rounds_before_the_root() -> None:
 
 def test_components_that_a_vertex_lacks_are_0_0_0_1() -> None:
     text = "!!ARBvp1.0\nMOV result.color, vertex.texcoord[0];MOV result.position, vertex.color;END"
-    found = shade_vertices(assemble_shader(text), {8: np.array([[5, 6]], np.float32)}, 1)
+    found = Shader(assemble_shader(text)).vertices({8: np.array([[5, 6]], np.float32)}, 1)
     assert found.output(1).tolist() == [[5, 6, 0, 1]] and found.output(0).tolist() == [[0, 0, 0, 1]]
 
 
 def test_a_fragment_is_killed_by_one_negative_component() -> None:
     text = "!!ARBfp1.0\nKIL fragment.color;MOV result.color, fragment.color;END"
     inputs = np.array([[0, 0, 0, 0, 1, -1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -0.5]], np.float32)
-    assert shade_quads(assemble_shader(text), {1: inputs}, 1, None).killed.tolist() == [False, True, False, True]
+    assert Shader(assemble_shader(text)).quads({1: inputs}, 1).killed.tolist() == [False, True, False, True]
 
 
 # --- text ---------------------------------------------------------------------------------------------------------
@@ -236,3 +238,21 @@ def test_a_plain_program_has_the_machines_latencies() -> None:
     assert {each: INSTRUCTIONS[each].latency for each in ("MOV", "LIT", "RSQ", "EXP", "SIN", "TEX", "TXP")} == {
         "MOV": 3, "LIT": 4, "RSQ": 5, "EXP": 9, "SIN": 12, "TEX": 1, "TXP": 5,
     }  # fmt: skip
+
+
+def test_native_code_gives_the_same_bits() -> None:
+    """All rows of fragments one after the other, each with a register of its own, on groups of any numbers."""
+    pytest.importorskip("llvmlite")
+    rows = [row for row in ROWS if len(row[2]) < 2 and "MOV r" not in row[0]][:12]
+    text = "!!ARBfp1.0\nTEMP s;ATTRIB c = fragment.color;MOV s, c;"
+    for at, (body, _, constants, _) in enumerate(rows):
+        values = ", ".join(map(repr, constants[0] if constants else (1, 2, 3, 4)))
+        text += f"TEMP r{at};PARAM k{at} = {{ {values} }};"
+        text += body.replace(" r,", f" r{at},").replace(" k", f" k{at}") + f"MAD s, r{at}, 0.37, s;"
+    program = assemble_shader(text + "KIL s;MOV result.color, s;\nEND")
+    bits = np.random.default_rng(4).integers(0, 1 << 32, (50, 16), np.uint32)
+    shaders = [Shader(program, engine) for engine in ("rows", "compiled")]
+    plain, native = (shader.quads({1: bits.view(np.float32)}, 50) for shader in shaders)
+    assert (plain.output(1).view(np.uint32) == native.output(1).view(np.uint32)).all()
+    assert (plain.killed == native.killed).all() and 0 < plain.killed.sum() < 200
+    assert NativeProgram(program).carry_out(WordsEngine(shader_shape(50)), 0, 50, at_once=True)
