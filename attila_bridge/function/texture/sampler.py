@@ -53,7 +53,7 @@ class UnitSampler:
         if memory is None:
             bound = ", ".join(map(str, sorted(self._textures))) or "none"
             raise InputError(
-                Fault(f"texture[{unit}] is read, but the draw binds no texture to it", None, f"bound: {bound}")
+                Fault(f"texture[{unit}] is read, the draw binds no texture to it", None, f"bound: {bound}")
             )
         values = np.ascontiguousarray(coordinates).view(np.float32).reshape(-1, INPUTS_OF_GROUP, COMPONENTS)
         place = values[..., :2]
