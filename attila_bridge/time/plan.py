@@ -129,7 +129,6 @@ class DrawPlan:
     to_shader: bytes
     to_color: bytes
     """Fragments that come alive to the colour unit."""
-    depth_written: bytes
     depth_words: list[int]
     color_words: list[int]
     reads: tuple[ReadPlan, ...]

@@ -87,7 +87,6 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
         to_depth=(covered if early else covered & ~killed & 15).tobytes(),
         to_shader=(tested if early else covered).tobytes(),
         to_color=kept.tobytes(),
-        depth_written=quads.depth_written.tobytes(),
         depth_words=quads.depth_words.reshape(-1).tolist(),
         color_words=quads.color_words.reshape(-1).tolist(),
         reads=tuple(_reads(each, config.texture.line) for each in draw.textures),
@@ -165,10 +164,8 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
             found = known[key] = tuple(Counter(row).items())
         steps.append(found)
     begins = texture.loops.tolist()
-    counts = getattr(texture, "samples", None)
-    per_quad = [1] * (len(begins) - 1) if counts is None else counts.tolist()
     samples = []
-    for index, number in enumerate(per_quad):
+    for index, number in enumerate(texture.samples.tolist()):
         first, end = begins[index], begins[index + 1]
         size = max(1, (end - first) // number)
         samples.append(tuple(tuple(steps[at : at + size]) for at in range(first, end, size)))

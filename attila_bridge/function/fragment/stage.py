@@ -129,6 +129,7 @@ class FragmentStage:
                 unit=reads.unit,
                 quads=quads,
                 loops=np.concatenate([[0], np.cumsum(np.concatenate(reads.counts))]),
+                samples=np.concatenate(reads.samples).astype(np.int32),
                 texels=np.concatenate(reads.texels),
             )
             for number, reads in sorted(self._sampler.reads.items())
