@@ -80,7 +80,7 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
         rops=quads.rop.tobytes(),
         shaders=quads.shader.tobytes(),
         steps_covered=[(row[0], row[1], row[2], row[3], row[4]) for row in covered_by.tolist()],
-        outside_viewport=0,
+        steps_inside=_COUNTS[quads.inside.reshape(steps, 16)].sum(axis=1).tolist() if steps else [],
         nearest=quads.nearest.tolist(),
         covered=covered.tobytes(),
         tested=tested.tobytes(),
@@ -104,7 +104,7 @@ def _covered_quads(covered: NDArray[np.uint8], steps: int) -> list[tuple[int, ..
 def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
     """Return what each triangle needs of the stream of vertices, and which of them nobody needs after it."""
     corners = draw.triangles.corners.tolist()
-    outcomes = draw.triangles.outcome.tolist()
+    outcomes, areas = draw.triangles.outcome.tolist(), draw.triangles.area.tolist()
     last_use: dict[int, int] = {}
     for number, used in enumerate(corners):
         for position in used:
@@ -114,7 +114,7 @@ def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
     made = []
     for number, used in enumerate(corners):
         frees = freed[number] + (unused if number == len(corners) - 1 else 0)
-        made.append(TrianglePlan(max(used) + 1, frees, outcomes[number]))
+        made.append(TrianglePlan(max(used) + 1, frees, outcomes[number], areas[number]))
     return tuple(made)
 
 

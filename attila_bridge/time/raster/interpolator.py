@@ -22,9 +22,7 @@ class InterpolatorSpec:
 
 @dataclass
 class InterpolatorState:
-    """What the interpolator holds."""
-
-    counts: dict[str, int]
+    """Nothing: everything is on its wires."""
 
 
 class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
@@ -33,8 +31,8 @@ class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
     inputs = ("quads", "interpolated")
     outputs = ("interpolation", "output")
 
-    def __init__(self, name: str, spec: InterpolatorSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, InterpolatorState(counts))
+    def __init__(self, name: str, spec: InterpolatorSpec) -> None:
+        super().__init__(name, spec, InterpolatorState())
 
     def wired(self) -> None:
         """Keep the wires that are read or written in every cycle."""

@@ -234,8 +234,11 @@ class _RopUnit(Box[RopSpec, RopState]):
         ):
             self._leave(cycle, END)
             self._ended(cycle)
-        if written and self._consumer_ready(cycle):
-            self._leave(cycle, written.popleft())
+        if written:
+            if self._consumer_ready(cycle):
+                self._leave(cycle, written.popleft())
+            else:
+                counts["ConsumerBusy"] += 1
         if not self._bypass:
             self._operations(cycle, plan)
         arriving = s.input

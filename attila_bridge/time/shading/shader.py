@@ -38,6 +38,8 @@ class ShaderState:
     """What a shader holds."""
 
     counts: dict[str, int]
+    executed: dict[str, int]
+    """What decoding and execution count."""
     slots: list[Slot]
     free: deque[int]
     """Slots without a group, in the order in which they are used."""
@@ -74,13 +76,14 @@ class Shader(Box[ShaderSpec, ShaderState]):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
-    def __init__(self, name: str, spec: ShaderSpec, counts: dict[str, int]) -> None:
+    def __init__(self, name: str, spec: ShaderSpec, counts: dict[str, int], executed: dict[str, int]) -> None:
         config = spec.config
         groups = (config.threads + config.buffers) // config.group
         units = range(spec.texture.units)
         queues = ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait)
         state = ShaderState(
             counts,
+            executed,
             [Slot(number) for number in range(groups)],
             deque(range(groups)),
             queues,
@@ -121,6 +124,8 @@ class Shader(Box[ShaderSpec, ShaderState]):
         if s.awake and s.cycle == cycle - 1:
             s.counts["ReadyThreads"] += self.spec.config.group * s.ready_groups
             s.counts["FreeThreads"] += self.spec.config.group * len(s.free)
+            s.counts["FinishedThreads"] += self.spec.config.group * len(s.finished)
+            s.counts["UsedResources"] += self.spec.config.registers - s.free_registers
         s.cycle = cycle
         fetched, s.fetched = s.fetched, []
         commands, s.commands = s.commands, []
@@ -171,7 +176,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
         counts["Inputs"] += threads
         counts["InputActiveInputAttributes"] += threads * program.inputs
         counts["InputActiveOutputAttributes"] += threads * program.outputs
-        counts["InputRegisters"] += threads * program.temporaries
+        counts["InputRegisters"] += threads * max(1, program.temporaries)
         if len(s.free) >= self._buffers:
             self._make_ready(cycle, slot)
         else:
@@ -259,7 +264,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
                 self.state.tickets[unit] += self.spec.config.group * len(wire.take_all(cycle))
 
     def _decode(self, cycle: Cycle, fetched: list[tuple[int, int, bool]]) -> None:
-        s, counts = self.state, self.state.counts
+        s, executed = self.state, self.state.executed
         threads = self.spec.config.group
         s.writes.pop(cycle - 1, None)
         for number, position, again in fetched:
@@ -267,14 +272,14 @@ class Shader(Box[ShaderSpec, ShaderState]):
             if again:
                 slot.waits_again = False
             if slot.waits_again or slot.ended or slot.blocked:
-                counts["RemovedInstructions"] += threads
+                executed["RemovedInstructions"] += threads
                 continue
             instruction = slot.instructions[position]
             if self._refused(cycle, slot, instruction):
                 slot.waits_again = True
                 s.commands.append((_REPEAT, number, position))
-                counts["ReplayCommands"] += 1
-                counts["RemovedInstructions"] += threads
+                executed["ReplayCommands"] += 1
+                executed["RemovedInstructions"] += threads
             else:
                 self._execute(cycle, slot, instruction, position)
 
@@ -293,14 +298,14 @@ class Shader(Box[ShaderSpec, ShaderState]):
         return s.writes.get(cycle + instruction.latency, 0) >= _RESULTS * self._rate
 
     def _execute(self, cycle: Cycle, slot: Slot, instruction: InstructionPlan, position: int) -> None:
-        s, counts = self.state, self.state.counts
+        s, executed = self.state, self.state.executed
         threads = self.spec.config.group
         done = cycle + instruction.latency
         s.writes[done] = s.writes.get(done, 0) + 1
         if instruction.destination >= 0:
             slot.written[instruction.destination] = done
         slot.done = max(slot.done, done)
-        counts["ExecutedInstructions"] += threads
+        executed["ExecutedInstructions"] += threads
         texture = instruction.texture >= 0
         if texture:
             s.tickets[s.next_unit] -= threads
@@ -308,24 +313,24 @@ class Shader(Box[ShaderSpec, ShaderState]):
             s.accesses.append((slot.number, instruction.texture))
         if instruction.is_end:
             slot.ended = True
-            counts["EndCommands"] += threads
+            executed["EndCommands"] += threads
             if not texture:
                 s.ends.setdefault(slot.done + 1, []).append(slot.number)
         if texture or instruction.is_end:
             slot.blocked = True
             s.commands.append((_BLOCK, slot.number, position))
-            counts["BlockCommands"] += threads
+            executed["BlockCommands"] += threads
 
     def _textures(self, cycle: Cycle) -> None:
         """Send texture requests, take results."""
-        s, counts, texture = self.state, self.state.counts, self.spec.texture
+        s, executed, texture = self.state, self.state.executed, self.spec.texture
         for _ in range(texture.request_rate if s.accesses or s.unit_requests else 0):
             if s.accesses:
                 number, read = s.accesses.popleft()
                 _, draw, quad, _ = s.slots[number].group
                 self._requests[s.next_unit].send(cycle, (number, draw, quad, read))
                 s.unit_requests += 1
-                counts["TextureRequests"] += 1
+                executed["TextureRequests"] += 1
             elif s.unit_requests >= texture.request_group:
                 s.unit_requests = 0
                 s.next_unit = (s.next_unit + 1) % texture.units
@@ -339,7 +344,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
                 if not slot.ended:
                     slot.blocked = False
                     s.commands.append((_UNBLOCK, number, 0))
-                    counts["UnblockCommands"] += self.spec.config.group
+                    executed["UnblockCommands"] += self.spec.config.group
                 elif slot.done <= cycle:
                     s.commands.append((_FINISH, number, 0))
                 else:
