@@ -16,7 +16,7 @@ from attila_bridge.function.geometry.setup import set_up
 from attila_bridge.function.geometry.traversal import traverse
 from attila_bridge.function.layout import DEFAULT_UNITS, Allocator, Units, blocks_of, line_of, rop_of, shader_of
 from attila_bridge.function.programs import assembled_program, program_work, registers_of
-from attila_bridge.function.shading import shade_vertices
+from attila_bridge.function.shading import Shader
 from attila_bridge.function.texture import TextureImage, UnitSampler, texture_bytes
 from attila_bridge.function.work import (
     AttilaWork,
@@ -76,23 +76,22 @@ class _Drawer:
         self.scene, self.units, self.memory, self.frame = scene, units, memory, frame
         self.uploads: list[UploadWork] = []
         self._addresses: dict[str, int] = {}
-        self._programs: dict[str, ShaderProgram] = {}
+        self._shaders: dict[str, Shader] = {}
         self._textures: dict[str, TextureImage] = {}
         self._hz_allowed = True
 
     def draw(self, number: int, what: SceneDraw) -> DrawWork:
         """Carry out one draw."""
         scene = self.scene
-        known = set(self._programs)
-        vertex = self._program(what.vertex_program, ShaderStage.VERTEX)
-        fragment = self._program(what.fragment_program, ShaderStage.FRAGMENT)
-        vertices = self._vertices(number, what, vertex)
+        known = set(self._shaders)
+        vertex = self._shader(what.vertex_program, ShaderStage.VERTEX)
+        fragment = self._shader(what.fragment_program, ShaderStage.FRAGMENT)
+        vertices = self._vertices(number, what, vertex.program)
         for name in what.textures.values():
             self._texture(name, number)
         indices = vertices.indices
         distinct, which = np.unique(indices, return_inverse=True)
-        shaded = shade_vertices(
-            vertex,
+        shaded = vertex.vertices(
             {
                 ATTRIBUTES[key]: scene.buffers[name].values[distinct].astype(np.float32)
                 for key, name in what.attributes.items()
@@ -119,7 +118,7 @@ class _Drawer:
         boxes[drawn] = setup.box
         batches = traverse(setup, drawn, scene.size)
         steps = steps_of(batches)
-        fragment_work = program_work(fragment, loaded_before=what.fragment_program in known)
+        fragment_work = program_work(fragment.program, loaded_before=what.fragment_program in known)
         state = self._state(number, what, fragment_work.writes_depth)
         sampler = UnitSampler({unit: self._textures[name] for unit, name in what.textures.items()})
         stage = FragmentStage(self.frame, what.state, fragment, setup, shaded, vertex_of[drawn], sampler)
@@ -146,7 +145,7 @@ class _Drawer:
         return DrawWork(
             number=number,
             state=state,
-            vertex_program=program_work(vertex, loaded_before=what.vertex_program in known),
+            vertex_program=program_work(vertex.program, loaded_before=what.vertex_program in known),
             fragment_program=fragment_work,
             vertices=vertices,
             triangles=TriangleWork(corners, outcome, boxes, areas),
@@ -155,10 +154,11 @@ class _Drawer:
             textures=stage.textures,
         )
 
-    def _program(self, name: str, stage: ShaderStage) -> ShaderProgram:
-        if name not in self._programs:
-            self._programs[name] = assembled_program(self.scene, name, stage)
-        return self._programs[name]
+    def _shader(self, name: str, stage: ShaderStage) -> Shader:
+        found = self._shaders.get(name)
+        if found is None or found.program.stage is not stage:
+            found = self._shaders[name] = Shader(assembled_program(self.scene, name, stage))
+        return found
 
     def _vertices(self, number: int, what: SceneDraw, program: ShaderProgram) -> VertexWork:
         given = {ATTRIBUTES[key]: name for key, name in what.attributes.items()}

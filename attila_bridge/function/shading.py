@@ -17,16 +17,18 @@ from attila_bridge.code.isa.registers import (
     GROUP_LANES,
     INPUTS_OF_GROUP,
     KILLED,
-    ROWS,
     RegisterBank,
     row_of,
     shader_shape,
 )
+from attila_bridge.function.native import NativeProgram
 from attila_bridge.function.programs import registers_of
+from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.words import LaneValues, WordsEngine
+from pixelflow.simd.native.choice import WIDE
 
-__all__ = ["COLOR", "QuadSampler", "Shaded", "shade_quads", "shade_vertices"]
+__all__ = ["COLOR", "QuadSampler", "Shaded", "Shader"]
 
 Floats = NDArray[np.float32]
 Words = NDArray[np.uint32]
@@ -63,47 +65,64 @@ class Shaded:
         return Shaded({**self.outputs, COLOR: color}, self.killed)
 
 
-def shade_vertices(program: ShaderProgram, attributes: dict[int, Floats], count: int) -> Shaded:
-    """Shade vertices; attributes by input register, float32[count, up to 4]; the rest is (0, 0, 0, 1)."""
-    groups = -(-count // INPUTS_OF_GROUP)
-    inputs = {}
-    for register, values in attributes.items():
-        whole = np.broadcast_to(_DEFAULT, (groups * INPUTS_OF_GROUP, COMPONENTS)).copy()
-        whole[:count, : values.shape[1]] = values
-        inputs[register] = whole.reshape(groups, GROUP_LANES)
-    found = _run(program, inputs, groups, None)
-    return Shaded({number: values[:count] for number, values in found.outputs.items()}, found.killed[:count])
+class Shader:
+    """A program, to be carried out on any number of groups of four inputs."""
 
+    def __init__(self, program: ShaderProgram, engine: str = AUTO) -> None:
+        """``engine`` is ``rows`` (numpy), ``compiled`` (native) or the fastest that works; the bits are the same."""
+        self.program = program
+        self._at_once = engine != AUTO
+        self._native = NativeProgram(program) if WIDE.choose(engine).engine == "compiled" else None
+        constants = np.array(program.constants, np.float32).reshape(-1, COMPONENTS)
+        # Constants lie in memory too, for instructions that address them by a register.
+        self._memory = ByteMemory(max(1, len(constants)) * _CONSTANT_BYTES)
+        self._memory.data[0, : constants.nbytes] = constants.reshape(-1).view(np.uint8)
+        self._rows = {row_of(RegisterBank.CONSTANT, at): _everywhere(value) for at, value in enumerate(constants)}
+        for register in registers_of(program, RegisterBank.INPUT):
+            self._rows[row_of(RegisterBank.INPUT, register)] = _everywhere(_DEFAULT)
+        self._outputs = registers_of(program, RegisterBank.OUTPUT)
 
-def shade_quads(program: ShaderProgram, inputs: dict[int, Floats], quads: int, sampler: QuadSampler | None) -> Shaded:
-    """Shade quads; inputs by register, float32[quads, 16], four components for each fragment."""
-    return _run(program, inputs, quads, sampler)
+    def vertices(self, attributes: dict[int, Floats], count: int) -> Shaded:
+        """Shade vertices; attributes by input register, float32[count, up to 4]; the rest is (0, 0, 0, 1)."""
+        groups = -(-count // INPUTS_OF_GROUP)
+        inputs = {}
+        for register, values in attributes.items():
+            whole = np.broadcast_to(_DEFAULT, (groups * INPUTS_OF_GROUP, COMPONENTS)).copy()
+            whole[:count, : values.shape[1]] = values
+            inputs[register] = whole.reshape(groups, GROUP_LANES)
+        found = self.quads(inputs, groups)
+        return Shaded({number: values[:count] for number, values in found.outputs.items()}, found.killed[:count])
 
+    def quads(self, inputs: dict[int, Floats], groups: int, sampler: QuadSampler | None = None) -> Shaded:
+        """Shade groups; inputs by register, float32[groups, 16], four components for each fragment."""
+        lanes = WordsEngine(shader_shape(groups), self._memory)
+        given = {
+            row_of(RegisterBank.INPUT, register): np.ascontiguousarray(values).view(np.uint32)
+            for register, values in inputs.items()
+        }
+        lanes.set_values(LaneValues(self._rows | given, {}, {}))
+        number = 0
+        while number < len(self.program.instructions):
+            number = self._carry_out(lanes, number, groups, sampler)
+        found = lanes.values()
+        outputs = {}
+        for register in self._outputs:
+            row = np.broadcast_to(found.rows[row_of(RegisterBank.OUTPUT, register)], (groups, GROUP_LANES))
+            outputs[register] = np.ascontiguousarray(row).view(np.float32).reshape(-1, COMPONENTS)
+        killed = np.broadcast_to(found.flags[KILLED], (groups, GROUP_LANES))
+        return Shaded(outputs, killed.reshape(-1, COMPONENTS)[:, 0].copy())
 
-def _run(program: ShaderProgram, inputs: dict[int, Floats], groups: int, sampler: QuadSampler | None) -> Shaded:
-    constants = np.array(program.constants, np.float32).reshape(-1, COMPONENTS)
-    # Constants lie in memory too, for instructions that address them by a register.
-    memory = ByteMemory(max(1, len(constants)) * _CONSTANT_BYTES)
-    memory.data[0, : constants.nbytes] = constants.reshape(-1).view(np.uint8)
-    lanes = WordsEngine(shader_shape(groups), memory)
-    rows: dict[int, Words] = {}
-    default = np.tile(_DEFAULT, INPUTS_OF_GROUP)[None].view(np.uint32)
-    for register in range(row_of(RegisterBank.OUTPUT, 0)):
-        rows[row_of(RegisterBank.INPUT, register)] = default
-    for register, values in inputs.items():
-        rows[row_of(RegisterBank.INPUT, register)] = np.ascontiguousarray(values).view(np.uint32)
-    for number, value in enumerate(constants):
-        rows[row_of(RegisterBank.CONSTANT, number)] = np.tile(value, INPUTS_OF_GROUP)[None].view(np.uint32)
-    assert len(rows) <= ROWS
-    lanes.set_values(LaneValues(rows, {}, {}))
-    for number, instruction in enumerate(program.instructions):
+    def _carry_out(self, lanes: WordsEngine, number: int, groups: int, sampler: QuadSampler | None) -> int:
+        """Carry out an instruction, or the stretch that it begins; return the one after."""
+        native = self._native
+        if native is not None and native.carry_out(lanes, number, groups, at_once=self._at_once):
+            return native.ends[number]
         if sampler is not None:
             sampler.instruction = number
-        lanes.run([(partial(carry_out, instruction, sampler=sampler),)])
-    found = lanes.values()
-    outputs = {}
-    for register in registers_of(program, RegisterBank.OUTPUT):
-        row = np.broadcast_to(found.rows[row_of(RegisterBank.OUTPUT, register)], (groups, GROUP_LANES))
-        outputs[register] = np.ascontiguousarray(row).view(np.float32).reshape(-1, COMPONENTS)
-    killed = np.broadcast_to(found.flags[KILLED], (groups, GROUP_LANES))
-    return Shaded(outputs, killed.reshape(-1, COMPONENTS)[:, 0].copy())
+        lanes.run([(partial(carry_out, self.program.instructions[number], sampler=sampler),)])
+        return number + 1
+
+
+def _everywhere(value: Floats) -> Words:
+    """Return a register that is the same for all inputs."""
+    return np.tile(value, INPUTS_OF_GROUP)[None].view(np.uint32)

@@ -280,6 +280,8 @@ class TextureWork:
     """[m] numbers of quads."""
     loops: Offsets
     """[m + 1] where each quad's bilinear steps begin in ``texels``."""
+    samples: Integers
+    """[m] samples of each quad, one after the other, of one or two bilinear steps each."""
     texels: Words
     """[loops, 4, 4] addresses in bytes of the texels for each fragment of the quad, ((0, 0), (1, 0), (0, 1), (1, 1));
     where a filter takes the nearest one only, the same four times."""

@@ -1,12 +1,6 @@
-"""Statistics under ATTILA's names."""
+"""Statistics: what the boxes count, each declared once under the public simulator's name, with its unit and meaning."""
 
-from __future__ import annotations
+from attila_bridge.statistics.counts import STATISTICS, Counts, counts_of, statistic_of
+from attila_bridge.statistics.statistic import Statistic
 
-
-class Counts(dict[str, int]):
-    def __missing__(self, key: str) -> int:
-        return 0
-
-
-def counts_of(suffix: str) -> Counts:
-    return Counts()
+__all__ = ["STATISTICS", "Counts", "Statistic", "counts_of", "statistic_of"]

@@ -38,11 +38,14 @@ class Frame:
     draws: tuple[DrawPlan, ...]
     steps: tuple[Step, ...]
     blocks: int
+    pixels: int
     color_address: int
     depth_address: int
     clear_color: int
     clear_depth: int
     program_address: int
+    uploaded: int
+    """Bytes uploaded, programs included."""
 
 
 class Boxes:
@@ -51,6 +54,8 @@ class Boxes:
     def __init__(self, config: AttilaConfig, frame: Frame) -> None:
         self.config = config
         self.counts: dict[str, Counts] = {}
+        self.draws = frame.draws
+        self.uploaded = frame.uploaded
         self.clients: list[Client] = []
         gpu, memory, draws = config.gpu, config.memory, frame.draws
         rops, shaders, ports = range(gpu.rops), range(gpu.shaders), gpu.vertex_ports
@@ -92,14 +97,14 @@ class Boxes:
         self.clipper = Clipper(
             "Clipper", ClipperSpec(config.clipper, draws, setup.start, setup.input_latency), self._counts("CLP")
         )
-        self.setup = TriangleSetup("TriangleSetup", SetupSpec(setup, draws), self._counts("TS"))
+        self.setup = TriangleSetup("TriangleSetup", SetupSpec(setup, draws, frame.pixels), self._counts("TS"))
         self.traversal = TriangleTraversal(
             "TriangleTraversal", TraversalSpec(config.traversal, draws), self._counts("TT")
         )
         self.hz = HierarchicalZ(
             "HierarchicalZ", HierarchicalZSpec(config.hz, draws, quads, gpu.rops, frame.blocks), self._counts("HZ")
         )
-        self.interpolator = Interpolator("Interpolator", InterpolatorSpec(config.fifo, draws), {})
+        self.interpolator = Interpolator("Interpolator", InterpolatorSpec(config.fifo, draws))
         self.fifo = FragmentFifo(
             "FragmentFIFO",
             FifoSpec(config.fifo, draws, gpu.rops, gpu.shaders, ports, config.shader.group, quads),
@@ -116,7 +121,12 @@ class Boxes:
             self._counts("DAC"),
         )
         self.shaders = [
-            Shader(f"FS{n}::Shader", ShaderSpec(config.shader, config.texture, draws), self._counts(f"ShF-FS{n}"))
+            Shader(
+                f"FS{n}::Shader",
+                ShaderSpec(config.shader, config.texture, draws),
+                self._counts(f"ShF-FS{n}"),
+                self._counts(f"ShDX-FS{n}"),
+            )
             for n in shaders
         ]
         self.textures = [[self._texture(frame, n, unit) for unit in range(config.texture.units)] for n in shaders]
@@ -127,7 +137,7 @@ class Boxes:
         )
 
     def _counts(self, suffix: str) -> Counts:
-        counts = self.counts[suffix] = counts_of(suffix)
+        counts = self.counts[suffix] = counts_of(suffix.partition("-")[0], self.config.memory.channels)
         return counts
 
     def _client(self, name: str, kind: str, width: int) -> int:

@@ -12,6 +12,7 @@ from attila_bridge.time.config import PAPER, AttilaConfig
 from attila_bridge.time.netlist import netlist
 from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.prepare import plans
+from attila_bridge.time.summary import summary
 from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.observe import Bus, Carried
 
@@ -29,7 +30,12 @@ class Run:
     rendered: int
     """Cycle in which the swap began."""
     counts: Mapping[str, Mapping[str, int]]
-    """By box, then by name."""
+    """By box (`HZ`, `CW-SU0`), then by name."""
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        """Every statistic under its whole name: `InputFragments_CW-SU0`."""
+        return {f"{name}_{box}": value for box, counts in self.counts.items() for name, value in counts.items()}
 
     @property
     def cycles(self) -> int:
@@ -65,7 +71,7 @@ class Simulation:
         """Run to the end of the frame."""
         self.clock.run(max_cycles)
         processor = self.boxes.processor.state
-        return Run(dict(processor.phases), processor.rendered, self.boxes.counts)
+        return Run(dict(processor.phases), processor.rendered, summary(self.boxes))
 
 
 def run(
@@ -80,12 +86,19 @@ def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
         draws=draws,
         steps=_steps(work, config, draws),
         blocks=work.blocks,
+        pixels=work.size[0] * work.size[1],
         color_address=work.color_address,
         depth_address=work.depth_address,
         clear_color=work.clear.color or 0,
         clear_depth=work.clear.depth_word,
         program_address=0,
+        uploaded=sum(each.size for each in work.uploads) + sum(_loaded(draw) for draw in draws),
     )
+
+
+def _loaded(draw: DrawPlan) -> int:
+    """Return the bytes of programs that a draw loads."""
+    return sum(each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads)
 
 
 def _upload_cycles(size: int, width: int) -> int:

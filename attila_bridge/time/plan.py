@@ -55,6 +55,8 @@ class TrianglePlan:
     frees: int
     """Vertices that it was the last to use."""
     outcome: int
+    area: float
+    """In pixels, negative where it faces away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,8 @@ class DrawPlan:
     shaders: bytes
     steps_covered: list[tuple[int, int, int, int, int]]
     """Of each step how many quads have 0 to 4 covered fragments."""
-    outside_viewport: int
+    steps_inside: list[int]
+    """Of each step how many fragments are within the triangle, wherever on the screen."""
     nearest: list[int]
     covered: bytes
     """Fragments of each quad that are covered."""
@@ -129,7 +132,6 @@ class DrawPlan:
     to_shader: bytes
     to_color: bytes
     """Fragments that come alive to the colour unit."""
-    depth_written: bytes
     depth_words: list[int]
     color_words: list[int]
     reads: tuple[ReadPlan, ...]

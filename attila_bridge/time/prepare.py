@@ -80,14 +80,13 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
         rops=quads.rop.tobytes(),
         shaders=quads.shader.tobytes(),
         steps_covered=[(row[0], row[1], row[2], row[3], row[4]) for row in covered_by.tolist()],
-        outside_viewport=0,
+        steps_inside=_COUNTS[quads.inside.reshape(steps, 16)].sum(axis=1).tolist() if steps else [],
         nearest=quads.nearest.tolist(),
         covered=covered.tobytes(),
         tested=tested.tobytes(),
         to_depth=(covered if early else covered & ~killed & 15).tobytes(),
         to_shader=(tested if early else covered).tobytes(),
         to_color=kept.tobytes(),
-        depth_written=quads.depth_written.tobytes(),
         depth_words=quads.depth_words.reshape(-1).tolist(),
         color_words=quads.color_words.reshape(-1).tolist(),
         reads=tuple(_reads(each, config.texture.line) for each in draw.textures),
@@ -105,7 +104,7 @@ def _covered_quads(covered: NDArray[np.uint8], steps: int) -> list[tuple[int, ..
 def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
     """Return what each triangle needs of the stream of vertices, and which of them nobody needs after it."""
     corners = draw.triangles.corners.tolist()
-    outcomes = draw.triangles.outcome.tolist()
+    outcomes, areas = draw.triangles.outcome.tolist(), draw.triangles.area.tolist()
     last_use: dict[int, int] = {}
     for number, used in enumerate(corners):
         for position in used:
@@ -115,7 +114,7 @@ def _triangles(draw: DrawWork) -> tuple[TrianglePlan, ...]:
     made = []
     for number, used in enumerate(corners):
         frees = freed[number] + (unused if number == len(corners) - 1 else 0)
-        made.append(TrianglePlan(max(used) + 1, frees, outcomes[number]))
+        made.append(TrianglePlan(max(used) + 1, frees, outcomes[number], areas[number]))
     return tuple(made)
 
 
@@ -165,10 +164,8 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
             found = known[key] = tuple(Counter(row).items())
         steps.append(found)
     begins = texture.loops.tolist()
-    counts = getattr(texture, "samples", None)
-    per_quad = [1] * (len(begins) - 1) if counts is None else counts.tolist()
     samples = []
-    for index, number in enumerate(per_quad):
+    for index, number in enumerate(texture.samples.tolist()):
         first, end = begins[index], begins[index + 1]
         size = max(1, (end - first) // number)
         samples.append(tuple(tuple(steps[at : at + size]) for at in range(first, end, size)))

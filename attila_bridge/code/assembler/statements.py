@@ -19,6 +19,15 @@ _LETTERS = {**dict(zip("xyzw", range(COMPONENTS), strict=True)), **dict(zip("rgb
 _TARGETS = ("1D", "3D", "CUBE", "RECT")
 _HINTS = ("ARB_precision_hint_fastest", "ARB_precision_hint_nicest")
 _RELATIVE = 255
+_ABSENT = {
+    "FLR": "FRC, and ADD with a minus",
+    "LRP": "ADD with a minus, then MAD",
+    "POW": "LG2, MUL, EX2",
+    "XPD": "MUL and MAD of swizzled operands",
+    "SCS": "COS to .x, SIN to .y",
+    "SWZ": "a swizzle of the operand, and its sign",
+}
+"""Instructions of ARB programs that the machine has none for, and what does the same."""
 
 
 def read_declaration(tokens: ProgramTokens, names: ProgramNames) -> None:
@@ -91,6 +100,8 @@ def read_instruction(tokens: ProgramTokens, names: ProgramNames) -> Instruction:
     mnemonic = {"SUB": "ADD", "ABS": "MOV"}.get(mnemonic, mnemonic)
     declaration = INSTRUCTIONS.get(mnemonic)
     if declaration is None:
+        if mnemonic in _ABSENT:
+            raise tokens.fault(f"the machine has no {mnemonic}", f"write {_ABSENT[mnemonic]}", token)
         near = nearest(mnemonic, [*INSTRUCTIONS, *DECLARATIONS])
         hint = f"did you mean {near}?" if near else "pixelflow isa --machine attila lists all"
         raise tokens.fault(f"unknown instruction {token.text}", hint, token)

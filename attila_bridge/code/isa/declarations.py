@@ -67,6 +67,8 @@ class ShaderDeclaration(Declaration):
     """Programs that may use it."""
     scalar: bool = False
     """Whether its sources are single components."""
+    elementary: bool = False
+    """Whether its meaning has a function that recorded forms have not: a root, a power, a logarithm, an angle."""
 
     @property
     def on_lanes(self) -> bool:
@@ -92,6 +94,7 @@ def declare(
     unit: ShaderUnit = ShaderUnit.ALU,
     stages: tuple[ShaderStage, ...] = BOTH,
     scalar: bool = False,
+    elementary: bool = False,
     writes: bool = True,
     flow: Flow | None = None,
     source: str = "ARB programs 1.0; latency: public simulator",
@@ -106,13 +109,14 @@ def declare(
         family=family,
         unit=unit,
         steps=_one,
-        cost=f"1 to issue, {latency} until the result is there",
+        cost=f"1 to issue, {latency} latency",
         source=source,
         standing=standing,
         flow=flow,
         latency=latency,
         stages=stages,
         scalar=scalar,
+        elementary=elementary,
     )
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "GROUP_LANES",
     "INPUTS_OF_GROUP",
     "KILLED",
+    "POINTER",
     "ROWS",
     "RegisterBank",
     "ShaderStage",
@@ -28,6 +29,8 @@ INPUTS_OF_GROUP = 4
 GROUP_LANES = COMPONENTS * INPUTS_OF_GROUP
 """Component c of input i is lane 4 i + c of the group."""
 ADDRESS_WORD = "a0"
+POINTER = "ip"
+"""Where a stretch of native code goes on: nothing looks at it afterwards, programs have no branches."""
 KILLED = "killed"
 """The flag of inputs that the program has killed, the same in their four lanes."""
 
@@ -89,7 +92,7 @@ def shader_shape(groups: int) -> Shape:
         lanes=groups * GROUP_LANES,
         group=GROUP_LANES,
         rows=ROWS,
-        words=(ADDRESS_WORD, "ip"),
+        words=(ADDRESS_WORD, POINTER),
         carries=(),
         masks=(KILLED,),
         bits=32,

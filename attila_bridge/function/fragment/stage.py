@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.code.assembler import ShaderProgram
 from attila_bridge.code.isa.registers import COMPONENTS, GROUP_LANES, RegisterBank
 from attila_bridge.function.fragment.blending import write_colors
 from attila_bridge.function.fragment.ranks import in_turn
@@ -15,7 +14,7 @@ from attila_bridge.function.fragment.tests import has_tests, run_tests
 from attila_bridge.function.geometry.coverage import DEPTH_MOST, QUADS, Steps, cover
 from attila_bridge.function.geometry.setup import Setup
 from attila_bridge.function.programs import DEPTH_OUTPUT, registers_of, writes_depth
-from attila_bridge.function.shading import COLOR, Shaded, shade_quads
+from attila_bridge.function.shading import COLOR, Shaded, Shader
 from attila_bridge.function.texture import UnitSampler
 from attila_bridge.function.work import TextureWork
 from attila_bridge.scene.model import DrawState
@@ -82,13 +81,14 @@ class FragmentStage:
         self,
         frame: FrameBuffers,
         state: DrawState,
-        program: ShaderProgram,
+        shader: Shader,
         setup: Setup,
         vertices: Shaded,
         corners: NDArray[np.int64],
         sampler: UnitSampler,
     ) -> None:
-        self._frame, self._state, self._program, self._setup = frame, state, program, setup
+        self._frame, self._state, self._shader, self._setup = frame, state, shader, setup
+        program = shader.program
         self._inputs = registers_of(program, RegisterBank.INPUT)
         # [corner, component, triangle]: each is looked up for all quads at once.
         self._corners = {
@@ -129,6 +129,7 @@ class FragmentStage:
                 unit=reads.unit,
                 quads=quads,
                 loops=np.concatenate([[0], np.cumsum(np.concatenate(reads.counts))]),
+                samples=np.concatenate(reads.samples).astype(np.int32),
                 texels=np.concatenate(reads.texels),
             )
             for number, reads in sorted(self._sampler.reads.items())
@@ -160,7 +161,7 @@ class FragmentStage:
             return
         here, place, live, depth = here[shaded], place[shaded], live[shaded], depth[shaded]
         inputs = self._interpolated(triangle[step[shaded]], found.weights[:, :, shaded], qx[shaded], qy[shaded], depth)
-        results = shade_quads(self._program, inputs, len(shaded), self._sampler)
+        results = self._shader.quads(inputs, len(shaded), self._sampler)
         self._read.append(here)
         killed = results.killed.reshape(-1, 4)
         self.killed[here] = mask_of(killed & live)

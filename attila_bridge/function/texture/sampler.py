@@ -34,6 +34,8 @@ class TextureReads:
     unit: int
     counts: list[Integers] = field(default_factory=list)
     """Bilinear steps of each quad."""
+    samples: list[Integers] = field(default_factory=list)
+    """Samples of each quad, along its axis of anisotropy; one where there is none."""
     texels: list[Words] = field(default_factory=list)
     """[steps, 4, 4] addresses."""
 
@@ -53,7 +55,7 @@ class UnitSampler:
         if memory is None:
             bound = ", ".join(map(str, sorted(self._textures))) or "none"
             raise InputError(
-                Fault(f"texture[{unit}] is read, but the draw binds no texture to it", None, f"bound: {bound}")
+                Fault(f"texture[{unit}] is read, the draw binds no texture to it", None, f"bound: {bound}")
             )
         values = np.ascontiguousarray(coordinates).view(np.float32).reshape(-1, INPUTS_OF_GROUP, COMPONENTS)
         place = values[..., :2]
@@ -63,13 +65,14 @@ class UnitSampler:
                 place = place / values[..., 3:]
             if lookup is Lookup.BIASED:
                 bias = values[:, 0, 3]
-            colors, counts, texels = self._filtered(memory, np.where(np.isfinite(place), place, np.float32(0)), bias)
+            colors, samples, counts, texels = self._filtered(memory, np.where(np.isfinite(place), place, np.float32(0)), bias)
         reads = self.reads.setdefault(self.instruction, TextureReads(self.instruction, unit))
         reads.counts.append(counts)
+        reads.samples.append(samples)
         reads.texels.append(texels)
         return np.ascontiguousarray(colors.reshape(-1, GROUP_LANES)).view(np.uint32)
 
-    def _filtered(self, memory: TextureImage, place: Floats, bias: Floats) -> tuple[Floats, Integers, Words]:
+    def _filtered(self, memory: TextureImage, place: Floats, bias: Floats) -> tuple[Floats, Integers, Integers, Words]:
         found = footprint_of(memory.texture, place, bias)
         two = found.share > 0
         steps = found.samples * (1 + two)
@@ -96,7 +99,7 @@ class UnitSampler:
             total[chosen] += color
         several = found.samples > 1
         total[several] /= found.samples[several].astype(np.float32)[:, None, None]
-        return total, steps, texels
+        return total, found.samples, steps, texels
 
 
 def _bilinear(memory: TextureImage, at: Floats, level: Integers, linear: NDArray[np.bool_]) -> tuple[Floats, Words]:

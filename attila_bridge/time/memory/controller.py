@@ -115,8 +115,12 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         self._bus_shift = config.interleave.bit_length() - 1
         self._bank_shift = (config.channels * config.page_bytes).bit_length() - 1
         self._page_shift = self._bank_shift + config.open_pages.bit_length() - 1
-        if config.request_queue < self._threshold:
-            raise ValueError("memory.request_queue is too short for the clients")  # pragma: no cover - ranges hold it
+        self._data_cycles = [f"DataCycles{number:02}" for number in modules]
+
+    def wired(self) -> None:
+        """Keep the wires that are read in every cycle."""
+        self._requests = [(client.number, self.wires[client.request]) for client in self.spec.clients]
+        self._backs = [self.wires[f"module{number}_back"] for number in range(self.spec.config.channels)]
 
     def next_event(self) -> Cycle | None:
         """The next cycle while anything is under way."""
@@ -132,14 +136,12 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         if s.cycle < cycle - 1:
             s.counts["UnusedCycles"] += cycle - 1 - s.cycle
         s.cycle = cycle
-        wires = self.wires
         touched: set[int] = set()
-        for client in self.spec.clients:
-            wire = wires[client.request]
-            if wire.ready(cycle):
+        for client, wire in self._requests:
+            if wire.waiting:
                 for transaction in wire.take_all(cycle):
                     self._receive(transaction)
-                    touched.add(client.number)
+                    touched.add(client)
         if s.busy:
             touched.update(s.busy)
             self._move_buses()
@@ -147,19 +149,20 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
             self._serve(cycle, touched)
         active = False
         for number, channel in enumerate(s.channels):
-            back = wires[f"module{number}_back"]
-            if back.ready(cycle):
+            back = self._backs[number]
+            if back.waiting and back.ready(cycle):
                 channel.returned = back.take(cycle)
                 channel.done_at = cycle + self.spec.config.transaction_cycles - 1
             if channel.returned >= 0:
                 active = True
-                s.counts[f"DataCycles{number:02}"] += 1
+                s.counts[self._data_cycles[number]] += 1
                 if channel.done_at == cycle:
                     self._finish(channel, number)
         for number, channel in enumerate(s.channels):
             if channel.reads or channel.writes:
                 active = True
-                self._issue(cycle, channel, number)
+                if cycle - channel.last >= self.spec.config.transaction_cycles:
+                    self._issue(cycle, channel, number)
         if not active:
             s.counts["UnusedCycles"] += 1
         self._tell(cycle, touched)
@@ -292,8 +295,6 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         if is_write and not request.ready:
             return
         since = cycle - channel.last
-        if since < config.transaction_cycles:
-            return
         counts = s.counts
         if is_write != channel.last_write:
             if is_write:

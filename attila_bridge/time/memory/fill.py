@@ -52,23 +52,22 @@ class LineFill:
         self.ticket = 0
         self.filled = -1
         """The block that came into the cache in this cycle; -1: none."""
-        self.bytes_read = 0
-        self.transactions = 0
         self.asked_at: dict[int, int] = {}
-        self.latencies = 0
+        """Cycle of each transaction that is not answered, by ticket."""
 
     @property
     def busy(self) -> bool:
         """Whether anything is on its way."""
         return bool(self.held or self.tags.queue)
 
-    def answered(self, transaction: Transaction, width: int) -> None:
-        """Take an answer of the controller, which comes over a bus of ``width`` bytes."""
+    def answered(self, cycle: int, transaction: Transaction, width: int) -> int:
+        """Take an answer of the controller, over a bus of ``width`` bytes; return the cycles since it was asked for."""
         _, _, size, _, ticket = transaction
         self.answer = self.tickets.pop(ticket)
+        latency = cycle - self.asked_at.pop(ticket)
         self.answer_bytes = size
         self.bus = -(-size // width)
-        self.bytes_read += size
+        return latency
 
     def step(self, cycle: int, accepts: int) -> Transaction | None:
         """Do what happens in one cycle; return the transaction that is sent to memory, if any."""
@@ -96,7 +95,7 @@ class LineFill:
             sent = (False, address, size, self.client, self.ticket)
             self.tickets[self.ticket] = fill
             self.ticket += 1
-            self.transactions += 1
+            self.asked_at[self.ticket - 1] = cycle
             fill.requested += size
             if fill.requested == self.line_bytes:
                 self.asking += 1

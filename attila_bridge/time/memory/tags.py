@@ -171,6 +171,29 @@ class Tags:
         self.unreserves += count
         self.reserved[line] = max(0, self.reserved[line] - count)
 
+    def counted(self) -> dict[str, int]:
+        """Return what was counted, under the names of statistics."""
+        return {
+            "HitsFetch": self.hits,
+            "MissesFetch": self.misses,
+            "MissOKFetch": self.misses_ok,
+            "MissFailFetch": self.failed_reserved + self.failed_queue + self.failed_limit,
+            "MissFailReqQueueFetch": self.failed_queue,
+            "MissFailReserveFetch": self.failed_reserved,
+            "MissFailMissFetch": self.failed_limit,
+            "ReadsOK": self.reads,
+            "ReadsFail": self.reads_failed,
+            "Unreserves": self.unreserves,
+            "HitsAlloc": self.allocate_hits,
+            "MissesAlloc": self.allocate_misses,
+            "MissOKAlloc": self.allocate_ok,
+            "MissFailAlloc": self.allocate_failed_reserved + self.allocate_failed_queue,
+            "MissFailReqQueueAlloc": self.allocate_failed_queue,
+            "MissFailReserveAlloc": self.allocate_failed_reserved,
+            "WritesOK": self.writes,
+            "WritesFail": self.writes_failed,
+        }
+
     def finish(self, request: LineRequest, spill: bool) -> bool:
         """Note that one half of a request is done; return whether all of it is, so that its line can be used."""
         if spill:

@@ -172,7 +172,9 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             quads = plan.step_quads[step]
             counts["CulledOutsideFragments"] += 64 - 4 * len(quads)
             _, one, two, three, four = plan.steps_covered[step]
-            counts["OutsideTriangleFragments"] += 64 - one - 2 * two - 3 * three - 4 * four
+            inside = plan.steps_inside[step]
+            counts["OutsideTriangleFragments"] += 64 - inside
+            counts["OutsideViewportFragments"] += inside - one - 2 * two - 3 * three - 4 * four
             queue.extend(quads)
 
     def _look_up(self, cycle: Cycle, plan: DrawPlan, bus_free: bool) -> None:

@@ -22,9 +22,7 @@ class InterpolatorSpec:
 
 @dataclass
 class InterpolatorState:
-    """What the interpolator holds."""
-
-    counts: dict[str, int]
+    """Nothing: everything is on its wires."""
 
 
 class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
@@ -33,8 +31,14 @@ class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
     inputs = ("quads", "interpolated")
     outputs = ("interpolation", "output")
 
-    def __init__(self, name: str, spec: InterpolatorSpec, counts: dict[str, int]) -> None:
-        super().__init__(name, spec, InterpolatorState(counts))
+    def __init__(self, name: str, spec: InterpolatorSpec) -> None:
+        super().__init__(name, spec, InterpolatorState())
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires = self.wires
+        self._quads, self._interpolation = wires["quads"], wires["interpolation"]
+        self._interpolated, self._output = wires["interpolated"], wires["output"]
 
     def next_event(self) -> Cycle | None:
         """None: it moves only what arrives."""
@@ -42,10 +46,14 @@ class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Begin what has come, hand back what is done."""
-        wires, config = self.wires, self.spec.config
-        for item in wires["quads"].take_all(cycle):
+        config, wire = self.spec.config, self._interpolation
+        quads = self._quads.waiting
+        while quads and quads[0][0] <= cycle:
+            item = quads.popleft()[3]
             attributes = self.spec.draws[item[0]].fragment_inputs
             latency = config.interpolation_latency + -(-attributes // config.interpolators)
-            wires["interpolation"].send(cycle, item, 4 * len(item[2]), latency=min(latency, 8))
-        for item in wires["interpolated"].take_all(cycle):
-            wires["output"].send(cycle, item, 4 * len(item[2]))
+            wire.send(cycle, item, 4 * len(item[2]), min(latency, wire.latency))
+        quads = self._interpolated.waiting
+        while quads and quads[0][0] <= cycle:
+            item = quads.popleft()[3]
+            self._output.send(cycle, item, 4 * len(item[2]))

@@ -17,6 +17,15 @@ LAST = -1
 
 _DRAWN = 4
 
+_SIZES = (
+    (1, "TrianglesLess_1"),
+    (4, "Triangles1_to_4"),
+    (16, "Triangles4_to_16"),
+    (100, "Triangles16_to_100"),
+    (1000, "Triangles100_to_1000"),
+)
+"""Classes of kept triangles by their area in pixels: what it is less than, and the statistic."""
+
 
 @dataclass(frozen=True)
 class SetupSpec:
@@ -24,6 +33,8 @@ class SetupSpec:
 
     config: SetupConfig
     draws: tuple[DrawPlan, ...]
+    pixels: int
+    """Pixels of the screen."""
 
 
 @dataclass
@@ -59,6 +70,13 @@ class TriangleSetup(Box[SetupSpec, SetupState]):
         """Within a draw it waits for the last triangle."""
         return "waits for triangles" if self.state.drawing else None
 
+    def _size(self, area: float) -> str:
+        """Return the statistic of the class that an area belongs to."""
+        for limit, name in _SIZES:
+            if area < limit:
+                return name
+        return "Triangles1000_to_Screen" if area < self.spec.pixels else "TrianglesGreaterScreen"
+
     def tick(self, cycle: Cycle) -> None:
         """Take requests and triangles, ask for more, send what is asked for."""
         s, wires, counts = self.state, self.wires, self.state.counts
@@ -83,8 +101,14 @@ class TriangleSetup(Box[SetupSpec, SetupState]):
             counts["InputTriangles"] += 1
         for triangle in wires["setup_end"].take_all(cycle):
             s.reserved -= 1
-            if triangle == LAST or self.spec.draws[s.draw].triangles[triangle].outcome == _DRAWN:
+            if triangle == LAST:
                 s.done.append(triangle)
+                continue
+            plan = self.spec.draws[s.draw].triangles[triangle]
+            counts["FrontFacingTriangles" if plan.area >= 0 else "BackFacingTriangles"] += 1
+            if plan.outcome == _DRAWN:
+                s.done.append(triangle)
+                counts[self._size(abs(plan.area))] += 1
             else:
                 counts["CulledTriangles"] += 1
         if s.asked and s.done:

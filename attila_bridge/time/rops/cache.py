@@ -98,6 +98,8 @@ class RopCache:
         self.write_ports = [0] * spec.ports_write
         self.line_read: _Write | None = None
         self.line_read_port = self.line_write_port = -1
+        self.active = False
+        """Whether a port is in use."""
         self.fetched = False
         self.bus = 0
         self.answer: _Read | None = None
@@ -119,8 +121,7 @@ class RopCache:
             or self.request
             or self.flushing
             or self.bus
-            or any(self.read_ports)
-            or any(self.write_ports)
+            or self.active
         )
 
     def clear(self, word: int) -> None:
@@ -168,6 +169,7 @@ class RopCache:
         tags.reads += 1
         tags.use(line)
         self.read_ports[port] = -(-size // self.spec.config.port)
+        self.active = True
         return True
 
     def write(self, line: int, place: int, mask: int, words: Iterable[int]) -> bool:
@@ -188,6 +190,7 @@ class RopCache:
             tags.reserved[line] -= 1
         tags.use(line)
         self.write_ports[port] = -(-16 // self.spec.config.port)
+        self.active = True
         return True
 
     def answered(self, transaction: Transaction) -> None:
@@ -207,7 +210,8 @@ class RopCache:
         self.fetched = False
         if self.evicted:
             self.evicted.clear()
-        self._ports()
+        if self.active:
+            self._ports()
         if self.request is None and self.tags.queue:
             self.request = self.tags.queue.popleft()
         if self.request is not None:
@@ -233,11 +237,14 @@ class RopCache:
         return sent
 
     def _ports(self) -> None:
+        self.active = False
         ports = self.read_ports
         for port, left in enumerate(ports):
             if left:
                 ports[port] = left - 1
-                if left == 1 and port == self.line_read_port and self.line_read is not None:
+                if left > 1:
+                    self.active = True
+                elif port == self.line_read_port and self.line_read is not None:
                     self.uncompressed.append(self.line_read)
                     self.line_read = None
                     self.line_read_port = -1
@@ -245,7 +252,9 @@ class RopCache:
         for port, left in enumerate(ports):
             if left:
                 ports[port] = left - 1
-                if left == 1 and port == self.line_write_port:
+                if left > 1:
+                    self.active = True
+                elif port == self.line_write_port:
                     read = self.reads.popleft()
                     self.asked -= 1
                     self.there -= 1
@@ -321,6 +330,7 @@ class RopCache:
             write.mask = tags.mask[line]
         tags.mask[line] = 0
         self.read_ports[port] = -(-self.line_bytes // self.spec.config.port)
+        self.active = True
         self.line_read = write
         self.line_read_port = port
         if write.read is not None:
@@ -400,6 +410,7 @@ class RopCache:
             return
         self.plain -= 1
         self.write_ports[port] = -(-self.line_bytes // self.spec.config.port)
+        self.active = True
         self.line_write_port = port
         self.tags.dirty[read.request.line] = False
         self.tags.mask[read.request.line] = 0

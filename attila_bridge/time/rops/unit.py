@@ -70,6 +70,9 @@ class _RopUnit(Box[RopSpec, RopState]):
         config = spec.config
         self._ready_below = config.input_queue - 2 * config.quads
         self._op_limit = config.op_queue - config.alu_latency
+        self._bypass = self._reading = False
+        self._alive = b""
+        self._blocks: list[int] = []
 
     # --- what the two kinds differ in ----------------------------------------------------------------------------
 
@@ -114,22 +117,36 @@ class _RopUnit(Box[RopSpec, RopState]):
     def restore(self, snapshot: dict[str, object]) -> None:
         """Put the unit into the state of a snapshot."""
         super().restore(snapshot)
-        self._plan = self.spec.draws[self.state.draw] if self.state.draw >= 0 else None
+        self._begin()
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires = self.wires
+        self._data, self._request, self._quads = wires["memory_data"], wires["memory_request"], wires["quads"]
+        self._commands, self._alu_start, self._alu_end = wires["command"], wires["alu_start"], wires["alu_end"]
+        self._memory_state, self._ready = self._level("memory_state"), self._level("ready")
+
+    def _begin(self) -> None:
+        """Look up what holds for all of a draw."""
+        if self.state.draw < 0:
+            return
+        plan = self._plan = self.spec.draws[self.state.draw]
+        self._bypass, self._reading = self._bypasses(plan), self._reads(plan)
+        self._alive, self._blocks = self._live(plan), plan.blocks
 
     def tick(self, cycle: Cycle) -> None:
         """Move the cache on, then every quad by at most one stage, last stage first."""
-        s, wires = self.state, self.wires
+        s = self.state
         s.cycle = cycle
         cache = s.cache
-        data = wires["memory_data"]
-        if data.ready(cycle):
-            cache.answered(data.take(cycle))
+        if self._data.waiting:
+            for answer in self._data.take_all(cycle):
+                cache.answered(answer)
         sent = None
-        if cache.busy:
-            accepts = self._level("memory_state").value(cycle)
-            sent = cache.step(accepts)
+        if cache.reads or cache.writes or cache.tags.queue or cache.request or cache.active or cache.flushing:
+            sent = cache.step(self._memory_state.value(cycle))
             if sent is not None:
-                wires["memory_request"].send(cycle, sent)
+                self._request.send(cycle, sent)
                 if sent[0]:
                     s.counts["WriteTransactions"] += 1
                     s.counts["WriteBytes"] += sent[2]
@@ -139,18 +156,25 @@ class _RopUnit(Box[RopSpec, RopState]):
                 self._evicted(cycle)
         else:
             cache.fetched = False
-        if wires["command"].ready(cycle):
-            self._command(wires["command"].take(cycle))
-        if s.mode == "draw":
+        if self._commands.waiting:
+            for command in self._commands.take_all(cycle):
+                self._command(command)
+        mode = s.mode
+        if mode == "draw":
             self._draw(cycle, sent is not None)
-        elif s.mode != "ready":
+        elif mode != "ready":
             self._other(cycle)
-        self._level("ready").drive(cycle, len(s.input) < self._ready_below)
-        s.awake = (
-            cache.busy
-            or bool(s.input or s.fetched or s.read or s.operated or s.written)
-            or s.mode not in ("ready", "draw")
-            or (s.last and s.mode == "draw")
+        ready = len(s.input) < self._ready_below
+        if ready is not self._ready.driven:
+            self._ready.drive(cycle, ready)
+        s.awake = bool(
+            s.input
+            or s.read
+            or s.written
+            or s.fetched
+            or s.operated
+            or cache.busy
+            or (s.last if s.mode == "draw" else s.mode != "ready")
         )
 
     def _level(self, port: str) -> Level:
@@ -164,7 +188,7 @@ class _RopUnit(Box[RopSpec, RopState]):
         if s.mode == "draw":
             s.draw = argument
             s.last = False
-            self._plan = self.spec.draws[argument]
+            self._begin()
         elif s.mode == "clear":
             s.left = -(-self.spec.config.block_states // self.spec.config.cleared) + 1
         elif s.mode == "swap":
@@ -201,65 +225,74 @@ class _RopUnit(Box[RopSpec, RopState]):
     # --- quads ---------------------------------------------------------------------------------------------------
 
     def _draw(self, cycle: Cycle, sent: bool) -> None:
-        s, wires, counts = self.state, self.wires, self.state.counts
+        s, counts = self.state, self.state.counts
         plan = self._plan
         assert plan is not None
-        if s.last and not sent and not (s.input or s.fetched or s.read or s.operating or s.operated or s.written):
+        written = s.written
+        if s.last and not (
+            sent or written or s.input or s.fetched or s.read or s.operating or s.operated
+        ):
             self._leave(cycle, END)
             self._ended(cycle)
-        if s.written and self._consumer_ready(cycle):
-            self._leave(cycle, s.written.popleft())
+        if written:
+            if self._consumer_ready(cycle):
+                self._leave(cycle, written.popleft())
+            else:
+                counts["ConsumerBusy"] += 1
+        if not self._bypass:
+            self._operations(cycle, plan)
+        arriving = s.input
+        if arriving:
+            if not self._bypass:
+                self._fetch()
+            elif len(written) < self.spec.config.write_queue:
+                written.append(arriving.popleft())
+            else:
+                counts["WriteQFullStall"] += 1
+        quads = self._quads.waiting
+        while quads and quads[0][0] <= cycle:
+            quad = quads.popleft()[3]
+            counts["InputFragments"] += 4
+            if quad == END:
+                s.last = True
+                continue
+            alive = self._alive[quad]
+            if alive:
+                arriving.append(quad)
+                if alive != 15:
+                    counts["OutsideFragments"] += 4 - alive.bit_count()
+            else:
+                counts["OutsideFragments"] += 4
+                counts["CulledFragments"] += 4
+
+    def _operations(self, cycle: Cycle, plan: DrawPlan) -> None:
+        """Write, operate and read quads, the last stage first."""
+        s, counts = self.state, self.state.counts
         if s.operated:
             self._write(plan)
-        end = wires["alu_end"]
-        if end.ready(cycle):
-            quad = end.take(cycle)
-            self._operate(plan, quad)
+        end = self._alu_end.waiting
+        if end and end[0][0] <= cycle:
+            self._operate(plan, end.popleft()[3])
             s.operated.append(s.operating.popleft())
         if s.read:
             if cycle < s.next_operation:
                 counts["ROPOperatorBusy"] += 1
             elif len(s.operated) <= self._op_limit:
                 entry = s.read.popleft()
-                wires["alu_start"].send(cycle, entry[0])
+                self._alu_start.send(cycle, entry[0])
                 s.operating.append(entry)
                 s.next_operation = cycle + self.spec.config.alu_rate
             else:
                 counts["OperationQFullStall"] += 1
         if s.fetched:
             self._read(plan)
-        if s.input:
-            self._fetch(plan)
-        arrived = wires["quads"]
-        if arrived.ready(cycle):
-            self._receive(plan, arrived.take_all(cycle))
 
-    def _receive(self, plan: DrawPlan, quads: list[int]) -> None:
-        s, counts = self.state, self.state.counts
-        live = self._live(plan)
-        for quad in quads:
-            counts["InputFragments"] += 4
-            if quad == END:
-                s.last = True
-            elif live[quad]:
-                s.input.append(quad)
-                counts["OutsideFragments"] += 4 - live[quad].bit_count()
-            else:
-                counts["OutsideFragments"] += 4
-                counts["CulledFragments"] += 4
-
-    def _fetch(self, plan: DrawPlan) -> None:
-        """Ask for the line of the oldest quad that came in, or let it pass."""
+    def _fetch(self) -> None:
+        """Ask for the line of the oldest quad that came in."""
         s, config, counts = self.state, self.spec.config, self.state.counts
         quad = s.input[0]
-        if self._bypasses(plan):
-            if len(s.written) < config.write_queue:
-                s.written.append(s.input.popleft())
-            else:
-                counts["WriteQFullStall"] += 1
-            return
-        block = plan.blocks[quad >> 4]
-        if self._reads(plan):
+        block = self._blocks[quad >> 4]
+        if self._reading:
             if len(s.fetched) == config.fetch_queue:
                 counts["FetchQFullStall"] += 1
                 return
@@ -321,6 +354,11 @@ class DepthUnit(_RopUnit):
     inputs = ("command", "quads", "consumer", "memory_data", "memory_state", "alu_end")
     outputs = ("ended", "tested", "ready", "memory_request", "alu_start", "maxima")
 
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        super().wired()
+        self._tested, self._consumer = self.wires["tested"], self._level("consumer")
+
     def _bypasses(self, plan: DrawPlan) -> bool:
         return not plan.tests
 
@@ -331,13 +369,15 @@ class DepthUnit(_RopUnit):
         return plan.to_depth
 
     def _consumer_ready(self, cycle: Cycle) -> bool:
-        return bool(self._level("consumer").value(cycle))
+        consumer = self._consumer
+        return bool(consumer.value(cycle) if consumer.waiting else consumer.seen)
 
     def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
-        return _BYTES[plan.depth_written[quad]], plan.depth_words[4 * quad : 4 * quad + 4]
+        # Whatever the tests say, the words go back: a line that was only tested is written to memory again.
+        return _BYTES[plan.to_depth[quad]], plan.depth_words[4 * quad : 4 * quad + 4]
 
     def _leave(self, cycle: Cycle, quad: int) -> None:
-        self.wires["tested"].send(cycle, quad, 4)
+        self._tested.send(cycle, quad, 4)
         self.state.counts["OutputFragments"] += 4
 
     def _operate(self, plan: DrawPlan, quad: int) -> None:

@@ -114,6 +114,25 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         super().restore(snapshot)
         self._plan = self.spec.draws[self.state.draw] if self.state.draw >= 0 else None
 
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires, spec = self.wires, self.spec
+        rops, shaders, ports = range(spec.rops), range(spec.shaders), range(spec.ports)
+        self._depth = [wires[f"depth{rop}"] for rop in rops]
+        self._tested = [wires[f"tested{rop}"] for rop in rops]
+        self._color = [wires[f"color{rop}"] for rop in rops]
+        self._depth_ready = [self.level(f"depth_ready{rop}") for rop in rops]
+        self._color_ready = [self.level(f"color_ready{rop}") for rop in rops]
+        self._consumer = [self.level(f"consumer{rop}") for rop in rops]
+        self._inputs = [wires[f"input{shader}"] for shader in shaders]
+        self._outputs = [wires[f"output{shader}"] for shader in shaders]
+        self._busy = [self.level(f"busy{shader}") for shader in shaders]
+        self._vertices = [wires[f"vertex{port}"] for port in ports]
+        self._shaded = [wires[f"shaded{port}"] for port in ports]
+        self._commands, self._quads = wires["command"], wires["quads"]
+        self._interpolation, self._interpolated = wires["interpolation"], wires["interpolated"]
+        self._ready, self._vertices_ready = self.level("ready"), self.level("vertices_ready")
+
     def level(self, port: str) -> Level:
         """Return a wire that always carries a value."""
         wire = self.wires[port]
@@ -122,49 +141,59 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Move every queue on, the last ones first."""
-        s, wires = self.state, self.wires
+        s, config = self.state, self.spec.config
         if s.cycle == cycle - 1 and s.awake:
             self._occupation()
         s.cycle = cycle
-        if wires["command"].ready(cycle):
-            self._start(wires["command"].take(cycle)[1])
-        plan = self._plan
-        drawing = s.drawing and plan is not None
-        if drawing and plan is not None:
+        if self._commands.waiting:
+            for _, draw in self._commands.take_all(cycle):
+                self._start(draw)
+        plan = self._plan if s.drawing else None
+        if plan is not None:
             if plan.early:
-                self._to_color(cycle, s.shaded)
+                self._to_color(cycle, s.shaded, True)
             else:
-                self._to_color(cycle, s.tested)
+                self._to_color(cycle, s.tested, False)
                 self._from_depth(cycle, plan)
                 self._shaded_to_depth(cycle)
-        self._send_vertices(cycle)
+        if s.vertices_out:
+            self._send_vertices(cycle)
         self._from_shaders(cycle)
         self._receive_vertices(cycle)
         waiting = len(s.vertices)
-        if waiting and (
-            waiting >= self.spec.group or s.last_vertex or cycle - s.last_group > self.spec.config.vertex_wait
-        ):
+        if waiting and (waiting >= self.spec.group or s.last_vertex or cycle - s.last_group > config.vertex_wait):
             self._shade_vertices(cycle)
-        elif drawing and plan is not None:
+        elif plan is not None:
             self._shade_quads(plan)
-        self._to_shaders(cycle)
-        if drawing and plan is not None:
+        for shader, groups in enumerate(s.waiting):
+            if groups:
+                busy = self._busy[shader]
+                if not (busy.value(cycle) if busy.waiting else busy.seen):
+                    self._inputs[shader].send(cycle, groups.popleft(), self.spec.group)
+        if plan is not None:
             self._pixels(cycle, plan)
-        config = self.spec.config
-        fullest = max(map(len, s.generated))
-        self.level("ready").drive(cycle, config.generated - fullest >= 2 * self.spec.quads)
-        self.level("vertices_ready").drive(cycle, config.vertex_inputs - len(s.vertices) >= 2 * self.spec.ports)
-        for rop, tested in enumerate(s.tested):
-            self.level(f"consumer{rop}").drive(cycle, config.tested - len(tested) > 2)
-        s.awake = bool(
-            s.vertices
-            or s.vertices_out
-            or any(s.generated)
-            or any(s.tested)
-            or any(s.interpolated)
-            or any(s.waiting)
-            or any(s.shaded)
-        )
+        self._tell(cycle)
+
+    def _tell(self, cycle: Cycle) -> None:
+        """Say what there is room for."""
+        s, config = self.state, self.spec.config
+        awake = bool(s.vertices or s.vertices_out)
+        least = config.generated - 2 * self.spec.quads
+        ready = True
+        for rop, generated in enumerate(s.generated):
+            if len(generated) > least:
+                ready = False
+            consumer, tested = self._consumer[rop], s.tested[rop]
+            free = config.tested - len(tested) > 2
+            if free is not consumer.driven:
+                consumer.drive(cycle, free)
+            awake = awake or bool(generated or tested or s.interpolated[rop] or s.shaded[rop])
+        if ready is not self._ready.driven:
+            self._ready.drive(cycle, ready)
+        ready = config.vertex_inputs - len(s.vertices) >= 2 * self.spec.ports
+        if ready is not self._vertices_ready.driven:
+            self._vertices_ready.drive(cycle, ready)
+        s.awake = awake or any(s.waiting)
 
     def _start(self, draw: int) -> None:
         s = self.state
@@ -190,10 +219,9 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def _pixels(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Move quads from hierarchical Z to the shaders' queues."""
-        s, wires, counts = self.state, self.wires, self.state.counts
-        arrived = wires["interpolated"]
-        if arrived.ready(cycle):
-            for _, rop, quads in arrived.take_all(cycle):
+        s, counts = self.state, self.state.counts
+        if self._interpolated.waiting:
+            for _, rop, quads in self._interpolated.take_all(cycle):
                 s.interpolated[rop].extend(quads)
                 counts["InterpolatedFragments"] += 4 * len(quads)
         if cycle >= s.next_interpolation:
@@ -201,10 +229,12 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         if plan.early:
             self._from_depth(cycle, plan)
             for rop, queue in enumerate(s.generated):
-                if queue and self.level(f"depth_ready{rop}").value(cycle):
-                    wires[f"depth{rop}"].send(cycle, queue.popleft(), 4)
-        if wires["quads"].ready(cycle):
-            for quads in wires["quads"].take_all(cycle):
+                if queue:
+                    ready = self._depth_ready[rop]
+                    if ready.value(cycle) if ready.waiting else ready.seen:
+                        self._depth[rop].send(cycle, queue.popleft(), 4)
+        if self._quads.waiting:
+            for quads in self._quads.take_all(cycle):
                 counts["InputFragments"] += 4 * len(quads)
                 for quad in quads:
                     if quad == _END:
@@ -241,48 +271,50 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         s.next_unit = unit
         if sent:
             for item in sent:
-                self.wires["interpolation"].send(cycle, item, 4 * len(item[2]))
+                self._interpolation.send(cycle, item, 4 * len(item[2]))
             s.next_interpolation = cycle + max(1, -(-plan.fragment_inputs // self.spec.config.interpolators))
 
     def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Take quads that were tested; those without a fragment left vanish."""
-        s = self.state
-        for rop, queue in enumerate(s.tested):
-            wire = self.wires[f"tested{rop}"]
-            if wire.ready(cycle):
-                for quad in wire.take_all(cycle):
-                    if quad == _END or plan.tested[quad]:
-                        queue.append(quad)
+        for rop, queue in enumerate(self.state.tested):
+            waiting = self._tested[rop].waiting
+            while waiting and waiting[0][0] <= cycle:
+                quad = waiting.popleft()[3]
+                if quad == _END or plan.tested[quad]:
+                    queue.append(quad)
 
     def _shaded_to_depth(self, cycle: Cycle) -> None:
         """Send shaded quads to the depth units, in order."""
         s = self.state
         for rop, queue in enumerate(s.shaded):
-            if queue and self.level(f"depth_ready{rop}").value(cycle):
+            if queue and self._depth_ready[rop].value(cycle):
                 quad = queue[0]
                 if (quad == _END and not s.shading) or quad in s.done[rop]:
                     queue.popleft()
                     s.done[rop].discard(quad)
-                    self.wires[f"depth{rop}"].send(cycle, quad, 4)
+                    self._depth[rop].send(cycle, quad, 4)
                     s.counts["OutputFragments"] += 4
 
-    def _to_color(self, cycle: Cycle, queues: list[deque[int]]) -> None:
+    def _to_color(self, cycle: Cycle, queues: list[deque[int]], early: bool) -> None:
         """Send quads to the colour units, in order, once they have come back from the shaders."""
         s = self.state
-        early = queues is s.shaded
         for rop, queue in enumerate(queues):
-            if not queue or not self.level(f"color_ready{rop}").value(cycle):
+            if not queue:
+                continue
+            ready = self._color_ready[rop]
+            if not (ready.value(cycle) if ready.waiting else ready.seen):
                 continue
             quad = queue[0]
             if early:
                 if quad == _END:
                     if s.shading:
                         continue
-                elif quad not in s.done[rop]:
+                elif quad in s.done[rop]:
+                    s.done[rop].discard(quad)
+                else:
                     continue
-                s.done[rop].discard(quad)
             queue.popleft()
-            self.wires[f"color{rop}"].send(cycle, quad, 4)
+            self._color[rop].send(cycle, quad, 4)
             s.counts["OutputFragments"] += 4
             if quad == _END:
                 s.ends -= 1
@@ -320,16 +352,11 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     # --- shaders -------------------------------------------------------------------------------------------------
 
-    def _to_shaders(self, cycle: Cycle) -> None:
-        for shader, waiting in enumerate(self.state.waiting):
-            if waiting and not self.level(f"busy{shader}").value(cycle):
-                self.wires[f"input{shader}"].send(cycle, waiting.popleft(), self.spec.group)
-
     def _from_shaders(self, cycle: Cycle) -> None:
         s, counts = self.state, self.state.counts
         for shader in range(self.spec.shaders):
-            wire = self.wires[f"output{shader}"]
-            if not wire.ready(cycle):
+            wire = self._outputs[shader]
+            if not wire.waiting:
                 continue
             for kind, draw, quad, vertices in wire.take_all(cycle):
                 if kind == FRAGMENTS:
@@ -349,7 +376,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         for port in range(self.spec.ports):
             if not s.vertices_out:
                 return
-            self.wires[f"shaded{port}"].send(cycle, s.vertices_out.popleft())
+            self._shaded[port].send(cycle, s.vertices_out.popleft())
             s.vertices_shading -= 1
             s.counts["OutputVertices"] += 1
 
@@ -357,8 +384,8 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         s = self.state
         s.last_vertex = False
         for port in range(self.spec.ports):
-            wire = self.wires[f"vertex{port}"]
-            if wire.ready(cycle):
+            wire = self._vertices[port]
+            if wire.waiting and wire.ready(cycle):
                 draw, vertex = wire.take(cycle)
                 s.vertices.append((draw, vertex))
                 s.last_vertex |= vertex[2]

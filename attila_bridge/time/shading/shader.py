@@ -38,6 +38,8 @@ class ShaderState:
     """What a shader holds."""
 
     counts: dict[str, int]
+    executed: dict[str, int]
+    """What decoding and execution count."""
     slots: list[Slot]
     free: deque[int]
     """Slots without a group, in the order in which they are used."""
@@ -74,13 +76,14 @@ class Shader(Box[ShaderSpec, ShaderState]):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
-    def __init__(self, name: str, spec: ShaderSpec, counts: dict[str, int]) -> None:
+    def __init__(self, name: str, spec: ShaderSpec, counts: dict[str, int], executed: dict[str, int]) -> None:
         config = spec.config
         groups = (config.threads + config.buffers) // config.group
         units = range(spec.texture.units)
         queues = ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait)
         state = ShaderState(
             counts,
+            executed,
             [Slot(number) for number in range(groups)],
             deque(range(groups)),
             queues,
@@ -92,6 +95,17 @@ class Shader(Box[ShaderSpec, ShaderState]):
         self.outputs = ("output", "busy", *(f"request{unit}" for unit in units))
         self._rate = config.thread_rate // config.group
         self._buffers = config.buffers // config.group
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires, units = self.wires, range(self.spec.texture.units)
+        self._commands, self._groups, self._outputs = wires["command"], wires["groups"], wires["output"]
+        self._tickets = [wires[f"ticket{unit}"] for unit in units]
+        self._results = [wires[f"result{unit}"] for unit in units]
+        self._requests = [wires[f"request{unit}"] for unit in units]
+        busy = wires["busy"]
+        assert isinstance(busy, Level)
+        self._busy = busy
 
     def next_event(self) -> Cycle | None:
         """The next cycle in which a group can go on by itself."""
@@ -106,30 +120,36 @@ class Shader(Box[ShaderSpec, ShaderState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Fetch and decode; each sees what the other did in the cycle before."""
-        s, wires = self.state, self.wires
+        s = self.state
         if s.awake and s.cycle == cycle - 1:
             s.counts["ReadyThreads"] += self.spec.config.group * s.ready_groups
             s.counts["FreeThreads"] += self.spec.config.group * len(s.free)
+            s.counts["FinishedThreads"] += self.spec.config.group * len(s.finished)
+            s.counts["UsedResources"] += self.spec.config.registers - s.free_registers
         s.cycle = cycle
         fetched, s.fetched = s.fetched, []
         commands, s.commands = s.commands, []
-        if wires["command"].ready(cycle):
-            for kind, resources in wires["command"].take_all(cycle):
+        if self._commands.waiting:
+            for kind, resources in self._commands.take_all(cycle):
                 s.resources[kind] = resources
-        if wires["groups"].ready(cycle):
-            for group in wires["groups"].take_all(cycle):
-                self._take(cycle, group)
+        groups = self._groups.waiting
+        while groups and groups[0][0] <= cycle:
+            self._take(cycle, groups.popleft()[3])
         if commands:
             self._obey(commands)
-        for slot in s.ends.pop(cycle, ()):
-            self._finish(slot)
+        if cycle in s.ends:
+            for slot in s.ends.pop(cycle):
+                self._finish(slot)
         s.queues.returned(cycle, s.slots)
         if s.ready_groups:
             s.fetched = s.queues.fetch(cycle, s.slots, self._rate, self.spec.config.fetch_delay)
             s.counts["FetchedInstr"] += self.spec.config.group * len(s.fetched)
-        self._output(cycle)
+        if s.finished or s.leaving >= 0:
+            self._output(cycle)
         self._tell(cycle)
-        self._decode(cycle, fetched)
+        self._take_tickets(cycle)
+        if fetched:
+            self._decode(cycle, fetched)
         self._textures(cycle)
         s.awake = bool(
             s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or s.ready_groups or s.queues.busy
@@ -150,7 +170,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
         counts["Inputs"] += threads
         counts["InputActiveInputAttributes"] += threads * program.inputs
         counts["InputActiveOutputAttributes"] += threads * program.outputs
-        counts["InputRegisters"] += threads * program.temporaries
+        counts["InputRegisters"] += threads * max(1, program.temporaries)
         if len(s.free) >= self._buffers:
             self._make_ready(cycle, slot)
         else:
@@ -160,7 +180,8 @@ class Shader(Box[ShaderSpec, ShaderState]):
         s = self.state
         slot.ready = True
         s.ready_groups += 1
-        last = any(vertex[2] for vertex in slot.group[3])
+        vertices = slot.group[3]
+        last = bool(vertices) and any(vertex[2] for vertex in vertices)
         s.queues.load(cycle, slot, last)
 
     def _release(self, cycle: Cycle, number: int) -> None:
@@ -183,7 +204,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
             slot = s.slots[number]
             cycles = max(1, slot.transmission)
             latency = min(slot.transmission + _OUTPUT_DELAY, self.spec.config.output_latency)
-            self.wires["output"].send(cycle, slot.group, self.spec.config.group, latency=latency)
+            self._outputs.send(cycle, slot.group, self.spec.config.group, latency=latency)
             s.counts["Outputs"] += self.spec.config.group
             if cycles > 1:
                 s.transmitting, s.leaving = cycles - 1, number
@@ -196,9 +217,8 @@ class Shader(Box[ShaderSpec, ShaderState]):
         busy = len(s.free) < 2 or s.free_registers < needed
         if busy:
             s.queues.full()
-        wire = self.wires["busy"]
-        assert isinstance(wire, Level)
-        wire.drive(cycle, busy)
+        if busy is not self._busy.driven:
+            self._busy.drive(cycle, busy)
 
     # --- fetch ---------------------------------------------------------------------------------------------------
 
@@ -232,27 +252,28 @@ class Shader(Box[ShaderSpec, ShaderState]):
 
     # --- decode and execute --------------------------------------------------------------------------------------
 
+    def _take_tickets(self, cycle: Cycle) -> None:
+        for unit, wire in enumerate(self._tickets):
+            if wire.waiting:
+                self.state.tickets[unit] += self.spec.config.group * len(wire.take_all(cycle))
+
     def _decode(self, cycle: Cycle, fetched: list[tuple[int, int, bool]]) -> None:
-        s, counts = self.state, self.state.counts
+        s, executed = self.state, self.state.executed
         threads = self.spec.config.group
-        for unit in range(self.spec.texture.units):
-            wire = self.wires[f"ticket{unit}"]
-            if wire.ready(cycle):
-                s.tickets[unit] += threads * len(wire.take_all(cycle))
         s.writes.pop(cycle - 1, None)
         for number, position, again in fetched:
             slot = s.slots[number]
             if again:
                 slot.waits_again = False
             if slot.waits_again or slot.ended or slot.blocked:
-                counts["RemovedInstructions"] += threads
+                executed["RemovedInstructions"] += threads
                 continue
             instruction = slot.instructions[position]
             if self._refused(cycle, slot, instruction):
                 slot.waits_again = True
                 s.commands.append((_REPEAT, number, position))
-                counts["ReplayCommands"] += 1
-                counts["RemovedInstructions"] += threads
+                executed["ReplayCommands"] += 1
+                executed["RemovedInstructions"] += threads
             else:
                 self._execute(cycle, slot, instruction, position)
 
@@ -271,14 +292,14 @@ class Shader(Box[ShaderSpec, ShaderState]):
         return s.writes.get(cycle + instruction.latency, 0) >= _RESULTS * self._rate
 
     def _execute(self, cycle: Cycle, slot: Slot, instruction: InstructionPlan, position: int) -> None:
-        s, counts = self.state, self.state.counts
+        s, executed = self.state, self.state.executed
         threads = self.spec.config.group
         done = cycle + instruction.latency
         s.writes[done] = s.writes.get(done, 0) + 1
         if instruction.destination >= 0:
             slot.written[instruction.destination] = done
         slot.done = max(slot.done, done)
-        counts["ExecutedInstructions"] += threads
+        executed["ExecutedInstructions"] += threads
         texture = instruction.texture >= 0
         if texture:
             s.tickets[s.next_unit] -= threads
@@ -286,30 +307,30 @@ class Shader(Box[ShaderSpec, ShaderState]):
             s.accesses.append((slot.number, instruction.texture))
         if instruction.is_end:
             slot.ended = True
-            counts["EndCommands"] += threads
+            executed["EndCommands"] += threads
             if not texture:
                 s.ends.setdefault(slot.done + 1, []).append(slot.number)
         if texture or instruction.is_end:
             slot.blocked = True
             s.commands.append((_BLOCK, slot.number, position))
-            counts["BlockCommands"] += threads
+            executed["BlockCommands"] += threads
 
     def _textures(self, cycle: Cycle) -> None:
         """Send texture requests, take results."""
-        s, counts, texture = self.state, self.state.counts, self.spec.texture
-        for _ in range(texture.request_rate):
+        s, executed, texture = self.state, self.state.executed, self.spec.texture
+        for _ in range(texture.request_rate if s.accesses or s.unit_requests else 0):
             if s.accesses:
                 number, read = s.accesses.popleft()
                 _, draw, quad, _ = s.slots[number].group
-                self.wires[f"request{s.next_unit}"].send(cycle, (number, draw, quad, read))
+                self._requests[s.next_unit].send(cycle, (number, draw, quad, read))
                 s.unit_requests += 1
-                counts["TextureRequests"] += 1
+                executed["TextureRequests"] += 1
             elif s.unit_requests >= texture.request_group:
                 s.unit_requests = 0
                 s.next_unit = (s.next_unit + 1) % texture.units
         for unit in range(texture.units):
-            wire = self.wires[f"result{unit}"]
-            if not wire.ready(cycle):
+            wire = self._results[unit]
+            if not wire.waiting:
                 continue
             for number in wire.take_all(cycle):
                 slot = s.slots[number]
@@ -317,7 +338,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
                 if not slot.ended:
                     slot.blocked = False
                     s.commands.append((_UNBLOCK, number, 0))
-                    counts["UnblockCommands"] += self.spec.config.group
+                    executed["UnblockCommands"] += self.spec.config.group
                 elif slot.done <= cycle:
                     s.commands.append((_FINISH, number, 0))
                 else:

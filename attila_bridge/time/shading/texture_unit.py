@@ -124,7 +124,10 @@ class TextureUnit(Box[TextureUnitSpec, TextureUnitState]):
         fill = s.fill
         data = wires["memory_data"]
         if data.ready(cycle):
-            fill.answered(data.take(cycle), self.spec.width)
+            answer = data.take(cycle)
+            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.width)
+            counts["MemoryRequests"] += 1
+            counts["ReadBytesMemory"] += answer[2]
         if fill.busy:
             state = wires["memory_state"]
             assert isinstance(state, Level)
@@ -188,6 +191,10 @@ class TextureUnit(Box[TextureUnitSpec, TextureUnitState]):
         steps = plan.samples[place] if place >= 0 else ((((0, 16),),),)
         number = s.number
         s.number += 1
+        counts = s.counts
+        counts["MipsSampled1" if len(steps[0]) == 1 else "MipsSampled2"] += 1
+        counts[f"HistoAnisoRatio{len(steps):02}" if len(steps) > 1 else "HistoAnisoRatioNoAniso"] += 1
+        counts[f"HistoBilinears{min(32, sum(map(len, steps))):02}"] += 1
         s.accesses[number] = _Access(slot, [_Sample(number, each) for each in steps], cycle)
         s.addressing.append(number)
 

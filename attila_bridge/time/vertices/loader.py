@@ -87,7 +87,7 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
         fill = s.fill
         if wires["memory_data"].ready(cycle):
             answer = wires["memory_data"].take(cycle)
-            fill.answered(answer, self.spec.width)
+            fill.answered(cycle, answer, self.spec.width)
             s.counts["ReadBytes"] += answer[2]
         if fill.busy:
             state = wires["memory_state"]
@@ -109,6 +109,7 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
             else:
                 blocks = [] if hit else self._blocks(draw, index)
                 s.fetching.append(_Input(draw, entry, hit, last, blocks))
+            s.counts["Indices"] += 1
         if freed:
             wires["free"].send(cycle, freed, freed)
         s.awake = bool(s.fetching or s.reading or s.loaded or fill.busy)

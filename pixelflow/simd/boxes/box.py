@@ -48,6 +48,9 @@ class Box(ABC, Generic[SpecT, StateT]):
         self.wires: dict[str, Wire] = {}
         """The wire at each port; filled in by the netlist."""
 
+    def wired(self) -> None:
+        """Take note that every port has its wire: called once, by the clock."""
+
     @abstractmethod
     def next_event(self) -> Cycle | None:
         """Return the next cycle in which the box has something to do by itself, or None where it can only wait.

@@ -48,6 +48,7 @@ class Clock:
         self._random = None if shuffle_seed is None else random.Random(shuffle_seed)
         self._boxes = netlist.boxes
         index_of = {box.name: index for index, box in enumerate(self._boxes)}
+        self._sink = {wire.name: index_of[netlist.sink_of(wire).name] for wire in netlist.wires}
         # Boxes that do not say themselves when they are done are done exactly when they want nothing and wait for nothing.
         self._plain_done = [type(box).done is Box.done for box in self._boxes]
         self._ticks = [box.tick for box in self._boxes]
@@ -55,7 +56,9 @@ class Clock:
         self._sent: list[tuple[Wire, Record]] = []
         for wire in netlist.wires:
             wire.fresh = self._sent
-        self._sink = {wire.name: index_of[netlist.sink_of(wire).name] for wire in netlist.wires}
+            wire.sink = self._sink[wire.name]
+        for box in self._boxes:
+            box.wired()
         self._rank = {wire.name: rank for rank, wire in enumerate(netlist.wires)}
         self._schedule()
 
@@ -129,23 +132,37 @@ class Clock:
         self.cycle = cycle
         ticks, sent = self._ticks, self._sent
         sent.clear()
+        soon = cycle + 1
+        next_events, driving, plain = self._next_events, self._driving, self._plain_done
+        again: list[int] = []
         for index in order:
             ticks[index](cycle)
-            self._look_at(index)
+            if plain[index] and driving[index] and next_events[index]() == soon:
+                wanted[index] = Cycle(soon)
+                again.append(index)
+            else:
+                self._look_at(index)
+        arrivals, wants, agenda = self._arrivals, self._wants, self._agenda
+        if again:
+            if soon in wants:
+                wants[soon] += again
+            else:
+                wants[soon] = again
+                if soon not in arrivals:
+                    heapq.heappush(agenda, soon)
         if not sent:
             return
-        arrivals, sink, agenda, wants = self._arrivals, self._sink, self._agenda, self._wants
         for wire, record in sent:
-            arrives, began, _, item = record
-            if began != cycle:
-                raise WireError(f"cycle {cycle}, wire {wire.name}: sent for cycle {began}: {item}")
+            arrives = record[0]
+            if record[1] != cycle:
+                raise WireError(f"cycle {cycle}, wire {wire.name}: sent for cycle {record[1]}: {record[3]}")
             there = arrivals.get(arrives)
             if there is None:
-                arrivals[arrives] = [sink[wire.name]]
+                arrivals[arrives] = [wire.sink]
                 if arrives not in wants:
                     heapq.heappush(agenda, arrives)
             else:
-                there.append(sink[wire.name])
+                there.append(wire.sink)
         self._in_flight += len(sent)
         if self.watchers:
             transfers = [wire.sent(record) for wire, record in sent]

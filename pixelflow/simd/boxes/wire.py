@@ -74,12 +74,15 @@ class Wire:
         self.unit = unit
         self.fresh: list[tuple[Wire, Record]] = []
         """What was sent since the clock last looked; wires on one clock share the list."""
-        self._items: deque[Record] = deque()
+        self.waiting: deque[Record] = deque()
+        """Everything sent and not yet read, in the order of arrival; for readers that cannot afford a call."""
         # What was sent last: the items of cycle `_busy_from`, for messages.
-        self._last: list[Record] = []
+        self._last: tuple[Record, ...] = ()
         # Sends that used cycle `_busy_from`; a bulk transfer is alone and goes on to `_busy_to`.
         self._busy_from = self._busy_to = Cycle(-1)
         self._used = 0
+        self.sink = -1
+        """Number of the box that reads it; the clock's."""
 
     # --- the sender's end ----------------------------------------------------------------------------------------
 
@@ -94,34 +97,41 @@ class Wire:
         ``latency`` is that of this item where it is less than the wire's. Items are read in the order of their arrival.
         Raises WireError where the sends of one cycle exceed the bandwidth.
         """
-        if cycle > self._busy_to and 0 < amount <= self.bandwidth:
-            used = amount
-            self._last = []
-        else:
-            self._check(cycle, item, amount)
-            if cycle == self._busy_from:
-                used = amount + self._used
-            else:
-                used = amount
-                self._last = []
-            if used > self.bandwidth:
-                named = "; ".join(str(each) for each in (*(sent[3] for sent in self._last), item))
-                raise WireError(
-                    f"cycle {cycle}, wire {self.name}: {used} {self.unit} in one cycle, "
-                    f"bandwidth {self.bandwidth}: {named}"
-                )
-        self._busy_from = self._busy_to = cycle
-        self._used = used
         if latency is None:
-            record = (cycle + self.latency, cycle, amount, item)
-        elif 1 <= latency <= self.latency:
-            record = (cycle + latency, cycle, amount, item)
-        else:
+            latency = self.latency
+        elif not 1 <= latency <= self.latency:
             raise WireError(
                 f"cycle {cycle}, wire {self.name}: latency {latency} of an item, the wire's is 1 to {self.latency}: {item}"
             )
-        self._last.append(record)
-        return self._put(record)
+        record = (cycle + latency, cycle, amount, item)
+        if cycle > self._busy_to and 0 < amount <= self.bandwidth:
+            self._busy_from = self._busy_to = cycle
+            self._used = amount
+            self._last = (record,)
+        else:
+            self._add(cycle, record)
+        waiting = self.waiting
+        if waiting and waiting[-1][0] > record[0]:
+            return self._put(record)
+        waiting.append(record)
+        self.fresh.append((self, record))
+        return Cycle(record[0])
+
+    def _add(self, cycle: Cycle, record: Record) -> None:
+        """Note a send that is not the first one of its cycle, or that may not be; raises WireError."""
+        _, _, amount, item = record
+        self._check(cycle, item, amount)
+        same = cycle == self._busy_from
+        used = amount + (self._used if same else 0)
+        before = self._last if same else ()
+        if used > self.bandwidth:
+            named = "; ".join(str(each) for each in (*(sent[3] for sent in before), item))
+            raise WireError(
+                f"cycle {cycle}, wire {self.name}: {used} {self.unit} in one cycle, bandwidth {self.bandwidth}: {named}"
+            )
+        self._busy_from = self._busy_to = cycle
+        self._used = used
+        self._last = (*before, record)
 
     def send_bulk(self, cycle: Cycle, item: Item, amount: int) -> Cycle:
         """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles from ``cycle`` on.
@@ -134,7 +144,7 @@ class Wire:
             raise self._overlap(cycle, item)
         last = Cycle(cycle + -(-amount // self.bandwidth) - 1)
         record = (last + self.latency, cycle, amount, item)
-        self._last = [record]
+        self._last = (record,)
         self._busy_from, self._busy_to = cycle, last
         # A bulk transfer leaves nothing of its cycles, even where its last bytes would.
         self._used = self.bandwidth
@@ -156,7 +166,7 @@ class Wire:
         return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1][3]}; {item})")
 
     def _put(self, record: Record) -> Cycle:
-        items = self._items
+        items = self.waiting
         if items and items[-1][0] > record[0]:
             place = len(items)
             while place and items[place - 1][0] > record[0]:
@@ -171,23 +181,23 @@ class Wire:
 
     def ready(self, cycle: Cycle) -> bool:
         """Whether an item has arrived by ``cycle`` and is still unread."""
-        return bool(self._items) and self._items[0][0] <= cycle
+        return bool(self.waiting) and self.waiting[0][0] <= cycle
 
     def peek(self, cycle: Cycle) -> Item:
         """Return the oldest unread item without reading it; raises WireError where none has arrived."""
         if not self.ready(cycle):
             raise WireError(f"cycle {cycle}, wire {self.name}: nothing has arrived to be read")
-        return self._items[0][3]
+        return self.waiting[0][3]
 
     def take(self, cycle: Cycle) -> Item:
         """Read the oldest unread item; raises WireError where none has arrived."""
         item = self.peek(cycle)
-        self._items.popleft()
+        self.waiting.popleft()
         return item
 
     def take_all(self, cycle: Cycle) -> list[Item]:
         """Read every item that has arrived by ``cycle``, oldest first."""
-        items = self._items
+        items = self.waiting
         taken: list[Item] = []
         while items and items[0][0] <= cycle:
             taken.append(items.popleft()[3])
@@ -196,7 +206,7 @@ class Wire:
     @property
     def unread(self) -> tuple[Sent, ...]:
         """Everything sent and not yet read, arrived or still on its way."""
-        return tuple(self.sent(record) for record in self._items)
+        return tuple(self.sent(record) for record in self.waiting)
 
     @property
     def lost(self) -> tuple[Sent, ...]:
@@ -221,8 +231,8 @@ class Wire:
 
     def restore(self, snapshot: WireState) -> None:
         """Put the wire into the state of a snapshot."""
-        self._items = deque((each.arrives, each.sent, each.amount, each.item) for each in snapshot["items"])
-        self._last = [(each.arrives, each.sent, each.amount, each.item) for each in snapshot["last"]]
+        self.waiting = deque((each.arrives, each.sent, each.amount, each.item) for each in snapshot["items"])
+        self._last = tuple((each.arrives, each.sent, each.amount, each.item) for each in snapshot["last"])
         self._busy_from, self._busy_to = snapshot["busy"]
         self._used = snapshot["used"]
         self.fresh.clear()
@@ -236,20 +246,23 @@ class Level(Wire):
 
     def __init__(self, name: str, value: Item, *, latency: int = 1) -> None:
         super().__init__(name, latency=latency, unit="changes")
-        self._value = self._driven = value
+        self.seen = value
+        """The value that was read last; it still holds where nothing is waiting."""
+        self.driven = value
+        """The value that was sent last."""
 
     def drive(self, cycle: Cycle, value: Item) -> None:
         """Let the wire carry ``value`` from ``cycle`` on; nothing is sent where it carries that already."""
-        if value != self._driven:
-            self._driven = value
+        if value != self.driven:
+            self.driven = value
             self.send(cycle, value)
 
     def value(self, cycle: Cycle) -> Item:
         """Return the value as it is seen in ``cycle``."""
-        items = self._items
+        items = self.waiting
         while items and items[0][0] <= cycle:
-            self._value = items.popleft()[3]
-        return self._value
+            self.seen = items.popleft()[3]
+        return self.seen
 
     @property
     def lost(self) -> tuple[Sent, ...]:
@@ -258,10 +271,10 @@ class Level(Wire):
 
     def snapshot(self) -> LevelState:
         """Return the state of the level; :meth:`restore` takes it back."""
-        return {**super().snapshot(), "value": self._value, "driven": self._driven}
+        return {**super().snapshot(), "value": self.seen, "driven": self.driven}
 
     def restore(self, snapshot: WireState) -> None:
         """Put the level into the state of a snapshot."""
         super().restore(snapshot)
         state = cast(LevelState, snapshot)
-        self._value, self._driven = state["value"], state["driven"]
+        self.seen, self.driven = state["value"], state["driven"]

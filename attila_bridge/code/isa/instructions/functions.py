@@ -24,7 +24,7 @@ def _rcp(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: Shader
     shader.write(dst, shader.lanes.float_divide(shader.lanes.word(ONE), shader.scalar(src)))
 
 
-@declare("RSQ", 0x21, SRC, latency=5, family=ShaderFamily.FUNCTION, scalar=True)
+@declare("RSQ", 0x21, SRC, latency=5, family=ShaderFamily.FUNCTION, scalar=True, elementary=True)
 def _rsq(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: ShaderSource) -> None:
     """Reciprocal of the root: ``sqrt(1 / |src|)``, the reciprocal rounded before the root is taken."""
     lanes = shader.lanes
@@ -48,7 +48,16 @@ def _declare_function(
     text: str,
     stages: tuple[ShaderStage, ...] = (ShaderStage.VERTEX, ShaderStage.FRAGMENT),
 ) -> None:
-    declares = declare(mnemonic, opcode, SRC, latency=latency, family=ShaderFamily.FUNCTION, scalar=True, stages=stages)
+    declares = declare(
+        mnemonic,
+        opcode,
+        SRC,
+        latency=latency,
+        family=ShaderFamily.FUNCTION,
+        scalar=True,
+        elementary=True,
+        stages=stages,
+    )
     declares(described(_function(function), text))
 
 
@@ -58,7 +67,16 @@ _declare_function("SIN", 0x24, 12, Elementary.SINE, "Sine of ``src`` in radians.
 _declare_function("COS", 0x25, 12, Elementary.COSINE, "Cosine of ``src`` in radians.", (ShaderStage.FRAGMENT,))
 
 
-@declare("EXP", 0x26, SRC, latency=9, family=ShaderFamily.FUNCTION, scalar=True, stages=(ShaderStage.VERTEX,))
+@declare(
+    "EXP",
+    0x26,
+    SRC,
+    latency=9,
+    family=ShaderFamily.FUNCTION,
+    scalar=True,
+    elementary=True,
+    stages=(ShaderStage.VERTEX,),
+)
 def _exp(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: ShaderSource) -> None:
     """Parts of a power of two: ``2^floor(src)``, ``src - floor(src)``, ``2^src``, 1."""
     lanes = shader.lanes
@@ -75,7 +93,16 @@ def _exp(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: Shader
     )
 
 
-@declare("LOG", 0x27, SRC, latency=9, family=ShaderFamily.FUNCTION, scalar=True, stages=(ShaderStage.VERTEX,))
+@declare(
+    "LOG",
+    0x27,
+    SRC,
+    latency=9,
+    family=ShaderFamily.FUNCTION,
+    scalar=True,
+    elementary=True,
+    stages=(ShaderStage.VERTEX,),
+)
 def _log(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: ShaderSource) -> None:
     """Parts of a logarithm of ``m = |src|``: ``floor(log2 m)``, ``m / 2^floor(log2 m)``, ``log2 m``, 1."""
     lanes = shader.lanes

@@ -22,7 +22,7 @@ def _dst(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src0: Shade
     shader.write(dst, shader.gathered(lanes.word(ONE), lanes.float_multiply(a, b), a, b))
 
 
-@declare("LIT", 0x31, SRC, latency=4, family=ShaderFamily.LIGHTING)
+@declare("LIT", 0x31, SRC, latency=4, family=ShaderFamily.LIGHTING, elementary=True)
 def _lit(shader: ShaderExecution[Word, Bit], dst: ShaderDestination, src: ShaderSource) -> None:
     """Lighting: ``(1, max(x, 0), y^w where x > 0, 1)`` with y at least 0, w within -128..128."""
     lanes = shader.lanes

@@ -1,0 +1,26 @@
+"""Statistic: one thing that a box counts, declared once; units that there are several of each have their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Statistic", "listed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """What is counted, under the public simulator's name."""
+
+    name: str
+    box: str
+    """The suffix of the box: `HZ`; of units with a number what stands before it: `CW` of `CW-SU0`."""
+    unit: str
+    doc: str
+    per_channel: bool = False
+    """Whether there is one for each channel of memory, whose number in two digits follows the name."""
+
+
+def listed(box: str, table: str, *, per_channel: bool = False) -> tuple[Statistic, ...]:
+    """Return the statistics of a box from lines of ``name|unit|what it counts``."""
+    rows = (line.split("|") for line in table.strip().splitlines())
+    return tuple(Statistic(name, box, unit, doc, per_channel) for name, unit, doc in rows)
