@@ -50,9 +50,7 @@ def _read(machine: MachineRecord[Code, Configuration], args: argparse.Namespace)
     if machine.read is None:
         return read_program(args.program, args.parameters, machine.target)
     if args.parameters:
-        raise UsageError(
-            f"-P {args.parameters[0]}", f"{machine.title} runs files without parameters"
-        )
+        raise UsageError(f"-P {args.parameters[0]}", f"{machine.title} runs files without parameters")
     if args.program == STANDARD_STREAM:
         raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
     return machine.read(Path(args.program))
