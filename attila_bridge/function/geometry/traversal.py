@@ -90,7 +90,11 @@ def _split(above: _Level, tile: int, edges: NDArray[np.float64], reach: tuple[in
 
 
 def _touched(x: Integers, y: Integers, tile: int, edges: NDArray[np.float64]) -> Integers:
-    """Return which triangles have, for none of their edges, all corners of the tile outside; float64[n, 4, 3, 3]."""
+    """Return which triangles have, for none of their edges, all corners of the tile outside; float64[n, 4, 3, 3].
+
+    A parent is looked at in nine points: at 0, its half, and its full size and one pixel. So of two children side by
+    side the first ends where the second begins, and the second ends one pixel further out.
+    """
     a, b, c = (edges[..., at] for at in range(3))
     inside = np.zeros(a.shape, np.bool_)
     column, row = np.tile(_CHILDREN, (len(x) // len(_CHILDREN), 1)).T
