@@ -89,8 +89,13 @@ class AttilaRun:
         }
 
 
-def run_scene(scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None) -> AttilaRun:
-    """Draw a scene and time it; raises InputError for programs with faults, MachineFault where the machine stops."""
+def run_scene(
+    scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
+) -> AttilaRun:
+    """Draw a scene and time it, from a draw on: those before it are drawn by function alone, in no time.
+
+    Raises InputError for programs with faults or a draw that is not there, MachineFault where the machine stops.
+    """
     config = config or PAPER
-    work = draw(scene, Units(config.gpu.rops, config.gpu.shaders))
+    work = draw(scene, Units(config.gpu.rops, config.gpu.shaders), first=from_draw)
     return AttilaRun(scene, work, run(work, config, bus=bus), config)

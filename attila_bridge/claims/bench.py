@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from attila_bridge.claims.probes import DEPTH, OVER, WireLog, corners, giants, layers, probe, reading, watched
+from attila_bridge.claims.probes import (
+    DEPTH,
+    OVER,
+    WireLog,
+    attributes,
+    corners,
+    giants,
+    layers,
+    probe,
+    reading,
+    watched,
+)
 from attila_bridge.run import AttilaRun
+from attila_bridge.scene.model import AttilaScene
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.evidence import Bench
 
-__all__ = ["AttilaBench"]
+__all__ = ["MOST_ATTRIBUTES", "AttilaBench"]
 
+MOST_ATTRIBUTES = 12
+"""Attributes that a fragment program of ARB can read here."""
 _FEW = 64
 """Pixels of a side of probes of which every wire is watched."""
+_SLOW = PAPER.with_values({"memory.read_latency": 100})
+"""A slow memory, so that queues in front of it become full."""
 
 
 class AttilaBench(Bench):
@@ -22,20 +38,30 @@ class AttilaBench(Bench):
         """Return 400 small triangles that share vertices by an index: what streams vertices and sets triangles up."""
         points = np.array(list(corners(400, 2.0)))
         indices = [each for number in range(400) for each in (3 * number, 3 * number + 1, 3 * number + 2)]
-        again = [each for number in range(0, 48, 3) for each in (number, number + 1, number + 2)] * 20
-        return self._run("small", points, PAPER, indices=(*again, *indices))
+        again = [each for number in range(0, 24, 3) for each in (number, number + 1, number + 2)] * 20
+        return self._run("small", probe(points, indices=(*again, *indices)))
+
+    def crowded(self) -> tuple[AttilaRun, WireLog]:
+        """Return sixty triangles that cover the screen and are shaded for long, so that all before them is full."""
+        return self._run("crowded", probe(giants(60), size=_FEW // 2, fragment=reading(0, 30)))
 
     def hidden(self) -> tuple[AttilaRun, WireLog]:
-        """Return thirty triangles that cover the screen, with a depth test, the nearest last."""
-        return self._run("hidden", giants(30), PAPER, size=_FEW, state=DEPTH)
+        """Return six triangles that cover the screen, with a depth test, the nearest last, and a slow memory."""
+        return self._run("hidden", probe(giants(6), size=2 * _FEW, state=DEPTH), _SLOW)
 
     def covering(self) -> tuple[AttilaRun, WireLog]:
         """Return four triangles that cover the screen, without a test."""
-        return self._run("covering", giants(4), PAPER, size=_FEW)
+        return self._run("covering", probe(giants(4), size=_FEW))
+
+    def interpolated(self, count: int) -> tuple[AttilaRun, WireLog]:
+        """Return a screen of a program that reads so many attributes."""
+        coordinates = np.ones((3, 4))
+        scene = probe(giants(1), size=_FEW // 2, fragment=attributes(count), coordinates=coordinates)
+        return self._run(f"{count} attributes", scene)
 
     def long(self) -> tuple[AttilaRun, WireLog]:
         """Return a screen of a program of thirty instructions and one temporary register."""
-        return self._run("long", giants(2), PAPER, size=_FEW, fragment=reading(0, 30))
+        return self._run("long", probe(giants(2), size=_FEW, fragment=reading(0, 30)))
 
     def four_registers(self) -> tuple[AttilaRun, WireLog]:
         """Return a screen of a program that has four temporaries."""
@@ -44,15 +70,15 @@ class AttilaBench(Bench):
             + "MAD a, b, c, d;\nMAD b, a, c, d;\n" * 8
             + "MOV result.color, b;\nEND"
         )
-        return self._run("four registers", giants(2), PAPER, size=_FEW, fragment=program)
+        return self._run("four registers", probe(giants(2), size=_FEW, fragment=program))
 
     def opaque(self) -> tuple[AttilaRun, WireLog]:
         """Return layers that are written without a test."""
-        return self._run("opaque", layers(4), PAPER, size=2 * _FEW)
+        return self._run("opaque", probe(layers(4), size=2 * _FEW))
 
     def blended(self) -> tuple[AttilaRun, WireLog]:
-        """Return layers that are blended."""
-        return self._run("blended", layers(4), PAPER, size=2 * _FEW, state=OVER)
+        """Return layers that are blended, with a slow memory."""
+        return self._run("blended", probe(layers(4), size=2 * _FEW, state=OVER), _SLOW)
 
-    def _run(self, name: str, positions: np.ndarray, config: AttilaConfig, **how: object) -> tuple[AttilaRun, WireLog]:
-        return self.once(name, lambda: watched(probe(positions, **how), config), f"the probe {name}")
+    def _run(self, name: str, scene: AttilaScene, config: AttilaConfig = PAPER) -> tuple[AttilaRun, WireLog]:
+        return self.once(name, lambda: watched(scene, config), f"the probe {name}")

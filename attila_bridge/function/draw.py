@@ -21,6 +21,7 @@ from attila_bridge.function.texture import TextureImage, UnitSampler, texture_by
 from attila_bridge.function.work import (
     AttilaWork,
     AttributeWork,
+    BeforeWork,
     ClearWork,
     DrawWork,
     QuadWork,
@@ -42,8 +43,15 @@ _AGAINST_HZ = (Compare.ALWAYS, Compare.GREATER, Compare.GEQUAL, Compare.NOTEQUAL
 Integers = NDArray[np.int32]
 
 
-def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS) -> AttilaWork:
-    """Draw a scene; raises InputError where a program has faults or a draw lacks what its programs read."""
+def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS, *, first: int = 0) -> AttilaWork:
+    """Draw a scene; of the draws before ``first`` the work has only what they left in the buffers.
+
+    Raises InputError where a program has faults, a draw lacks what its programs read, or there is no draw ``first``.
+    """
+    if not 0 <= first < max(1, len(scene.draws)):
+        last = len(scene.draws) - 1
+        hint = f"the scene's draws are 0 to {last}" if last >= 0 else "the scene has no draws"
+        raise InputError(Fault(f"there is no draw {first} to begin with", Place(scene.file), hint))
     width, height = scene.size
     values = scene.clear
     clear = ClearWork(
@@ -55,7 +63,8 @@ def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS) -> AttilaWork:
     memory = Allocator()
     color_address, depth_address = memory.place(256 * blocks), memory.place(256 * blocks)
     drawer = _Drawer(scene, units, memory, FrameBuffers.cleared(width, height, clear.color or 0, clear.depth_word))
-    draws = tuple(drawer.draw(number, each) for number, each in enumerate(scene.draws))
+    before = drawer.before(first) if first else None
+    draws = tuple(drawer.draw(number, scene.draws[number]) for number in range(first, len(scene.draws)))
     return AttilaWork(
         size=scene.size,
         clear=clear,
@@ -66,6 +75,7 @@ def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS) -> AttilaWork:
         draws=draws,
         color=drawer.frame.rows(drawer.frame.color),
         depth=drawer.frame.rows(drawer.frame.depth),
+        before=before,
     )
 
 
@@ -79,6 +89,21 @@ class _Drawer:
         self._shaders: dict[str, Shader] = {}
         self._textures: dict[str, TextureImage] = {}
         self._hz_allowed = True
+
+    def before(self, draws: int) -> BeforeWork:
+        """Carry out the first draws; what they upload is there, and what they do is not kept."""
+        bound: set[int] = set()
+        for number in range(draws):
+            bound |= set(self.draw(number, self.scene.draws[number]).state.textures)
+        self.uploads.clear()
+        x, y = self.frame.tiles()
+        return BeforeWork(
+            draws=draws,
+            color=self.frame.lines(self.frame.color),
+            depth=self.frame.lines(self.frame.depth),
+            rops=rop_of(x, y, self.units.rops).astype(np.uint8),
+            textures=tuple(sorted(bound)),
+        )
 
     def draw(self, number: int, what: SceneDraw) -> DrawWork:
         """Carry out one draw."""

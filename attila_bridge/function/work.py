@@ -303,6 +303,20 @@ class DrawWork:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BeforeWork:
+    """What draws left that were drawn by function alone: they are not among those of the work."""
+
+    draws: int
+    color: Words
+    """[blocks, 64] words of each line of the colour buffer, in the order of quads."""
+    depth: Words
+    rops: Bytes
+    """[blocks] the ROP that each line belongs to."""
+    textures: tuple[int, ...]
+    """Units to which a texture was bound."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class AttilaWork:
     """All of one frame of a scene."""
 
@@ -321,6 +335,8 @@ class AttilaWork:
     """[height, width] the picture, row 0 at the bottom: red in the lowest byte."""
     depth: Words
     """[height, width] the depth buffer: stencil x 2^24 + depth."""
+    before: BeforeWork | None = None
+    """What the draws before ``draws`` left; None where ``draws`` are all."""
 
     @property
     def picture(self) -> Bytes:

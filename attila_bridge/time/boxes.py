@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attila_bridge.statistics import Counts, counts_of
+from attila_bridge.time.before import Contents
 from attila_bridge.time.command.display import Display, DisplaySpec
 from attila_bridge.time.command.processor import CommandProcessor, CommandProcessorSpec, CommandProcessorState, Step
 from attila_bridge.time.config import AttilaConfig
@@ -46,6 +47,8 @@ class Frame:
     program_address: int
     uploaded: int
     """Bytes uploaded, programs included."""
+    before: Contents | None = None
+    """What draws before these have left in the buffers; None where these are all."""
 
 
 class Boxes:
@@ -135,6 +138,16 @@ class Boxes:
             ControllerSpec(memory, tuple(self.clients), gpu.rops, gpu.shaders * config.texture.units),
             self._counts("MC"),
         )
+
+        if frame.before is not None:
+            self._begin(frame, frame.before)
+
+    def _begin(self, frame: Frame, before: Contents) -> None:
+        """Put what draws by function alone have left where the boxes find it; caches stay empty."""
+        for rop, (depth, color) in enumerate(zip(self.depth, self.color, strict=True)):
+            depth.state.cache.begin(frame.clear_depth, before.of(rop, before.depth))
+            color.state.cache.begin(frame.clear_color, before.of(rop, before.color))
+        self.hz.state.buffer.update(before.maxima)
 
     def _counts(self, suffix: str) -> Counts:
         counts = self.counts[suffix] = counts_of(suffix.partition("-")[0], self.config.memory.channels)

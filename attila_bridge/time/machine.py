@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attila_bridge.function.work import AttilaWork
+from attila_bridge.time.before import contents
 from attila_bridge.time.boxes import Boxes, Frame
 from attila_bridge.time.command.processor import Step
 from attila_bridge.time.config import PAPER, AttilaConfig
@@ -93,6 +94,7 @@ def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
         clear_depth=work.clear.depth_word,
         program_address=0,
         uploaded=sum(each.size for each in work.uploads) + sum(_loaded(draw) for draw in draws),
+        before=contents(work),
     )
 
 
@@ -113,16 +115,17 @@ def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
     steps: list[Step] = []
     for draw in draws:
         ready = draw.first_textures * command.texture_cycles + (command.index_cycles if draw.index_bytes else 0)
-        if not draw.number:
+        cold = not draw.number and work.before is None
+        if cold:
             ready += command.ready_cycles
             steps.append(("ready", ready))
-        uploads = [upload.size for upload in work.uploads if upload.draw == draw.number]
+        uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
         programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]
         cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))
         if cycles:
             steps.append(("write", cycles))
         steps += [("read", size) for size in programs]
-        if not draw.number:
+        if cold:
             if work.clear.color is not None:
                 steps.append(("clear", 0))
             if work.clear.depth is not None or work.clear.stencil is not None:

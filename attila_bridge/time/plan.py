@@ -85,6 +85,7 @@ class DrawPlan:
     """All of one draw."""
 
     number: int
+    """Its place among the draws that take time."""
     indices: list[int]
     attributes: tuple[AttributePlan, ...]
     index_bytes: int

@@ -36,16 +36,16 @@ Lines = tuple[tuple[int, int], ...]
 
 def plans(work: AttilaWork, config: AttilaConfig) -> tuple[DrawPlan, ...]:
     """Return the plan of each draw of a frame."""
-    bound: set[int] = set()
+    bound: set[int] = set() if work.before is None else set(work.before.textures)
     made = []
-    for draw in work.draws:
+    for number, draw in enumerate(work.draws):
         first = len(set(draw.state.textures) - bound)
         bound.update(draw.state.textures)
-        made.append(_plan(work, draw, config, first))
+        made.append(_plan(number, draw, config, first))
     return tuple(made)
 
 
-def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures: int) -> DrawPlan:
+def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int) -> DrawPlan:
     state, quads = draw.state, draw.quads
     steps = len(quads.triangle)
     early = not draw.fragment_program.writes_depth
@@ -56,7 +56,7 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
     covered_by = np.stack([(counts == number).sum(axis=1) for number in range(5)], axis=1)
     mask = state.color_mask & 15
     return DrawPlan(
-        number=draw.number,
+        number=number,
         indices=draw.vertices.indices.tolist(),
         attributes=tuple(AttributePlan(a.address, a.stride, a.size) for a in draw.vertices.attributes),
         index_bytes=state.index_bytes if state.indexed else 0,

@@ -87,7 +87,7 @@ class ProgramRun(Protocol):
 class ProgramRunner(Protocol[_Run, _Taken]):
     """Runs a program to its end; what else a machine lets one choose has defaults."""
 
-    def __call__(self, program: _Run, *, config: _Taken | None = None, bus: Bus | None = None) -> ProgramRun:
+    def __call__(self, program: _Run, /, *, config: _Taken | None = None, bus: Bus | None = None) -> ProgramRun:
         """Return the run, of whose events it told ``bus``.
 
         Raises InputError for a program or a configuration of another machine.

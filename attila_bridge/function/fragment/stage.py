@@ -13,6 +13,7 @@ from attila_bridge.function.fragment.ranks import in_turn
 from attila_bridge.function.fragment.tests import has_tests, run_tests
 from attila_bridge.function.geometry.coverage import DEPTH_MOST, QUADS, Steps, cover
 from attila_bridge.function.geometry.setup import Setup
+from attila_bridge.function.layout import TILE, line_of
 from attila_bridge.function.programs import DEPTH_OUTPUT, registers_of, writes_depth
 from attila_bridge.function.shading import COLOR, Shaded, Shader
 from attila_bridge.function.texture import UnitSampler
@@ -72,6 +73,20 @@ class FrameBuffers:
         """Return a buffer as uint32[height, width], row 0 at the bottom."""
         quads = words.reshape(-1, self.across, 2, 2).transpose(0, 2, 1, 3)
         return quads.reshape(-1, 2 * self.across)[: self.height, : self.width].copy()
+
+    def tiles(self) -> tuple[Places, Places]:
+        """Return x and y in pixels of the 8x8 tile of each line of the buffers."""
+        up = 2 * len(self.color) // self.across
+        y, x = (TILE * each.ravel() for each in np.indices((up // TILE, 2 * self.across // TILE)))
+        order = np.argsort(line_of(x, y, self.width))
+        return x[order], y[order]
+
+    def lines(self, words: Words) -> Words:
+        """Return a buffer as uint32[lines, 64], the sixteen quads of a tile row by row."""
+        x, y = self.tiles()
+        quad = 2 * np.arange(16)
+        places = self.place(x[:, None] + quad % TILE, y[:, None] + quad // TILE * 2)
+        return words[places].reshape(len(x), 64)
 
 
 class FragmentStage:

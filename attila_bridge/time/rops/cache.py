@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from attila_bridge.time.config.rops import ColorConfig, DepthConfig
@@ -115,13 +115,7 @@ class RopCache:
     def busy(self) -> bool:
         """Whether anything goes on that needs cycles."""
         return bool(
-            self.reads
-            or self.writes
-            or self.tags.queue
-            or self.request
-            or self.flushing
-            or self.bus
-            or self.active
+            self.reads or self.writes or self.tags.queue or self.request or self.flushing or self.bus or self.active
         )
 
     def clear(self, word: int) -> None:
@@ -129,6 +123,14 @@ class RopCache:
         self.clear_word = word
         self.states.clear()
         self.contents.clear()
+
+    def begin(self, word: int, contents: Mapping[int, list[int]]) -> None:
+        """Hold what memory has before the first draw: lines in the sizes that their words compress to, others clear."""
+        self.clear(word)
+        for block, words in contents.items():
+            size = compressed_bytes(words, self.line_bytes, self.spec.levels) if self.spec.config.compress else 0
+            self.states[block] = size or UNCOMPRESSED
+            self.contents[block] = list(words)
 
     def words(self, block: int) -> list[int]:
         """Return the 64 words of a block as they are now, wherever they are."""
