@@ -20,7 +20,7 @@ Counts = dict[str, int]
 
 
 def counts_of(box: str, channels: int = 0) -> Counts:
-    """Return the counts of a box, all 0; ``box`` is its suffix without a number (`CW`, `HZ`), with channels of memory."""
+    """Return the counts of a box, all 0; ``box`` is its suffix without a number (`CW`, `HZ`)."""
     counts: Counts = {}
     for statistic in STATISTICS:
         if statistic.box == box:

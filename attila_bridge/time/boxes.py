@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.command.display import Display, DisplaySpec
 from attila_bridge.time.command.processor import CommandProcessor, CommandProcessorSpec, CommandProcessorState, Step
 from attila_bridge.time.config import AttilaConfig
@@ -15,9 +16,12 @@ from attila_bridge.time.raster.interpolator import Interpolator, InterpolatorSpe
 from attila_bridge.time.raster.setup import SetupSpec, TriangleSetup
 from attila_bridge.time.raster.traversal import TraversalSpec, TriangleTraversal
 from attila_bridge.time.rops.cache import RopCacheSpec
+from attila_bridge.time.rops.color import ColorUnit
 from attila_bridge.time.rops.compression import COLOR_LEVELS, DEPTH_LEVELS
-from attila_bridge.time.rops.unit import ColorUnit, DepthUnit, RopSpec
-from attila_bridge.time.shading.fifo import FifoSpec, FragmentFifo
+from attila_bridge.time.rops.depth import DepthUnit
+from attila_bridge.time.rops.unit import RopSpec
+from attila_bridge.time.shading.fifo import FragmentFifo
+from attila_bridge.time.shading.fifo_state import FifoSpec
 from attila_bridge.time.shading.shader import Shader, ShaderSpec
 from attila_bridge.time.shading.texture_unit import TextureUnit, TextureUnitSpec
 from attila_bridge.time.vertices.assembly import PrimitiveAssembly, PrimitiveAssemblySpec
@@ -26,7 +30,6 @@ from attila_bridge.time.vertices.commit import StreamerCommit, StreamerCommitSpe
 from attila_bridge.time.vertices.fetch import StreamerFetch, StreamerFetchSpec
 from attila_bridge.time.vertices.loader import StreamerLoader, StreamerLoaderSpec
 from attila_bridge.time.vertices.output_cache import StreamerOutputCache, StreamerOutputCacheSpec
-from attila_bridge.statistics import Counts, counts_of
 
 __all__ = ["Boxes", "Frame"]
 
@@ -80,9 +83,7 @@ class Boxes:
         self.fetch = StreamerFetch(
             "StreamerFetch", StreamerFetchSpec(streamer, draws, fetch_client), self._counts("StF")
         )
-        self.cache = StreamerOutputCache(
-            "StreamerOutputCache", StreamerOutputCacheSpec(streamer), self._counts("StOC")
-        )
+        self.cache = StreamerOutputCache("StreamerOutputCache", StreamerOutputCacheSpec(streamer), self._counts("StOC"))
         loader_client = self._client("StreamerLoader", "StreamerLoader", memory.loader_bus)
         self.loader = StreamerLoader(
             "StreamerLoader",
@@ -159,7 +160,14 @@ class Boxes:
             DEPTH_LEVELS,
         )
         spec = RopSpec(
-            config, cache, rop, self.config.gpu.rops, frame.draws, frame.blocks, frame.clear_depth, self.config.hz.enabled
+            config,
+            cache,
+            rop,
+            self.config.gpu.rops,
+            frame.draws,
+            frame.blocks,
+            frame.clear_depth,
+            self.config.hz.enabled,
         )
         return DepthUnit(f"SU{rop}::ZStencilTest", spec, self._counts(f"ZST-SU{rop}"))
 

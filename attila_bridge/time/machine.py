@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from attila_bridge.function.work import AttilaWork
+from attila_bridge.time.agreement import check_agreement
 from attila_bridge.time.boxes import Boxes, Frame
 from attila_bridge.time.command.processor import Step
 from attila_bridge.time.config import PAPER, AttilaConfig
@@ -54,10 +55,11 @@ class Simulation:
     def __init__(
         self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
     ) -> None:
+        check_agreement(work, config)
         draws = plans(work, config)
         self.boxes = Boxes(config, _frame(work, config, draws))
         net = netlist(self.boxes)
-        watchers = ()
+        watchers: tuple[Callable[[Sent], None], ...] = ()
         if bus is not None and bus.wants(Carried):
             units = {wire.name: wire.unit for wire in net.wires}
 
@@ -74,7 +76,9 @@ class Simulation:
         return Run(dict(processor.phases), processor.rendered, summary(self.boxes))
 
 
-def run(work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None) -> Run:
+def run(
+    work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None
+) -> Run:
     """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
     return Simulation(work, config, bus=bus).finish(max_cycles)
 
@@ -112,7 +116,7 @@ def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
     for draw in draws:
         ready = draw.first_textures * command.texture_cycles + (command.index_cycles if draw.index_bytes else 0)
         if not draw.number:
-            ready += command.ready_cycles
+            ready += command.ready_cycles + draw.tests * command.test_cycles + draw.blends * command.blend_cycles
             steps.append(("ready", ready))
         uploads = [upload.size for upload in work.uploads if upload.draw == draw.number]
         programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]

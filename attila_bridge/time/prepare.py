@@ -171,5 +171,3 @@ def _reads(texture: TextureWork, line_bytes: int) -> ReadPlan:
         samples.append(tuple(tuple(steps[at : at + size]) for at in range(first, end, size)))
     place = {quad: index for index, quad in enumerate(texture.quads.tolist())}
     return ReadPlan(texture.unit, place, samples)
-
-

@@ -119,6 +119,4 @@ class TriangleSetup(Box[SetupSpec, SetupState]):
             if triangle == LAST:
                 s.drawing = False
                 wires["ended"].send(cycle, s.draw)
-        s.awake = s.drawing and (
-            bool(s.asked and s.done) or (not s.last and len(s.done) + s.reserved < config.fifo)
-        )
+        s.awake = s.drawing and (bool(s.asked and s.done) or (not s.last and len(s.done) + s.reserved < config.fifo))

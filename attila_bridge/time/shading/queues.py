@@ -54,9 +54,7 @@ class Slot:
         self.written: dict[int, int] = {}
         """Cycle in which a register has been written."""
 
-    def begin(
-        self, group: Group, instructions: tuple[InstructionPlan, ...], registers: int, transmission: int
-    ) -> None:
+    def begin(self, group: Group, instructions: tuple[InstructionPlan, ...], registers: int, transmission: int) -> None:
         """Take a group; its program begins."""
         self.group = group
         self.instructions = instructions

@@ -9,7 +9,7 @@ from attila_bridge.time.config.pixels import ShadingConfig, TexturingConfig
 from attila_bridge.time.plan import DrawPlan, InstructionPlan
 from attila_bridge.time.shading.groups import FRAGMENTS, Group
 from attila_bridge.time.shading.queues import BatchQueues, ReadyWindow, Slot
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Shader", "ShaderSpec"]
@@ -103,9 +103,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
         self._tickets = [wires[f"ticket{unit}"] for unit in units]
         self._results = [wires[f"result{unit}"] for unit in units]
         self._requests = [wires[f"request{unit}"] for unit in units]
-        busy = wires["busy"]
-        assert isinstance(busy, Level)
-        self._busy = busy
+        self._busy = self.level("busy")
 
     def next_event(self) -> Cycle | None:
         """The next cycle in which a group can go on by itself."""
@@ -152,13 +150,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
             self._decode(cycle, fetched)
         self._textures(cycle)
         s.awake = bool(
-            s.fetched
-            or s.commands
-            or s.finished
-            or s.leaving >= 0
-            or s.accesses
-            or s.ready_groups
-            or s.queues.busy
+            s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or s.ready_groups or s.queues.busy
         )
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
@@ -349,5 +341,3 @@ class Shader(Box[ShaderSpec, ShaderState]):
                     s.commands.append((_FINISH, number, 0))
                 else:
                     s.ends.setdefault(slot.done + 1, []).append(number)
-
-

@@ -9,7 +9,7 @@ from attila_bridge.time.config.pixels import TexturingConfig
 from attila_bridge.time.memory.fill import LineFill
 from attila_bridge.time.memory.tags import Tags
 from attila_bridge.time.plan import DrawPlan
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["TextureUnit", "TextureUnitSpec"]
@@ -129,8 +129,7 @@ class TextureUnit(Box[TextureUnitSpec, TextureUnitState]):
             counts["MemoryRequests"] += 1
             counts["ReadBytesMemory"] += answer[2]
         if fill.busy:
-            state = wires["memory_state"]
-            assert isinstance(state, Level)
+            state = self.level("memory_state")
             sent = fill.step(cycle, state.value(cycle))
             if sent is not None:
                 wires["memory_request"].send(cycle, sent)
