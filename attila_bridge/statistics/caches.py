@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["CACHES"]
 
-CACHES: tuple[Statistic, ...] = (
+CACHES: tuple[AttilaStatistic, ...] = (
     *listed(
         "FC_ZST",
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["MEMORY"]
 
@@ -21,7 +21,7 @@ WriteToReadPenalty|cycles|Cycles in which a read waited because of the write bef
     per_channel=True,
 )
 
-MEMORY: tuple[Statistic, ...] = (
+MEMORY: tuple[AttilaStatistic, ...] = (
     *_CHANNELS,
     *listed(
         "MC",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["ROPS"]
 
-ROPS: tuple[Statistic, ...] = (
+ROPS: tuple[AttilaStatistic, ...] = (
     *listed(
         "ZST",
         """

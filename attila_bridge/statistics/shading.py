@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["SHADING"]
 
-SHADING: tuple[Statistic, ...] = (
+SHADING: tuple[AttilaStatistic, ...] = (
     *listed(
         "ShF",
         """
@@ -70,11 +70,11 @@ HistoAnisoRatioNoAniso|accesses|Accesses of one sample.
 """,
     ),
     *(
-        Statistic(f"HistoAnisoRatio{number:02}", "TU", "accesses", f"Accesses of {number} samples.")
+        AttilaStatistic(f"HistoAnisoRatio{number:02}", "TU", "accesses", f"Accesses of {number} samples.")
         for number in range(2, 17)
     ),
     *(
-        Statistic(f"HistoBilinears{number:02}", "TU", "accesses", f"Accesses of {number} bilinear steps.")
+        AttilaStatistic(f"HistoBilinears{number:02}", "TU", "accesses", f"Accesses of {number} bilinear steps.")
         for number in range(1, 33)
     ),
 )

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.time.agreement import check_agreement
-from attila_bridge.time.boxes import Boxes, Frame
+from attila_bridge.time.build.boxes import Boxes, FramePlan
+from attila_bridge.time.build.netlist import netlist
+from attila_bridge.time.build.summary import summary
 from attila_bridge.time.command.processor import Step
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import netlist
 from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.prepare import plans
-from attila_bridge.time.summary import summary
 from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.observe import Bus, Carried
 
-__all__ = ["Run", "Simulation", "run"]
+__all__ = ["AttilaRun", "Simulation", "run"]
 
 _TRANSACTION = 64
 
 
 @dataclass(frozen=True)
-class Run:
+class AttilaRun:
     """What a frame took."""
 
     phases: Mapping[str, int]
@@ -69,22 +69,22 @@ class Simulation:
             watchers = (carried,)
         self.clock = Clock(net, watchers=watchers, shuffle_seed=shuffle)
 
-    def finish(self, max_cycles: int | None = None) -> Run:
+    def finish(self, max_cycles: int | None = None) -> AttilaRun:
         """Run to the end of the frame."""
         self.clock.run(max_cycles)
         processor = self.boxes.processor.state
-        return Run(dict(processor.phases), processor.rendered, summary(self.boxes))
+        return AttilaRun(dict(processor.phases), processor.rendered, summary(self.boxes))
 
 
 def run(
     work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None
-) -> Run:
+) -> AttilaRun:
     """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
     return Simulation(work, config, bus=bus).finish(max_cycles)
 
 
-def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> Frame:
-    return Frame(
+def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> FramePlan:
+    return FramePlan(
         draws=draws,
         steps=_steps(work, config, draws),
         blocks=work.blocks,

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from attila_bridge.time.config.front import CommandConfig, MemoryConfig
+from attila_bridge.time.groups import FRAGMENTS, VERTICES
 from attila_bridge.time.memory.requests import NOTHING, TRANSACTION_BYTES
 from attila_bridge.time.plan import DrawPlan
-from attila_bridge.time.shading.groups import FRAGMENTS, VERTICES
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
+from attila_bridge.time.groups import FRAGMENTS, VERTICES
 from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.shading.fifo_state import FifoSpec, FifoState
-from attila_bridge.time.shading.groups import FRAGMENTS, VERTICES
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 

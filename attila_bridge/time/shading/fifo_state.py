@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from attila_bridge.time.config.pixels import FifoConfig
+from attila_bridge.time.groups import Group, Vertex
 from attila_bridge.time.plan import DrawPlan
-from attila_bridge.time.shading.groups import Group, Vertex
 
 __all__ = ["FifoSpec", "FifoState"]
 

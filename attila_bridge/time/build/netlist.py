@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attila_bridge.time.boxes import Boxes
+from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.memory.requests import BOTH
 from pixelflow.simd.boxes import Netlist
 from pixelflow.simd.boxes.netlist import AnyBox
