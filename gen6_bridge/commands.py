@@ -6,6 +6,7 @@ from pixelflow.simd.commands import (
     MachineCommands,
     MachineDrawing,
     MachineOption,
+    ProjectionChoice,
     whole_number,
 )
 
@@ -19,6 +20,11 @@ COMMANDS = MachineCommands(
                 metavar="N", most=12, commands=("render", "compare")),
         ),
         configuration=ConfigurationOption("--eu", "a value of the Gen6 EU's model, as run has them (repeatable)"),
+        projections=(
+            ProjectionChoice("eus", "Gen6's execution units, which also light", "execution units are Gen6's"),
+        ),
+        picture="gen6_bridge.compare.picture:picture_by_units",
+        beside={"by_triangle_size": "gen6_bridge.compare.sizes:by_triangle_size"},
         block="subspans of 2x2 pixels",
         ways="by messages",
     ),
@@ -27,6 +33,7 @@ COMMANDS = MachineCommands(
     },
     examples=(
         "pixelflow render enneper --machine gen6 --size 48x32 -o enneper.png",
+        "pixelflow render nut --machine gen6 --projection eus --size 64x48 -o n.png",
         "pixelflow bench gen6 --rounds 1",
         "pixelflow verify gen6 --quick",
     ),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from gen6_bridge.code.assembler import TARGET, EuProgram
 from gen6_bridge.commands import COMMANDS
@@ -12,6 +13,9 @@ from gen6_bridge.time.run import EuRun, carry_out
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+
+if TYPE_CHECKING:
+    from gen6_bridge.drawing import ShadedVertices
 
 __all__ = ["MACHINE", "EuRun", "run_program"]
 
@@ -34,11 +38,12 @@ def _draw(
     parts: int = 1,
     config: EuConfig | None = None,
     progress: Callable[[str], None] | None = None,
+    vertices: Sequence[ShadedVertices | None] = (),
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
     from gen6_bridge.drawing import draw_on_gen6
 
-    return draw_on_gen6(frame, parts=parts, config=config, progress=progress)
+    return draw_on_gen6(frame, parts=parts, config=config, progress=progress, vertices=vertices)
 
 
 MACHINE = MachineRecord(

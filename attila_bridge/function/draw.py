@@ -116,14 +116,14 @@ class _Drawer:
         drawn = left[kept].astype(np.int32)
         boxes = np.zeros((len(corners), 4), np.int16)
         boxes[drawn] = setup.box
-        batches = traverse(setup, drawn, scene.size)
+        width, height = scene.size
+        batches = traverse(setup, drawn, (width, width if self.units.square else height))
         steps = steps_of(batches)
         fragment_work = program_work(fragment.program, loaded_before=what.fragment_program in known)
         state = self._state(number, what, fragment_work.writes_depth)
         sampler = UnitSampler({unit: self._textures[name] for unit, name in what.textures.items()})
         stage = FragmentStage(self.frame, what.state, fragment, setup, shaded, vertex_of[drawn], sampler)
         stage.run(steps)
-        width = scene.size[0]
         quads = QuadWork(
             triangle=drawn[steps.triangle] if len(drawn) else steps.triangle,
             tile_x=steps.x.astype(np.int16),

@@ -32,10 +32,14 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Units that quads are shared among."""
+    """Units that quads are shared among, and what traversal takes for the screen."""
 
     rops: int = 2
     shaders: int = 2
+    square: bool = True
+    """Whether tiles further up than the screen is wide are left out: the public simulator takes the width for both.
+
+    A frame that is higher than wide is then not drawn above that line."""
 
 
 DEFAULT_UNITS = Units()

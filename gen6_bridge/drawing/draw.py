@@ -1,45 +1,33 @@
-"""A frame on execution units: threads for its visible pixels, draw by draw, carried out and scheduled."""
+"""A frame on execution units: tests and blending by fixed functions, pixels by threads, draw after draw.
+
+Where no texel can kill a pixel, stencil and depth are tested before it is shaded, else when it is written. Draws whose
+fragments are to be sorted are shaded at the end of the frame, turn by turn: in each turn the farthest fragment that is
+left at each sample.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gen6_bridge.code.isa.meanings.execution import FloatRules
-from gen6_bridge.drawing.functions import PixelFunctions
-from gen6_bridge.drawing.rasterizer import PixelThreads, pixel_threads
-from gen6_bridge.drawing.shaders import COLUMNS, PLANES, ROWS, pixel_shader
-from gen6_bridge.time import EU_MHZ, CarriedStep, EuConfig, ThreadTraces, schedule
-from gen6_bridge.unit import ExecutionUnit
-from pixelflow.simd.drawing import DepthTest, Draw, DrawnFrame, Frame, Picture
-from pixelflow.simd.drawing.frame import Blend
+from gen6_bridge.drawing.account import FrameAccount
+from gen6_bridge.drawing.pixels import Shaded, kind_of, shaded
+from gen6_bridge.drawing.rasterizer import Pixels, pixels_of
+from gen6_bridge.drawing.vertices import ShadedVertices
+from gen6_bridge.time import EU_MHZ, EuConfig
+from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Framebuffer, layers_of, turns_of
 from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["draw_on_gen6"]
 
-_AT_ONCE = 1024
-"""Threads that are carried out side by side."""
-_CHANNELS = 16
 _WIDTH = 4
 """Channels of the vector pipe that a cycle serves: it is held for two cycles for each eight."""
-
-
-@dataclass(slots=True)
-class _Account:
-    """What the threads of a frame did."""
-
-    cycles: int = 0
-    held: Counter[str] = field(default_factory=Counter)
-    stages: dict[str, int] = field(default_factory=dict)
-    mix: Counter[str] = field(default_factory=Counter)
-    threads: int = 0
-    there: int = 0
-    visible: int = 0
-    sampled: int = 0
-    written: int = 0
+_WIDTHS = (8, 16)
+_PIXEL_BYTES = 4
 
 
 def draw_on_gen6(
@@ -48,17 +36,41 @@ def draw_on_gen6(
     parts: int = 1,
     config: EuConfig | None = None,
     progress: Callable[[str], None] | None = None,
+    vertices: Sequence[ShadedVertices | None] = (),
 ) -> DrawnFrame:
-    """Draw a frame by ``parts`` execution units; raises InputError for states that its shaders do not have."""
+    """Draw a frame by ``parts`` execution units, whose pixel threads have as many channels as the configuration says.
+
+    ``vertices`` are those of the first draws, where threads have shaded them; they end before the draw's pixels begin.
+    Raises InputError for threads of fewer than eight channels.
+    """
     config = replace(config or EuConfig(), units=parts)
-    _check(frame)
-    picture, account = Picture.empty(frame.width, frame.height, frame.background), _Account()
-    for draw in frame.draws:
+    if config.channels not in _WIDTHS:
+        hint = "threads of pixels have 8 or 16 channels: two or four subspans of 2x2 pixels"
+        raise InputError(Fault(f"channels is {config.channels}", hint=hint))
+    painter = _Painter(frame, Framebuffer.cleared(frame), FrameAccount(config))
+    for draw, shaded_vertices in zip_longest(frame.draws, vertices):
         if progress is not None:
             progress(draw.name)
-        threads = pixel_threads(draw, picture.depths)
-        _shade(draw, threads, picture, config, account)
-    dispatched = max(1, account.there)
+        if shaded_vertices is not None:
+            painter.account.took_vertices(draw.name, shaded_vertices)
+        painter.draw(draw)
+    painter.resolve()
+    return _drawn(painter, parts)
+
+
+def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
+    account, channels = painter.account, painter.account.config.channels
+    subspans = f"of {channels} channels, up to {channels // 4} subspans of one triangle each"
+    facts = [
+        ("threads", f"{account.threads:,} {subspans}"),
+        ("fixed functions", "coverage, tests, filter, blending and the rounding of colours take no cycles here"),
+    ]
+    if account.vertices:
+        text = f"{account.vertices:,} by threads of two, each vertex once; w, viewport and corners take no cycles"
+        facts.append(("vertices", text))
+    if account.turns:
+        text = f"shaded in {account.turns} turns; who finds the farthest fragment takes no cycles, and Gen6 had no such"
+        facts.append(("sorted draws", text))
     return DrawnFrame(
         machine="Gen6",
         parts=parts,
@@ -66,60 +78,88 @@ def draw_on_gen6(
         clock_mhz=EU_MHZ,
         cycles=account.cycles,
         work=account.held["fpu"] + account.held["math"],
-        stages=account.stages,
+        stages=dict(account.stages),
         mix=dict(account.mix),
-        covered_lanes=account.visible / dispatched,
-        enabled_lanes=account.there / (_CHANNELS * account.threads) if account.threads else None,
-        traffic={"render target": account.written, "texels": account.sampled},
-        picture=picture,
+        covered_lanes=account.visible / max(1, account.there),
+        enabled_lanes=account.there / (channels * account.threads) if account.threads else None,
+        traffic=dict(account.traffic),
+        picture=painter.target.picture(),
         whose_stages="of the longest unit, draw after draw",
-        facts=(
-            ("threads", f"{account.threads:,} of sixteen channels, up to four subspans of one triangle each"),
-            ("fixed functions", "coverage, depth, filter and the rounding of colours take no cycles here"),
-        ),
+        facts=tuple(facts),
     )
 
 
-def _check(frame: Frame) -> None:
-    faults = []
-    if frame.samples != 1:
-        faults.append(Fault("Gen6 draws one sample a pixel here"))
-    for draw in frame.draws:
-        state = draw.state
-        usual = state.depth_test is DepthTest.LESS and state.depth_write and state.colour_write
-        if not usual or state.blend is not Blend.REPLACE or state.stencil is not None or state.cutout:
-            hint = "nearest depth wins, colours replaced, a texture or none; larrabee draws all states"
-            faults.append(Fault(f"draw {draw.name}: Gen6 has no shader here for its state", hint=hint))
-    if faults:
-        raise InputError(faults)
+@dataclass(slots=True)
+class _Painter:
+    """A frame that is being drawn."""
 
+    frame: Frame
+    target: Framebuffer
+    account: FrameAccount
+    sorted: list[tuple[Draw, Pixels]] = field(default_factory=list)
+    """What of sorted draws is seen."""
 
-def _shade(draw: Draw, threads: PixelThreads, picture: Picture, config: EuConfig, account: _Account) -> None:
-    """Shade the visible pixels of a draw, and time its threads."""
-    program = pixel_shader(textured=draw.state.texture is not None)
-    steps: list[list[CarriedStep]] = []
-    for begin in range(0, len(threads), _AT_ONCE):
-        part = threads.part(begin, begin + _AT_ONCE)
-        functions = PixelFunctions(part, draw.state.texture, picture.colours)
-        arithmetic = FloatRules(fused=config.fused, flushes=config.flushes)
-        unit = ExecutionUnit(
-            program.code, len(part), dispatch=part.dispatched, functions=functions, arithmetic=arithmetic
+    def draw(self, draw: Draw) -> None:
+        """Test, shade and blend what a draw covers."""
+        pixels, state = pixels_of(draw, self.target), draw.state
+        self.account.stages[draw.name] += 0
+        sorts, colours, cut = state.blend is Blend.SORTED, state.colour_write, state.cutout > 0
+        found: Shaded | None = None
+        if cut:  # the texel decides first, so that the shader has to run before the tests
+            found = self._shade(draw, pixels, cut=True, colours=colours and not sorts)
+            kept = found[2]
+            pixels = pixels.part(kept)
+            found = (found[0][kept], found[1][kept], found[2][kept])
+        seen = self._tested(draw, pixels)
+        some = np.flatnonzero(seen.any(axis=1))
+        pixels = pixels.part(some, seen[some])
+        if sorts:
+            self.sorted.append((draw, pixels))
+        elif colours:
+            source, alpha, _ = self._shade(draw, pixels) if found is None else [each[some] for each in found]
+            for layer in layers_of(self._place(pixels)):
+                self._blend(draw, pixels.part(layer), source[layer], alpha[layer])
+
+    def resolve(self) -> None:
+        """Shade and blend what is sorted, at each sample the farthest first."""
+        if not self.sorted:
+            return
+        whose = np.repeat(np.arange(len(self.sorted)), [len(pixels) for _, pixels in self.sorted])
+        number = np.concatenate([np.arange(len(pixels)) for _, pixels in self.sorted])
+        place, samples, depths = (
+            np.concatenate(each)
+            for each in zip(*((self._place(one), one.samples, one.depths) for _, one in self.sorted), strict=True)
         )
-        unit.set_register(COLUMNS, part.columns.astype(np.uint16))
-        unit.set_register(ROWS, part.rows.astype(np.uint16))
-        unit.set_register(PLANES, part.planes)
-        traces = ThreadTraces(unit)
-        unit.run(traces)
-        steps += traces.steps
-        account.sampled += functions.sampled
-        account.written += functions.written
-    timed = schedule(program.code, steps, config)
-    account.cycles += timed.cycles
-    account.held += timed.held
-    account.stages[draw.name] = account.stages.get(draw.name, 0) + timed.cycles
-    families = Counter(each.declaration.family.value for each in program.code)
-    for family, count in families.items():
-        account.mix[family] += count * len(threads)
-    account.threads += len(threads)
-    account.there += int(threads.there.sum())
-    account.visible += int(threads.visible.sum())
+        turns = turns_of(place, samples, depths)
+        self.account.turns = int(turns.max(initial=-1)) + 1
+        for turn in range(self.account.turns):
+            here = turns == turn
+            for which, (draw, pixels) in enumerate(self.sorted):
+                some = np.flatnonzero(here.any(axis=1) & (whose == which))
+                if len(some):
+                    part = pixels.part(number[some], here[some])
+                    source, alpha, _ = self._shade(draw, part)
+                    for layer in layers_of(self._place(part)):
+                        self._blend(draw, part.part(layer), source[layer], alpha[layer])
+
+    def _place(self, pixels: Pixels) -> NDArray[np.int64]:
+        return pixels.row * self.frame.width + pixels.column
+
+    def _shade(self, draw: Draw, pixels: Pixels, *, cut: bool = False, colours: bool = True) -> Shaded:
+        kind = kind_of(draw, self.frame.samples, self.account.config.channels, cut=cut, colours=colours)
+        return shaded(draw, pixels, kind, self.account)
+
+    def _tested(self, draw: Draw, pixels: Pixels) -> NDArray[np.bool_]:
+        """Return at which samples pixels are seen, in the order of drawing."""
+        seen, place = np.zeros(pixels.samples.shape, np.bool_), self._place(pixels)
+        for layer in layers_of(place):
+            seen[layer] = self.target.tested(place[layer], pixels.samples[layer], pixels.depths[layer], draw.state)
+        return seen
+
+    def _blend(self, draw: Draw, pixels: Pixels, source: NDArray[np.int64], alpha: NDArray[np.int64]) -> None:
+        """Blend pixels, each of them once."""
+        self.target.blend(draw.state.blend, self._place(pixels), pixels.samples, source, alpha)
+        moved = _PIXEL_BYTES * int(pixels.samples.sum())
+        self.account.traffic["render target"] += moved
+        if draw.state.blend is not Blend.REPLACE:
+            self.account.traffic["render target, read to blend"] += moved

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gen6_bridge.drawing.rasterizer import PixelThreads
 from gen6_bridge.unit import Request
 from gen6_bridge.unit.messages import RENDER_CACHE, SAMPLER
 from pixelflow.simd.drawing import Texture
@@ -13,29 +12,40 @@ from pixelflow.simd.drawing.frame_reference import filtered
 
 __all__ = ["PixelFunctions"]
 
-_CHANNELS = 16
+_COMPONENTS = 4
+_SAMPLE_BYTES = 16
 
 
 class PixelFunctions:
-    """Sampler and render target of one draw; colours are uint8[row, column, rgb], which visible pixels change."""
+    """Sampler and render target of threads that are carried out side by side, of so many channels each.
 
-    def __init__(self, threads: PixelThreads, texture: Texture | None, colours: NDArray[np.uint8]) -> None:
-        self._threads, self._texture, self._colours = threads, texture, colours
-        self.sampled = self.written = 0
-        """Bytes of texels that were asked for, four a texel and four texels a sample, and of pixels."""
+    What is written is kept as it came; tests and blending, which go by the order of drawing, are done afterwards.
+    """
+
+    def __init__(self, threads: int, channels: int, texture: Texture | None) -> None:
+        self._channels, self._texture = channels, texture
+        self.written = np.zeros((threads, channels, _COMPONENTS), np.float32)
+        """Red, green, blue and opacity of each channel, 0 to 1."""
+        self.kept = np.zeros((threads, channels), np.bool_)
+        """Channels that took part in the write."""
+        self.sampled = 0
+        """Bytes of texels that were asked for, four a texel and four texels a sample."""
 
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Filter the texture at sixteen places, or write sixteen pixels."""
+        """Filter the texture at each channel's place, or take what it writes."""
         if request.target == SAMPLER and self._texture is not None:
-            u, v = request.payload[32:].view(np.uint32).reshape(2, _CHANNELS).astype(np.int64)
+            u, v = request.payload[32:].view(np.uint32).reshape(2, self._channels).astype(np.int64)
             texels = filtered(self._texture, u, v)
-            self.sampled += 16 * request.enabled.bit_count()
+            self.sampled += _SAMPLE_BYTES * request.enabled.bit_count()
             return np.ascontiguousarray(texels.T.astype(np.uint32)).view(np.uint8).reshape(-1)
         if request.target == RENDER_CACHE:
-            values = request.payload.view(np.float32).reshape(4, _CHANNELS)[:3]
-            seen = self._threads.visible[request.thread]
-            rows, columns = self._threads.rows[request.thread][seen], self._threads.columns[request.thread][seen]
-            # A float from 0 to 1 becomes the nearest of 256 steps.
-            self._colours[rows, columns] = np.rint(values.T[seen].astype(np.float64) * 255).astype(np.uint8)
-            self.written += 4 * len(rows)
+            self.written[request.thread] = request.payload.view(np.float32).reshape(_COMPONENTS, self._channels).T
+            self.kept[request.thread] = request.enabled >> np.arange(self._channels) & 1
         return None
+
+    @property
+    def bytes(self) -> NDArray[np.int64]:
+        """What was written as the nearest of 256 steps, 0 for no number: int64[thread, channel, component]."""
+        with np.errstate(invalid="ignore"):  # where no colours were written, registers hold anything
+            within = np.clip(np.nan_to_num(self.written.astype(np.float64)), 0, 1)
+        return np.rint(within * 255).astype(np.int64)

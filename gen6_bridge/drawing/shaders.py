@@ -1,73 +1,169 @@
-"""Pixel shaders: programs of sixteen channels, in integers, so that their colours are the reference's to the bit.
+"""Pixel shaders: programs of eight or sixteen channels, in integers, so that colours are the reference's to the bit.
 
-The payload of a thread, of our own making: g2 columns and g3 rows of its pixels as words; from g4 on, four double words
-for each plane: A, B, C of A x + B y + C, and one that is not used. Planes of colours have 16 bits of fraction.
+The payload of a thread, of our own making: g2 columns, g3 rows of its pixels and g4 the samples whose places give
+their colours, as words; g5 what is the same for the whole draw: opacity and cutout; from g6 on a register for each
+plane: A, B of A x + B y + C, two double words that are not used, and C at each sample of a pixel. Planes of colours
+have 16 bits of fraction. A pixel whose texel is too transparent is killed: it takes no part in the write.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from gen6_bridge.code.assembler import EuProgram, assemble_eu
+from gen6_bridge.code.isa.encoding.operands import EuMessage
+from gen6_bridge.unit.messages import SAMPLER
 
-__all__ = ["COLUMNS", "PLANES", "ROWS", "TARGET_FIRST", "pixel_shader"]
+__all__ = ["COLUMNS", "CONSTANTS", "PLANES", "PLANE_WORDS", "ROWS", "SAMPLE", "ShaderKind", "pixel_shader"]
 
-COLUMNS, ROWS, PLANES = 2, 3, 4
+COLUMNS, ROWS, SAMPLE, CONSTANTS, PLANES = 2, 3, 4, 5, 6
 """First registers of the payload."""
-TARGET_FIRST = 2
-"""The message register that colours begin at."""
-_COLOURS, _TEXELS = 3, 2
+PLANE_WORDS = 8
+"""Double words of a plane: A, B, two that are not used, C at up to four samples."""
+_EIGHT, _SIXTEEN = 8, 16
+_COLOURS, _AXES = 3, 2
 _FRACTION = 16
 _SCALE = "0.003921568859F"
 """1 / 255 as a float."""
+_HEADER, _MESSAGE = 1, 2
+"""Message registers: the sampler's header, and where places or colours begin."""
+_SCRATCH, _PLACES, _COLOUR, _OPACITY, _TEXELS, _ORIGINS = 14, 16, 20, 26, 40, 50
+"""General registers, of which a value has one for each eight channels."""
+_LAST, _WRITE, _WRITE_EIGHT = 16, 12, 4
+"""Of a write to the render target: its last one, the type, and the control for eight channels."""
 
 
-def _plane(number: int, to: int, scratch: int) -> list[str]:
-    """Return the value of a plane at sixteen pixels, modulo 2^32."""
-    place = f"g{PLANES + number // 2}."
-    a, b, c = (f"{place}{4 * (number % 2) + term}<0,1,0>D" for term in range(3))
-    return [
-        f"mul (16) g{to}<1>D g{COLUMNS}<16,16,1>UW {a}",
-        f"mul (16) g{scratch}<1>D g{ROWS}<16,16,1>UW {b}",
-        f"add (16) g{to}<1>D g{to}<8,8,1>D g{scratch}<8,8,1>D",
-        f"add (16) g{to}<1>D g{to}<8,8,1>D {c}",
-    ]
+@dataclass(frozen=True, slots=True)
+class ShaderKind:
+    """What a pixel shader must do."""
+
+    textured: bool = False
+    translucent: bool = False
+    """Whether blending looks at opacity; else 1 is written."""
+    cut: bool = False
+    """Whether pixels whose texel has less opacity than the cutout are killed."""
+    colours: bool = True
+    """Whether colours are written at all; else it only kills."""
+    samples: int = 1
+    channels: int = _SIXTEEN
+
+    @property
+    def planes(self) -> tuple[int, ...]:
+        """Numbers of the planes that it works out: u and v after red, green and blue."""
+        colours = range(_COLOURS) if self.colours else range(0)
+        return (*(range(_COLOURS, _COLOURS + _AXES) if self.textured else ()), *colours)
 
 
-def _modulated(colour: int, texel: int) -> list[str]:
-    """Return div(colour * texel): with y = product + 128, (y + (y >> 8)) >> 8."""
-    return [
-        f"mul (16) g{colour}<1>UD g{colour}<8,8,1>UD g{texel}<8,8,1>UD",
-        f"add (16) g{colour}<1>UD g{colour}<8,8,1>UD 128UD",
-        f"shr (16) g{texel}<1>UD g{colour}<8,8,1>UD 8UD",
-        f"add (16) g{colour}<1>UD g{colour}<8,8,1>UD g{texel}<8,8,1>UD",
-        f"shr (16) g{colour}<1>UD g{colour}<8,8,1>UD 8UD",
-    ]
+class _Writer:
+    """Lines of a program of some width."""
+
+    def __init__(self, kind: ShaderKind) -> None:
+        self.kind, self.size = kind, kind.channels
+        self.step = kind.channels // _EIGHT
+        """Registers of a value."""
+        self.lines: list[str] = []
+
+    def emit(self, mnemonic: str, to: str, *sources: str, options: str = "") -> None:
+        """Emit an instruction on all channels."""
+        self.lines.append(f"{mnemonic} ({self.size}) {to} {' '.join(sources)} {options}".rstrip())
+
+    def origins(self) -> None:
+        """Emit C of each plane at each pixel's sample, by addresses, of which there are eight at a time."""
+        if self.kind.samples == 1:
+            return
+        for half in range(self.step):
+            second = " {align1 sechalf}" if half else ""
+            self.lines.append(f"shl (8) a0.0<1>UW g{SAMPLE}.{_EIGHT * half}<8,8,1>UW 2UW{second}")
+            for plane in self.kind.planes:
+                offset = 32 * (PLANES + plane) + 16
+                to = self._origin(plane) + half
+                self.lines.append(f"mov (8) g{to}<1>D g[a0.0, {offset}]<1,0>D{second}")
+
+    def _origin(self, plane: int) -> int:
+        return _ORIGINS + self.step * plane
+
+    def plane(self, number: int, to: int) -> None:
+        """Emit the value of a plane at the pixels, modulo 2^32."""
+        own = f"g{PLANES + number}"
+        one = self.kind.samples == 1
+        origin = f"{own}.4<0,1,0>D" if one else f"g{self._origin(number)}<8,8,1>D"
+        words = f"<{self.size},{self.size},1>UW"
+        self.emit("mul", f"g{to}<1>D", f"g{COLUMNS}{words}", f"{own}.0<0,1,0>D")
+        self.emit("mul", f"g{_SCRATCH}<1>D", f"g{ROWS}{words}", f"{own}.1<0,1,0>D")
+        self.emit("add", f"g{to}<1>D", f"g{to}<8,8,1>D", f"g{_SCRATCH}<8,8,1>D")
+        self.emit("add", f"g{to}<1>D", f"g{to}<8,8,1>D", origin)
+
+    def modulated(self, value: int, texel: int) -> None:
+        """Emit div(value * texel): with y = product + 128, (y + (y >> 8)) >> 8; the texel is lost."""
+        self.emit("mul", f"g{value}<1>UD", f"g{value}<8,8,1>UD", f"g{texel}<8,8,1>UD")
+        self.emit("add", f"g{value}<1>UD", f"g{value}<8,8,1>UD", "128UD")
+        self.emit("shr", f"g{texel}<1>UD", f"g{value}<8,8,1>UD", "8UD")
+        self.emit("add", f"g{value}<1>UD", f"g{value}<8,8,1>UD", f"g{texel}<8,8,1>UD")
+        self.emit("shr", f"g{value}<1>UD", f"g{value}<8,8,1>UD", "8UD")
+
+    def sampled(self) -> None:
+        """Emit the message for texels; red, green, blue and opacity come back."""
+        for axis in range(_AXES):
+            self.plane(_COLOURS + axis, _PLACES + self.step * axis)
+        self.lines.append(f"mov (8) m{_HEADER}<1>UD g0<8,8,1>UD {{align1 mask_disable}}")
+        for axis in range(_AXES):
+            self.emit("mov", f"m{_MESSAGE + self.step * axis}<1>UD", f"g{_PLACES + self.step * axis}<8,8,1>UD")
+        message = EuMessage(self.step << 16, 1, 4 * self.step, 1 + _AXES * self.step, 0)
+        self.emit("send", f"{_HEADER} g{_TEXELS}<1>UW", "null", f"{SAMPLER:#x} {message.descriptor:#x}")
+
+    def texel(self, component: int) -> int:
+        """Return the register of a component of the texels."""
+        return _TEXELS + self.step * component
+
+    def written(self, component: int, value: int) -> None:
+        """Emit a component of the pixels to be written, a byte as a float from 0 to 1."""
+        self.emit("mov", f"g{_SCRATCH}<1>F", f"g{value}<8,8,1>UD")
+        to = _MESSAGE + self.step * component
+        self.emit("mul", f"m{to}<1>F", f"g{_SCRATCH}<8,8,1>F", _SCALE)
+
+    def colour(self, number: int) -> None:
+        """Emit red, green or blue."""
+        register = _COLOUR + self.step * number
+        self.plane(number, register)
+        self.emit("shr", f"g{register}<1>UD", f"g{register}<8,8,1>UD", f"{_FRACTION}UD")
+        self.emit("and", f"g{register}<1>UD", f"g{register}<8,8,1>UD", "255UD")
+        if self.kind.textured:
+            self.modulated(register, self.texel(number))
+        self.written(number, register)
+
+    def opacity(self) -> None:
+        """Emit the fourth component."""
+        if not self.kind.translucent:
+            self.emit("mov", f"m{_MESSAGE + self.step * _COLOURS}<1>F", "1.0F")
+            return
+        self.emit("mov", f"g{_OPACITY}<1>UD", f"g{CONSTANTS}.0<0,1,0>UD")
+        if self.kind.textured:
+            self.modulated(_OPACITY, self.texel(_COLOURS))
+        self.written(_COLOURS, _OPACITY)
+
+    def end(self) -> None:
+        """Emit the write, which ends the thread."""
+        predicate = "(+f0.0) " if self.kind.cut else ""
+        control = _LAST + (_WRITE_EIGHT if self.size == _EIGHT else 0)
+        write = f"write(0, {control}, {_WRITE}, 0, 0) mlen {4 * self.step} rlen 0"
+        self.lines.append(f"{predicate}send ({self.size}) {_MESSAGE} null<1>UW null {write} {{align1 EOT}}")
 
 
 @cache
-def pixel_shader(*, textured: bool) -> EuProgram:
-    """Return the program that shades sixteen pixels by planes of colours, times a texture where there is one."""
-    lines: list[str] = []
-    if textured:
-        for axis in range(_TEXELS):
-            lines += _plane(_COLOURS + 1 + axis, 10 + 2 * axis, 14)
-        lines += ["mov (8) m1<1>UD g0<8,8,1>UD {align1 mask_disable}"]
-        lines += [f"mov (16) m{2 + 2 * axis}<1>UD g{10 + 2 * axis}<8,8,1>UD" for axis in range(_TEXELS)]
-        lines += ["send (16) 1 g40<1>UW null sampler(0, 0, UD) mlen 5 rlen 8"]
-    for colour in range(_COLOURS):
-        register = 20 + 2 * colour
-        lines += _plane(colour, register, 14)
-        lines += [
-            f"shr (16) g{register}<1>UD g{register}<8,8,1>UD {_FRACTION}UD",
-            f"and (16) g{register}<1>UD g{register}<8,8,1>UD 255UD",
-        ]
-        if textured:
-            lines += _modulated(register, 40 + 2 * colour)
-        lines += [
-            f"mov (16) g14<1>F g{register}<8,8,1>UD",
-            f"mul (16) m{TARGET_FIRST + 2 * colour}<1>F g14<8,8,1>F {_SCALE}",
-        ]
-    lines += [f"mov (16) m{TARGET_FIRST + 2 * _COLOURS}<1>F 1.0F"]
-    lines += [f"send (16) {TARGET_FIRST} null<1>UW null write(0, 16, 12, 0, 0) mlen 8 rlen 0 {{align1 EOT}}"]
-    return assemble_eu("\n".join(lines), "textured" if textured else "plain")
+def pixel_shader(kind: ShaderKind) -> EuProgram:
+    """Return the program that shades pixels by planes of colours, times a texture where there is one."""
+    writer = _Writer(kind)
+    writer.origins()
+    if kind.textured:
+        writer.sampled()
+    if kind.cut:
+        opacity = f"g{writer.texel(_COLOURS)}<8,8,1>UD"
+        writer.emit("cmp.ge.f0.0", "null<1>UD", opacity, f"g{CONSTANTS}.1<0,1,0>UD")
+    if kind.colours:
+        for colour in range(_COLOURS):
+            writer.colour(colour)
+        writer.opacity()
+    writer.end()
+    name = "textured" if kind.textured else "plain"
+    return assemble_eu("\n".join(writer.lines), f"{name} SIMD{kind.channels}")

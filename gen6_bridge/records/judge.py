@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from gen6_bridge.records.kernels import judge_kernels
 from gen6_bridge.records.programs import judge_rules, judge_sources, judge_text, judge_words
 from gen6_bridge.records.regions import judge_cases, judge_instructions, judge_regions
 from gen6_bridge.records.runs import judge_colours, judge_runs
+from gen6_bridge.records.widths import judge_narrowed, judge_narrowed_runs, judge_widened
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
 
@@ -42,6 +44,11 @@ class Judgement:
             result[each.kind] = (equal + (not each.difference), total + 1)
         return result
 
+    def leave_out(self, what: str, reasons: Counter[str]) -> None:
+        """Note how many records have no other width, and why."""
+        if reasons:
+            self.skipped[what] = "; ".join(f"{count} with {reason}" for reason, count in reasons.most_common())
+
     @property
     def different(self) -> list[Judged]:
         """Records that differ."""
@@ -70,6 +77,10 @@ def judge(folder: Path) -> Judgement:
         if _have(result, path, entries, "asm"):
             result.found += judge_sources("kernels: sources", path, entries, names)
         result.found += judge_kernels("kernels: registers", path, entries, names)
+        for kind, widths in (("SIMD16 as SIMD8", judge_narrowed), ("SIMD8 as SIMD16", judge_widened)):
+            reasons = Counter[str]()
+            result.found += widths(f"kernels: {kind}", path, entries, names, reasons)
+            result.leave_out(f"{path.name}: {kind}", reasons)
     runs: tuple[tuple[str, str, Callable[..., Iterator[Judged]]], ...] = (
         ("program_runs", "runs of programs", judge_runs),
         ("yuv_rgb", "colours", judge_colours),
@@ -79,6 +90,11 @@ def judge(folder: Path) -> Judgement:
             entries, names = _named(path)
             if programs:
                 result.found += check(kind, path, entries, names, programs)
+                if stem == "program_runs":
+                    reasons = Counter[str]()
+                    kind = "runs: SIMD16 as SIMD8"
+                    result.found += judge_narrowed_runs(kind, path, entries, names, programs, reasons)
+                    result.leave_out(f"{path.name}: SIMD16 as SIMD8", reasons)
             else:
                 result.skipped[path.name] = "there are no programs in the folder"
     tables: tuple[tuple[str, str, Callable[..., Iterator[Judged]]], ...] = (

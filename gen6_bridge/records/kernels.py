@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gen6_bridge.code.isa import EuInstruction
 from gen6_bridge.code.isa.encoding.operands import GRF_REGISTERS, REGISTER_BYTES
 from gen6_bridge.records.files import Entry, Judged, judged, registers_of
 from gen6_bridge.records.programs import code_of
 from gen6_bridge.unit import BlockMemory, ExecutionUnit, MessageRecorder, Replies
 from pixelflow.simd.errors import InputError, MachineFault
 
-__all__ = ["judge_kernels", "kernel_unit"]
+__all__ = ["LONGEST", "judge_kernels", "kernel_unit"]
 
-_LONGEST = 100_000
+LONGEST = 100_000
+"""Instructions after which a kernel is taken for endless."""
 _FIELDS = ("sfid", "desc", "mlen", "rlen", "eot", "exec", "enabled")
 
 
@@ -26,15 +28,19 @@ def _fill() -> NDArray[np.uint8]:
     return (37 * registers + 11 * places + 5).astype(np.uint8)
 
 
-def kernel_unit(entry: Entry, threads: int = 1) -> tuple[ExecutionUnit, MessageRecorder]:
-    """Return a unit that is ready to carry out a kernel, and who notes its messages."""
+def kernel_unit(
+    entry: Entry, code: Sequence[EuInstruction] | None = None, *, dispatch: int | None = None
+) -> tuple[ExecutionUnit, MessageRecorder]:
+    """Return a unit that is ready to carry out a kernel, and who notes its messages.
+
+    ``code`` and the mask ``dispatch`` are the record's where they are not given.
+    """
     responses = entry.get("responses") or []
     assert isinstance(responses, list)
     replies = Replies([bytes.fromhex(str(each)) for each in responses])
     recorder = MessageRecorder(replies)
-    unit = ExecutionUnit(
-        code_of(entry), threads, dispatch=int(str(entry.get("dispatch_mask", "ffff")), 16), functions=recorder
-    )
+    mask = int(str(entry.get("dispatch_mask", "ffff")), 16) if dispatch is None else dispatch
+    unit = ExecutionUnit(code_of(entry) if code is None else code, dispatch=mask, functions=recorder)
     unit.general[:] = _fill()
     for register, content in registers_of(entry, "init").items():
         unit.general[:, register] = np.frombuffer(content, np.uint8)
@@ -55,7 +61,7 @@ def _differences(entry: Entry) -> Iterator[str]:
     try:
         unit, recorder = kernel_unit(entry)
         numbers: list[int] = []
-        unit.run(lambda number, active: numbers.append(number), limit=_LONGEST)
+        unit.run(lambda number, active: numbers.append(number), limit=LONGEST)
     except (MachineFault, InputError) as error:
         yield f"refused: {error}"
         return
@@ -136,7 +142,7 @@ def _memory(entry: Entry) -> Iterator[str]:
     memory = np.frombuffer(bytes.fromhex(before), np.uint8).copy()
     unit, recorder = kernel_unit(entry)
     recorder.others = BlockMemory(memory)
-    unit.run(limit=_LONGEST)
+    unit.run(limit=LONGEST)
     yield from _registers(entry, unit)
     after = entry.get("memory_after")
     if isinstance(after, str) and memory.tobytes().hex() != after:

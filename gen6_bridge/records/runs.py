@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from gen6_bridge.code.isa import EuInstruction
 from gen6_bridge.code.isa.encoding.operands import GRF_BYTES, REGISTER_BYTES
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.records.files import Entry, Judged, judged, registers_of
@@ -16,9 +17,9 @@ from gen6_bridge.unit import ExecutionUnit, MessageRecorder, Replies, Request
 from gen6_bridge.unit.messages import SAMPLER
 from pixelflow.simd.errors import InputError, MachineFault
 
-__all__ = ["judge_colours", "judge_runs"]
+__all__ = ["ISSUED", "judge_colours", "judge_runs", "run_unit"]
 
-_ISSUED = 1200
+ISSUED = 1200
 """Instructions after which a recorded run stops."""
 _YUV = "exa_wm_yuv_rgb"
 
@@ -57,12 +58,18 @@ def judge_runs(
     yield from judged(kind, path, names, check)
 
 
-def _differences(entry: Entry, program: Entry) -> Iterator[str]:
+def run_unit(entry: Entry, code: Sequence[EuInstruction]) -> tuple[ExecutionUnit, MessageRecorder]:
+    """Return a unit that is ready for a run of a program, and who notes its messages."""
     recorder = MessageRecorder(_replies(str(entry.get("response_key", ""))))
     dispatch = int(str(entry.get("dispatch_mask", "ffff")), 16)
-    unit = ExecutionUnit(code_of(program), dispatch=dispatch, functions=recorder)
+    unit = ExecutionUnit(code, dispatch=dispatch, functions=recorder)
     unit.memory.data[0, :GRF_BYTES] = np.frombuffer(bytes.fromhex(str(entry["grf"])), np.uint8)
-    unit.run(limit=_ISSUED, stops=True)
+    return unit, recorder
+
+
+def _differences(entry: Entry, program: Entry) -> Iterator[str]:
+    unit, recorder = run_unit(entry, code_of(program))
+    unit.run(limit=ISSUED, stops=True)
     for what, mine, key in (
         ("instructions issued", int(unit.issued[0]), "issued"),
         ("the end by a message", bool(unit.ended[0]), "ended"),
@@ -108,7 +115,7 @@ def judge_colours(
             unit = ExecutionUnit(code_of(program), arithmetic=FloatRules(fused=fused))
             for register, content in registers_of(entry, "init").items():
                 unit.general[:, register] = np.frombuffer(content, np.uint8)
-            unit.run(limit=_ISSUED)
+            unit.run(limit=ISSUED)
             found = unit.floats(14, 6).reshape(3, 16).astype(np.float64)
             if np.abs(found - reference).max() > bound:
                 yield f"colours are {np.abs(found - reference).max()} off, allowed are {bound}"

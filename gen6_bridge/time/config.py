@@ -29,7 +29,7 @@ class EuConfig:
         source="Mesa: 12, the smaller part 6", standing=Standing.DERIVED, low=1, high=12)
     count: int = param(1, "threads that run the program", unit="threads", source="a switch of the model",
         standing=Standing.INVENTED, low=1, high=1 << 16, state=True)
-    channels: int = param(16, "channels of each thread that are dispatched", unit="channels",
+    channels: int = param(16, "channels of each thread that are dispatched; of pixels 8 or 16", unit="channels",
         source="a switch of the model", standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16), state=True)
     fused: bool = param(False, "mac, line, pln and dot products round once", unit="",
         source="no public source says whether they do", standing=Standing.INVENTED, state=True)

@@ -129,6 +129,8 @@ class MachineRecord(Generic[Code, Configuration]):
     """None where it draws nothing."""
     presets: Mapping[str, Configuration] = field(default_factory=dict)
     """Configurations with a name, beside the defaults."""
+    read: Callable[[Path], Code] | None = None
+    """Reads the file that ``run`` takes, where that is no program of ``target``: a scene, say."""
     paper: str = ""
     """Where the record of its paper stands, ``file:NAME``, so that it is imported only when it is asked for."""
     commands: MachineCommands | None = None

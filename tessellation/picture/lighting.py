@@ -13,7 +13,7 @@ from pixelflow.simd.drawing import ScreenTriangles, snap
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.picture.camera import Standpoint, View, unit
 
-__all__ = ["CLAY", "FILL", "KEY", "check_mesh", "facets", "lit", "lit_corners", "lit_triangles"]
+__all__ = ["CLAY", "FILL", "GAMMA", "KEY", "LIGHT", "check_mesh", "facets", "lit", "lit_corners", "lit_triangles"]
 
 CLAY = (0.66, 0.37, 0.21)
 """The colour of surfaces that have none of their own: linear red, green, blue."""
@@ -23,6 +23,12 @@ KEY = np.array([-0.50, -0.55, 1.05])
 
 FILL = np.array([1.0, -0.25, 0.35])
 """The direction towards the fill light, of any length."""
+
+LIGHT = (0.10, 0.85, 0.20)
+"""What is there without the two lights, and what each of them adds."""
+
+GAMMA = 2.2
+"""Colours are stored as light to the power of its inverse."""
 
 
 def lit(normals: np.ndarray, to_eye: np.ndarray, colour: tuple[float, float, float] = CLAY) -> np.ndarray:
@@ -34,8 +40,8 @@ def lit(normals: np.ndarray, to_eye: np.ndarray, colour: tuple[float, float, flo
     normals = np.where(facing < 0, -normals, normals)
     key = np.clip(normals @ unit(KEY), 0, 1)[..., None]
     fill = np.clip(normals @ unit(FILL), 0, 1)[..., None]
-    light = 0.10 + 0.85 * key + 0.20 * fill
-    return np.rint(255 * np.clip(np.array(colour) * light, 0, 1) ** (1 / 2.2)).astype(np.uint8)
+    light = LIGHT[0] + LIGHT[1] * key + LIGHT[2] * fill
+    return np.rint(255 * np.clip(np.array(colour) * light, 0, 1) ** (1 / GAMMA)).astype(np.uint8)
 
 
 def facets(points: np.ndarray, corners: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from attila_bridge.function import draw
+from attila_bridge.function import Units, draw
 from attila_bridge.function.geometry.assembly import assembled
 from attila_bridge.function.layout import blocks_of, line_of, rop_of, shader_of
 from attila_bridge.function.work import DrawWork, TriangleOutcome
@@ -178,3 +178,10 @@ def test_units_of_tiles() -> None:
     assert rop_of(x, y, 4)[:2].tolist() == [[0, 1, 0, 1], [2, 3, 2, 3]]
     assert shader_of(x, y, 2)[:2].tolist() == [[0, 1, 0, 1], [1, 0, 1, 0]]
     assert sorted(shader_of(x, y, 4)[:2, :2].ravel().tolist()) == [0, 1, 2, 3] and not shader_of(x, y, 3).any()
+
+
+@pytest.mark.parametrize(("square", "rows"), [(True, 32), (False, 64)])
+def test_a_high_frame_is_cut_where_it_is_as_high_as_wide(square: bool, rows: int) -> None:
+    """The width counts as the height; the tile that begins just there still belongs to it."""
+    work = draw(scene_of(drawn(quad(0, 0, 16, 64)), size=(16, 64)), Units(square=square))
+    assert (work.color & 255 == 255).all(axis=1).tolist() == [row < rows for row in range(64)]

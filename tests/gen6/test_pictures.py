@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gen6_bridge.drawing import draw_on_gen6
-from gen6_bridge.drawing.rasterizer import pixel_threads
+from gen6_bridge.drawing.rasterizer import pixel_threads, pixels_of
+from gen6_bridge.drawing.shaders import ShaderKind, pixel_shader
+from gen6_bridge.time import EuConfig
 from pixelflow.cli.main import main
-from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, State, Texture, covered, draw_frame, snap
+from pixelflow.simd.drawing import (
+    Blend,
+    DepthTest,
+    Draw,
+    Frame,
+    Framebuffer,
+    State,
+    Stencil,
+    StencilStep,
+    StencilTest,
+    Texture,
+    covered,
+    draw_frame,
+    snap,
+)
 from pixelflow.simd.errors import InputError
 from tessellation.scenes import SceneSource, load_scene
 
@@ -38,22 +55,26 @@ def test_triangles_with_and_without_a_texture_are_the_references(seed: int) -> N
     assert set(drawn.stages) == {"plain", "textured"} and sum(drawn.stages.values()) == drawn.cycles
 
 
-@pytest.mark.parametrize("name", ["enneper", "herd"])
+@pytest.mark.parametrize("name", ["enneper", "herd", "glass"])
 def test_scenes_are_the_references(name: str) -> None:
     samples = 3 if name == "enneper" else None
     frame = load_scene(name, SceneSource(size=(48, 32), patch_samples=samples)).frame
     assert draw_on_gen6(frame).picture.equals(draw_frame(frame))
 
 
-def test_subspans_cover_what_is_visible_once() -> None:
+@pytest.mark.parametrize("channels", [8, 16])
+def test_subspans_cover_what_is_visible_once(channels: int) -> None:
     draw = Draw("one", triangles(1, 1))
-    threads = pixel_threads(draw, np.full((HEIGHT, WIDTH), FAR))
-    places = np.stack([threads.rows[threads.visible], threads.columns[threads.visible]])
+    target = Framebuffer.cleared(Frame(WIDTH, HEIGHT, (0, 0, 0), (draw,)))
+    pixels = pixels_of(draw, target)
+    threads = pixel_threads(draw, pixels, channels)
+    lit = threads.pixel >= 0
     count = np.zeros((HEIGHT, WIDTH), np.int64)
-    np.add.at(count, tuple(places), 1)
+    np.add.at(count, (threads.rows[lit], threads.columns[lit]), 1)
     assert (count == covered(draw.triangles, WIDTH, HEIGHT)).all()
+    assert sorted(threads.pixel[lit]) == list(range(len(pixels)))
     assert (threads.there.reshape(-1, 4).all(axis=1) == threads.there.reshape(-1, 4).any(axis=1)).all()
-    assert threads.there[threads.visible].all()
+    assert threads.there[lit].all() and threads.there.shape[1] == channels
 
 
 def test_a_frame_without_visible_pixels_takes_nothing() -> None:
@@ -67,12 +88,93 @@ def test_more_units_take_less_and_draw_the_same() -> None:
     assert three.cycles < one.cycles and three.picture.equals(one.picture) and three.work == one.work
 
 
-def test_states_without_a_shader_are_refused() -> None:
-    draw = Draw("glass", triangles(1), State(blend=Blend.OVER, alpha=9))
-    with pytest.raises(InputError, match="draw glass: Gen6 has no shader here"):
-        draw_on_gen6(Frame(8, 8, (0, 0, 0), (draw,)))
-    with pytest.raises(InputError, match="one sample a pixel"):
-        draw_on_gen6(Frame(8, 8, (0, 0, 0), (), samples=4))
+_SQUARE = np.array([[(0, 0), (16, 0), (0, 16)], [(16, 0), (16, 16), (0, 16)]], float)
+_KEPT = {"depth_write": False}
+_STATES = {
+    "over": State(blend=Blend.OVER, alpha=99),
+    "add, textured": State(blend=Blend.ADD, alpha=200, texture=texture(7)),
+    "multiply": State(blend=Blend.MULTIPLY, **_KEPT),
+    "over, all depths": State(blend=Blend.OVER, alpha=33, depth_test=DepthTest.ALWAYS, texture=texture(2)),
+    "cut": State(texture=texture(3), cutout=120),
+    "cut and blended": State(texture=texture(4), cutout=90, blend=Blend.OVER, alpha=150),
+    "cut, depth alone": State(texture=texture(5), cutout=128, colour_write=False),
+    "depth alone": State(colour_write=False),
+    "counted": State(stencil=Stencil(hidden=StencilStep.UP, passed=StencilStep.DOWN), colour_write=False, **_KEPT),
+    "where counted": State(stencil=Stencil(StencilTest.DIFFERENT, 0), depth_test=DepthTest.ALWAYS),
+    "cut by the stencil": State(
+        texture=texture(6), cutout=100, stencil=Stencil(StencilTest.EQUAL, 1, StencilStep.UP, StencilStep.ZERO)
+    ),
+    "sorted": State(blend=Blend.SORTED, alpha=120, **_KEPT),
+    "sorted, textured": State(blend=Blend.SORTED, alpha=222, texture=texture(8), **_KEPT),
+    "sorted and cut": State(blend=Blend.SORTED, alpha=90, texture=texture(9), cutout=60, **_KEPT),
+}
+
+
+@pytest.mark.parametrize("channels", [8, 16])
+@pytest.mark.parametrize("samples", [1, 4])
+def test_every_state_after_the_other_is_the_references(samples: int, channels: int) -> None:
+    """One picture with all states, so that each meets what the others have left; at both widths of threads."""
+    draws = [Draw("floor", triangles(50, 6))]
+    draws += [Draw(name, triangles(60 + at, 5), state) for at, (name, state) in enumerate(_STATES.items())]
+    frame = Frame(WIDTH, HEIGHT, (200, 100, 50), tuple(draws), samples)
+    drawn = draw_on_gen6(frame, config=EuConfig(channels=channels))
+    assert drawn.picture.equals(draw_frame(frame))
+    assert not drawn.stages["counted"] and not drawn.stages["depth alone"]  # no colours, no threads
+    assert all(drawn.stages[name] for name in _STATES if name not in ("counted", "depth alone"))
+
+
+@pytest.mark.parametrize("name", sorted(_STATES))
+def test_each_state_alone_is_the_references(name: str) -> None:
+    draws = (Draw("floor", triangles(50, 6)), Draw(name, triangles(11, 7), _STATES[name]))
+    frame = Frame(WIDTH, HEIGHT, (9, 99, 199), draws, 4)
+    assert draw_on_gen6(frame).picture.equals(draw_frame(frame))
+
+
+def test_the_shaders_break_no_rule_of_legality() -> None:
+    flags = (False, True)
+    kinds = [
+        ShaderKind(textured, translucent, cut, colours, samples, channels)
+        for textured, translucent, cut, colours in product(flags, repeat=4)
+        for samples, channels in product((1, 4), (8, 16))
+        if textured or not cut
+    ]
+    assert len(kinds) == 48 and not any(pixel_shader(kind).broken for kind in kinds)
+
+
+def test_what_is_killed_and_what_is_blended_by_hand() -> None:
+    """A texel of opacity 127 is below the cutout of 128: nothing is drawn; half of 100 over 0 is 50."""
+    faint, half = (Texture(np.full((1, 1, 4), value, np.uint8)) for value in (127, 255))
+    points = snap(_SQUARE, np.full((2, 3), 0.5), np.full((2, 3, 3), 100), _SQUARE)
+    draws = (
+        Draw("killed", points, State(texture=faint, cutout=128)),
+        Draw("half", points, State(texture=half, cutout=255, blend=Blend.OVER, alpha=128)),
+    )
+    drawn = draw_on_gen6(Frame(8, 8, (0, 0, 0), draws))
+    assert (drawn.picture.colours == 50).all()
+    assert drawn.traffic == {"texels": 2 * 64 * 16, "render target": 64 * 4, "render target, read to blend": 64 * 4}
+
+
+def test_sorted_fragments_are_shaded_once_a_turn() -> None:
+    """Three panes over the whole picture are three turns, each of which shades all pixels."""
+    glass = State(blend=Blend.SORTED, alpha=128, depth_write=False)
+    depths_and_greys = ((0.5, 200), (0.9, 100), (0.1, 0))
+    panes = [snap(_SQUARE, np.full((2, 3), depth), np.full((2, 3, 3), grey)) for depth, grey in depths_and_greys]
+    frame = Frame(8, 8, (0, 0, 0), tuple(Draw(f"{at}", pane, glass) for at, pane in enumerate(panes)))
+    drawn = draw_on_gen6(frame)
+    assert "in 3 turns" in dict(drawn.facts)["sorted draws"]
+    # 100 over 0 is 50; 200 over it, (200 * 128 + 50 * 127) / 255 = 125.3; 0 over that, 62.25
+    assert (drawn.picture.colours == 62).all() and drawn.traffic["render target"] == 3 * 64 * 4
+
+
+def test_eight_channels_take_fewer_idle_ones_and_more_threads() -> None:
+    """A triangle within one block of 2x2 pixels: a subspan, whose four channels are half of eight."""
+    corners = snap(np.array([[(2, 2), (3.9, 2), (2, 3.9)]]), np.full((1, 3), 0.5), np.full((1, 3, 3), 9))
+    frame = Frame(8, 8, (0, 0, 0), (Draw("small", corners),))
+    eight, sixteen = (draw_on_gen6(frame, config=EuConfig(channels=channels)) for channels in (8, 16))
+    assert (eight.enabled_lanes, sixteen.enabled_lanes) == (0.5, 0.25)
+    assert 2 * eight.work == sixteen.work  # the pipe is held half as long by eight channels
+    with pytest.raises(InputError, match="channels is 4"):
+        draw_on_gen6(frame, config=EuConfig(channels=4))
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,7 +151,7 @@ WRONG = [
     ),
     (["render", "scene.toml", "-o", "a.png", "--machine", "larrabee", "--projection", "vpu"], 2, "has no vertices"),
     (["render", "scene.toml", "-o", "a.png", "--core", "vector_latency=6"], 2, "add --machine larrabee"),
-    (["compare", "scene.toml", "--core", "4"], 2, "write: --core KEY=VALUE"),
+    (["compare", "scene.toml", "--core", "4"], 3, "example: --core vector_latency=4"),
     (["compare", "scene.toml", "--core", "caches=true"], 2, "no picture depends on it"),
     (["compare", "scene.toml", "--core", "vector_latncy=6"], 3, "did you mean vector_latency?"),
     (["compare", "scene.toml", "--core", "vector_latency=0"], 3, "vector_latency: 0 is out of range"),

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.front_end import Cull, DropReason, perspective
-from pixelflow.simd.drawing import DEPTH_GUARD, FAR, covered, draw
+from larrabee_bridge.pipeline.front_end import Cull, DropReason
+from pixelflow.simd.drawing import DEPTH_GUARD, FAR, covered, draw, perspective
 from tests.larrabee_front.meshes import colours, front_end, grid, has_the_bins_of_boxes, in_pixels, same_triangles, soup
 
 WIDTH, HEIGHT = 160, 120

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.pipeline.front_end import HierarchicalDepth, perspective
-from pixelflow.simd.drawing import DepthTest, State, Stencil
+from larrabee_bridge.pipeline.front_end import HierarchicalDepth
+from pixelflow.simd.drawing import DepthTest, State, Stencil, perspective
 from pixelflow.simd.errors import InputError
 from tests.larrabee_front.meshes import colours, front_end, sphere
 

@@ -34,8 +34,10 @@ class _Level:
     """For each tile the numbers of the tiles below that stay, in the next smaller level."""
 
 
-def traverse(setup: Setup, numbers: NDArray[np.int32], size: tuple[int, int]) -> tuple[BatchWork, ...]:
+def traverse(setup: Setup, numbers: NDArray[np.int32], reach: tuple[int, int]) -> tuple[BatchWork, ...]:
     """Return the batches of drawn triangles ``numbers`` (positions in the assembly; ``setup`` is about these only).
+
+    Tiles that begin past ``reach``, in pixels to the right and upwards, are left out.
 
     Scan tiles are in the order in which they are opened, their first steps still 0.
     """
@@ -47,10 +49,10 @@ def traverse(setup: Setup, numbers: NDArray[np.int32], size: tuple[int, int]) ->
     low = np.minimum.reduceat(setup.box[:, :2], first)
     high = np.maximum.reduceat(setup.box[:, 2:], first)
     corner = low // SCAN_TILE * SCAN_TILE
-    reach = (high - corner + 1).max(axis=1)
+    extent = (high - corner + 1).max(axis=1)
     top = np.full(batches, SCAN_TILE)
-    while (top < reach).any():
-        top = np.where(top < reach, 2 * top, top)
+    while (top < extent).any():
+        top = np.where(top < extent, 2 * top, top)
     edges = np.zeros((batches * BATCH, 3, 3))
     edges[:count] = setup.edges
     edges[count:, :, 2] = -1.0  # what is not there is outside of everything
@@ -62,7 +64,7 @@ def traverse(setup: Setup, numbers: NDArray[np.int32], size: tuple[int, int]) ->
         mine = np.flatnonzero(top == tile)
         added = _Level(mine, corner[mine, 0], corner[mine, 1], (1 << there[mine]) - 1, [[] for _ in mine])
         above = levels.get(2 * tile)
-        levels[tile] = added if above is None else _joined(_split(above, tile, sides, size), added)
+        levels[tile] = added if above is None else _joined(_split(above, tile, sides, reach), added)
         tile //= 2
     return tuple(
         _batch(number, tuple(int(each) for each in numbers[at : at + BATCH]), corner[number], int(top[number]), levels)
@@ -70,7 +72,7 @@ def traverse(setup: Setup, numbers: NDArray[np.int32], size: tuple[int, int]) ->
     )
 
 
-def _split(above: _Level, tile: int, edges: NDArray[np.float64], size: tuple[int, int]) -> _Level:
+def _split(above: _Level, tile: int, edges: NDArray[np.float64], reach: tuple[int, int]) -> _Level:
     """Return the children that stay of all tiles of a level, and note them with their parents."""
     offsets = np.array(_CHILDREN) * tile
     x = (above.x[:, None] + offsets[:, 0]).ravel()
@@ -81,14 +83,18 @@ def _split(above: _Level, tile: int, edges: NDArray[np.float64], size: tuple[int
         part = slice(start, start + (1 << 14))
         marks[part] = _touched(x[part], y[part], tile, edges[batch[part]])
     marks &= np.repeat(above.marks, len(_CHILDREN))
-    stays = np.flatnonzero((marks != 0) & (x <= size[0]) & (y <= size[0]))
+    stays = np.flatnonzero((marks != 0) & (x <= reach[0]) & (y <= reach[1]))
     for number, child in enumerate(stays.tolist()):
         above.children[child // len(_CHILDREN)].append(number)
     return _Level(batch[stays], x[stays], y[stays], marks[stays], [[] for _ in stays])
 
 
 def _touched(x: Integers, y: Integers, tile: int, edges: NDArray[np.float64]) -> Integers:
-    """Return which triangles have, for none of their edges, all corners of the tile outside; float64[n, 4, 3, 3]."""
+    """Return which triangles have, for none of their edges, all corners of the tile outside; float64[n, 4, 3, 3].
+
+    A parent is looked at in nine points: at 0, its half, and its full size and one pixel. So of two children side by
+    side the first ends where the second begins, and the second ends one pixel further out.
+    """
     a, b, c = (edges[..., at] for at in range(3))
     inside = np.zeros(a.shape, np.bool_)
     column, row = np.tile(_CHILDREN, (len(x) // len(_CHILDREN), 1)).T

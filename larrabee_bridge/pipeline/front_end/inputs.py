@@ -1,4 +1,4 @@
-"""Inputs of the front end: meshes and settings, checked (every fault says what it is and where), and matrices."""
+"""Inputs of the front end: meshes and settings, checked: every fault says what it is and where."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from larrabee_bridge.pipeline.coverage.binning import TILES
 from pixelflow.simd.drawing import FAR, REACH, SAMPLES, DepthTest, State
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["LARGEST", "THREADS", "Cull", "FrontEndSetting", "HierarchicalDepth", "VertexMesh", "checked", "perspective"]
+__all__ = ["LARGEST", "THREADS", "Cull", "FrontEndSetting", "HierarchicalDepth", "VertexMesh", "checked"]
 
 LARGEST = 2.0**60
 """Coordinates in clip space are smaller, so that no product of the front end overflows."""
@@ -200,20 +200,3 @@ def _of_numbers(positions: NDArray[np.float32], matrix: NDArray[np.float32]) -> 
         Fault(f"vertex {number + 1} of {count} reaches {reached[number]:.3g} in clip space", hint=hint)
         for number in far
     ]
-
-
-def perspective(
-    eye: ArrayLike, axes: ArrayLike, focal: float, width: int, height: int, near: float, far: float
-) -> NDArray[np.float64]:
-    """Return the matrix of a camera, float64[4, 4]: from a model to -w <= x, y <= w, 0 <= z <= w.
-
-    ``axes`` are right, up and back as rows, ``focal`` is pixels per unit at distance 1, as a camera of
-    `tessellation.picture` has them. Depth is 0 at distance ``near``, 1 at ``far``, and linear in -1/distance between
-    them.
-    """
-    local = np.concatenate([np.asarray(axes, float), -(np.asarray(axes, float) @ np.asarray(eye, float))[:, None]], 1)
-    right, up, back = local
-    rows = np.stack([2 * focal / width * right, 2 * focal / height * up, np.zeros(4), -back])
-    rows[2] = far / (far - near) * rows[3]
-    rows[2, 3] -= far * near / (far - near)
-    return rows

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import configured
+from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.lanes import AUTO
@@ -34,13 +36,24 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
             raise UsageError(f"--{option}", f"is PixelFlow's; this is {machine.title}")
     if args.preset is not None and args.preset not in machine.presets:
         raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
-    config = configured(machine.configuration, "-D", args.overrides)
-    program = read_program(args.program, args.parameters, machine.target)
+    config = configured(machine.configuration, "-D", args.overrides, machine.presets.get(args.preset))
+    program = _read(machine, args)
     if args.trace:
         return _traced(machine, config, program, args, screen)
     if args.window is not None or args.only:
         raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
     return _runner(machine, args)(program, config=config).report()
+
+
+def _read(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Code:
+    """Return what is to be run; raises UsageError for parameters where the machine's files have none."""
+    if machine.read is None:
+        return read_program(args.program, args.parameters, machine.target)
+    if args.parameters:
+        raise UsageError(f"-P {args.parameters[0]}", f"{machine.title} runs files without parameters")
+    if args.program == STANDARD_STREAM:
+        raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
+    return machine.read(Path(args.program))
 
 
 def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Callable[..., ProgramRun]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pixelflow.cli.shell.arguments import UsageError, parsed
 from pixelflow.simd.commands import MachineDrawing, Told
-from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.config.load import ConfigFiles
+from pixelflow.simd.config.param import Value, leaves
 from pixelflow.simd.isa.target import ProgramTarget
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import commands_of_machines, machine_named
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 __all__ = [
     "PIXELFLOW",
@@ -29,7 +32,7 @@ __all__ = [
 PIXELFLOW = "pixelflow"
 """The machine of every command that is told no other."""
 
-_Config = TypeVar("_Config")
+_Config = TypeVar("_Config", bound="DataclassInstance")
 
 
 def add_machine_option(parser: argparse.ArgumentParser) -> None:
@@ -106,23 +109,9 @@ def _given(args: argparse.Namespace, flag: str) -> Value | list[str] | None:
     return getattr(args, flag.strip("-").replace("-", "_"), None)
 
 
-def configured(kind: type[_Config], option: str, overrides: list[str]) -> _Config:
-    """Return the configuration of a machine with the values that ``option`` sets; raises InputError with all faults."""
-    known: dict[str, tuple[Param, Value]] = {key: (param, default) for key, param, _, default in leaves(kind())}
-    values: dict[str, Value] = {}
-    faults = []
-    for text in overrides:
-        key, equals, written = text.partition("=")
-        if not equals:
-            raise UsageError(f"{option} {text}", "a value is missing", f"write: {option} KEY=VALUE")
-        if key not in known:
-            near = nearest(key, known)
-            hint = f"did you mean {near}?" if near else "keys: " + ", ".join(known)
-            faults.append(Fault(f"unknown key {key}", hint=hint))
-            continue
-        value = {"true": True, "false": False}.get(written, int(written) if written.lstrip("-").isdigit() else written)
-        faults += leaf_faults(key, known[key][0], value, known[key][1])
-        values[key] = value
-    if faults:
-        raise InputError(faults)
-    return kind(**values)
+def configured(kind: type[_Config], option: str, overrides: list[str], preset: _Config | None = None) -> _Config:
+    """Return the configuration of a machine with the values that ``option`` sets; raises InputError with all faults.
+
+    The others are those of ``preset``, by default the machine's.
+    """
+    return ConfigFiles({"": kind() if preset is None else preset}).load(overrides=overrides, option=option)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from pixelflow.simd.config.locate import KeyIndex
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["ConfigFiles", "Effective"]
 
 
-Config = TypeVar("Config", bound="Described")
+Config = TypeVar("Config", bound="DataclassInstance")
 """The class of a machine's configuration: a frozen dataclass of `param` values and of `section` groups."""
 
 FILE_LIMIT_BYTES = 1 << 20
@@ -48,11 +48,16 @@ class Effective(Generic[Config]):
     @property
     def label(self) -> str:
         """The configuration as the first line of a report names it."""
-        return f"config {self.preset} ({self.config.sha256[:6]})"
+        return f"config {self.preset} ({self._described.sha256[:6]})"
 
     def as_object(self) -> dict[str, Json]:
         """Return the configuration as the JSON of every report carries it."""
-        return {"preset": self.preset, "sha256": self.config.sha256, "values": self.config.values}
+        described = self._described
+        return {"preset": self.preset, "sha256": described.sha256, "values": described.values}
+
+    @property
+    def _described(self) -> Described:
+        return cast("Described", self.config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +78,26 @@ class ConfigFiles(Generic[Config]):
         self.presets = presets
         self._default = next(iter(presets))
 
-    def load(self, path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None) -> Config:
+    def load(
+        self,
+        path: str | Path | None = None,
+        overrides: Iterable[str] = (),
+        preset: str | None = None,
+        option: str = "-D",
+    ) -> Config:
         """Return the configuration of ``path`` (or the preset alone), changed by ``overrides`` (``"key=value"``).
 
-        ``preset`` wins over the one that the file names; without either it is the first. Raises InputError with every
-        fault of the file and the overrides.
+        ``preset`` wins over the one that the file names; without either it is the first. ``option`` is what overrides
+        were given to, as faults name it. Raises InputError with every fault of the file and the overrides.
         """
-        return self.load_effective(path, overrides, preset).config
+        return self.load_effective(path, overrides, preset, option).config
 
     def load_effective(
-        self, path: str | Path | None = None, overrides: Iterable[str] = (), preset: str | None = None
+        self,
+        path: str | Path | None = None,
+        overrides: Iterable[str] = (),
+        preset: str | None = None,
+        option: str = "-D",
     ) -> Effective[Config]:
         """Return the configuration together with where each value was set; see `load`."""
         faults: list[Fault] = []
@@ -91,7 +106,7 @@ class ConfigFiles(Generic[Config]):
         preset = preset or named or self._default
         known = self._known()
         for text in overrides:
-            _read_override(text, known, settings, faults)
+            _read_override(text, known, settings, faults, option)
         base = self.presets.get(preset)
         if base is None:
             faults.append(Fault(f"no preset has the name {shorten(preset)}", hint=_suggest(preset, self.presets)))
@@ -206,14 +221,20 @@ def _sections(kind: type[DataclassInstance]) -> dict[str, type[DataclassInstance
 
 
 def _read_override(
-    text: str, known: Mapping[str, tuple[Param, Value]], settings: list[_Setting], faults: list[Fault]
+    text: str,
+    known: Mapping[str, tuple[Param, Value]],
+    settings: list[_Setting],
+    faults: list[Fault],
+    option: str = "-D",
 ) -> None:
     import tomllib
 
-    place = Place(f"-D {text if len(text) <= 60 else text[:57] + '...'}")
+    place = Place(f"{option} {text if len(text) <= 60 else text[:57] + '...'}")
     key, equals, written = (part.strip() for part in text.partition("="))
     if not equals or not key or not written:
-        faults.append(Fault("expected key=value", place, "example: -D array.modules=1"))
+        first, (_, default) = next(iter(known.items()))
+        shown = str(default).lower() if isinstance(default, bool) else default
+        faults.append(Fault("expected key=value", place, f"example: {option} {first}={shown}"))
         return
     try:
         tables = tomllib.loads(f"value = {written}")
@@ -222,7 +243,7 @@ def _read_override(
         value = written  # a shell takes the quotes away: -D lee.arrangement=zero
     if key in known and isinstance(known[key][1], str) and not isinstance(value, str):
         value = written
-    settings.append(_Setting(key, value, place, "-D"))
+    settings.append(_Setting(key, value, place, option))
 
 
 def _check(

@@ -1,5 +1,6 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
+from pixelflow.simd.drawing.clip_space import perspective
 from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame
 from pixelflow.simd.drawing.frame import (
     Blend,
@@ -13,9 +14,10 @@ from pixelflow.simd.drawing.frame import (
     Texture,
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
+from pixelflow.simd.drawing.framebuffer import Framebuffer, layers_of, places_of, turns_of
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
-from pixelflow.simd.drawing.spans import Edges, RowSpans, edges_of, spans_of
+from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, spans_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
     DEPTH_GUARD,
@@ -47,6 +49,7 @@ __all__ = [
     "DrawnFrame",
     "Edges",
     "Frame",
+    "Framebuffer",
     "Picture",
     "Planes",
     "RowSpans",
@@ -57,12 +60,17 @@ __all__ = [
     "StencilTest",
     "Texture",
     "covered",
+    "covered_samples",
     "draw",
     "draw_frame",
     "edges_of",
+    "layers_of",
     "nearest",
+    "perspective",
+    "places_of",
     "planes_of",
     "snap",
     "spans_of",
     "texture_planes_of",
+    "turns_of",
 ]

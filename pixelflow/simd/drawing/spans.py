@@ -8,14 +8,14 @@ floor(edge / 256) keeps every sign; that is the value here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.simd.drawing.triangles import CENTRE, SUBPIXELS, ScreenTriangles
 
-__all__ = ["Edges", "Fragments", "RowSpans", "edges_of", "spans_of"]
+__all__ = ["Edges", "Fragments", "RowSpans", "covered_samples", "edges_of", "spans_of"]
 
 _BATCH = 1 << 17
 """Fragments at a time, or those of one row where that has more."""
@@ -113,3 +113,19 @@ def spans_of(
     if empty:
         return RowSpans(triangle, row, np.where(some, first, width), np.where(some, last, -1))
     return RowSpans(triangle[some], row[some], first[some], last[some])
+
+
+def covered_samples(
+    triangles: ScreenTriangles, width: int, height: int, places: Sequence[tuple[int, int]]
+) -> Iterator[tuple[Fragments, np.ndarray]]:
+    """Yield the pixels that triangles cover at any of several places, and at which: bool[fragment, place].
+
+    Fragments come by triangle, row and column, in batches that bound what is in memory.
+    """
+    spans = [spans_of(triangles, width, height, place, empty=True) for place in places]
+    first, last = (np.stack([getattr(each, end) for each in spans]) for end in ("first", "last"))
+    some = first.min(axis=0) <= last.max(axis=0)
+    first, last = first[:, some], last[:, some]
+    whole = spans[0].part(some)
+    for batch in RowSpans(whole.triangle, whole.row, first.min(axis=0), last.max(axis=0)).fragments():
+        yield batch, ((first[:, batch.span] <= batch.column) & (batch.column <= last[:, batch.span])).T

@@ -1,0 +1,50 @@
+"""Account of a frame: what its threads did and took, draw by draw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gen6_bridge.code.assembler import EuProgram
+from gen6_bridge.drawing.vertices import ShadedVertices
+from gen6_bridge.time import CarriedStep, EuConfig, schedule
+
+__all__ = ["FrameAccount"]
+
+
+@dataclass(slots=True)
+class FrameAccount:
+    """What the threads of a frame did; each batch of threads begins when the one before has ended."""
+
+    config: EuConfig
+    cycles: int = 0
+    held: Counter[str] = field(default_factory=Counter)
+    stages: Counter[str] = field(default_factory=Counter)
+    mix: Counter[str] = field(default_factory=Counter)
+    threads: int = 0
+    """Of pixels."""
+    there: int = 0
+    """Channels of theirs that were dispatched."""
+    visible: int = 0
+    """Channels whose pixels were written."""
+    traffic: Counter[str] = field(default_factory=Counter)
+    vertices: int = 0
+    turns: int = 0
+    """In which sorted draws were blended."""
+
+    def took(self, stage: str, program: EuProgram, steps: Sequence[Sequence[CarriedStep]]) -> None:
+        """Schedule threads that have been carried out, and add up what they took."""
+        timed = schedule(program.code, steps, self.config)
+        self.cycles += timed.cycles
+        self.held += timed.held
+        self.stages[stage] += timed.cycles
+        families = [each.declaration.family.value for each in program.code]
+        for number, count in Counter(step.number for each in steps for step in each).items():
+            self.mix[families[number]] += count
+
+    def took_vertices(self, name: str, vertices: ShadedVertices) -> None:
+        """Add up what shading the vertices of a draw took."""
+        self.took(f"{name}: vertices", vertices.program, vertices.steps)
+        self.vertices += len(vertices.clip)
+        self.traffic["URB"] += vertices.written
