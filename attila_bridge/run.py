@@ -14,11 +14,11 @@ from attila_bridge.function.work import AttilaWork
 from attila_bridge.scene.model import AttilaScene
 from attila_bridge.statistics.columns import columns_of
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.machine import Run, run
+from attila_bridge.time.machine import AttilaRun, run
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
 
-__all__ = ["CLOCK_MHZ", "PHASES", "AttilaRun", "run_scene"]
+__all__ = ["CLOCK_MHZ", "PHASES", "SceneRun", "run_scene"]
 
 CLOCK_MHZ = 600
 """Of the GPU and its memory, in section 5 of the paper."""
@@ -32,12 +32,12 @@ PHASES = {
 
 
 @dataclass(frozen=True, eq=False)
-class AttilaRun:
+class SceneRun:
     """A scene that has been drawn."""
 
     scene: AttilaScene
     work: AttilaWork
-    timed: Run
+    timed: AttilaRun
     config: AttilaConfig
 
     @property
@@ -91,11 +91,11 @@ class AttilaRun:
 
 def run_scene(
     scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
-) -> AttilaRun:
+) -> SceneRun:
     """Draw a scene and time it, from a draw on: those before it are drawn by function alone, in no time.
 
     Raises InputError for programs with faults or a draw that is not there, MachineFault where the machine stops.
     """
     config = config or PAPER
     work = draw(scene, Units(config.gpu.rops, config.gpu.shaders), first=from_draw)
-    return AttilaRun(scene, work, run(work, config, bus=bus), config)
+    return SceneRun(scene, work, run(work, config, bus=bus), config)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attila_bridge.function import Units, draw
-from attila_bridge.run import AttilaRun
+from attila_bridge.run import SceneRun
 from attila_bridge.scene.model import (
     AttilaScene,
     ClearValues,
@@ -26,7 +26,7 @@ from attila_bridge.scene.model import (
     SceneTexture,
     Wrap,
 )
-from attila_bridge.time.boxes import Boxes
+from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.config import AttilaConfig
 from attila_bridge.time.machine import Simulation
 from pixelflow.simd.observe import Bus, Carried
@@ -119,7 +119,7 @@ class WireLog:
         return most
 
 
-def watched(scene: AttilaScene, config: AttilaConfig) -> tuple[AttilaRun, WireLog]:
+def watched(scene: AttilaScene, config: AttilaConfig) -> tuple[SceneRun, WireLog]:
     """Run a scene and note what its wires carry, and how full queues become."""
     bus, log = Bus(), WireLog()
     bus.subscribe(log, Carried)
@@ -131,7 +131,7 @@ def watched(scene: AttilaScene, config: AttilaConfig) -> tuple[AttilaRun, WireLo
             log.queued[name] = max(log.queued.get(name, 0), length(simulation.boxes))
 
     bus.subscribe(look, Carried)
-    return AttilaRun(scene, work, simulation.finish(), config), log
+    return SceneRun(scene, work, simulation.finish(), config), log
 
 
 def probe(

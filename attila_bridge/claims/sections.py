@@ -10,7 +10,7 @@ import numpy as np
 
 from attila_bridge.claims.bench import AttilaBench
 from attila_bridge.claims.probes import DEPTH, OVER, corners, giants, probe, reading, texture, watched
-from attila_bridge.run import AttilaRun, run_scene
+from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.scene.model import DrawState
 from attila_bridge.statistics import STATISTICS
 from attila_bridge.time.config import CASE, PAPER
@@ -69,7 +69,7 @@ def _sized(kilobytes: int) -> tuple[int, int]:
     return width, words // width
 
 
-def _repeated(bench: AttilaBench, kilobytes: int) -> AttilaRun:
+def _repeated(bench: AttilaBench, kilobytes: int) -> SceneRun:
     """Return a screen in whose four quarters, one after the other, a whole texture is read."""
     width, height = _sized(kilobytes)
     image = texture(max(width, height))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from attila_bridge.claims.bench import AttilaBench
 from attila_bridge.claims.probes import giants, probe, reading, texture
 from attila_bridge.claims.sections import texels_of
-from attila_bridge.run import AttilaRun, run_scene
+from attila_bridge.run import SceneRun, run_scene
 from attila_bridge.time.config import CASE
 from pixelflow.evidence import Measured, Number
 
@@ -60,7 +60,7 @@ WIDE = tuple(Program(*each, 256) for each in _MEMBERS)
 LIKE_THE_PAPER = tuple(each for each in FITTING if _LEAST <= each.bound(2) / each.bound(3) <= _MOST)
 
 
-def case_run(bench: AttilaBench, program: Program, units: int, *, window: bool) -> AttilaRun:
+def case_run(bench: AttilaBench, program: Program, units: int, *, window: bool) -> SceneRun:
     """Return a screen of a program on the machine of section 5."""
     config = CASE.with_values({"texture.units": units, "texture.request_rate": units, "shader.window": window})
     scene = probe(

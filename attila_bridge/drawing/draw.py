@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
-from attila_bridge.run import CLOCK_MHZ, PHASES, AttilaRun, run_scene
+from attila_bridge.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
 
@@ -60,7 +60,7 @@ def draw_on_attila(
     )
 
 
-def _mix(run: AttilaRun) -> dict[str, int]:
+def _mix(run: SceneRun) -> dict[str, int]:
     """Return instructions that a program's inputs make, by program: groups of four carry one out for all."""
     found: Counter[str] = Counter()
     for unit, counts in run.timed.counts.items():
@@ -69,11 +69,11 @@ def _mix(run: AttilaRun) -> dict[str, int]:
     return dict(found)
 
 
-def _traffic(run: AttilaRun) -> dict[str, int]:
+def _traffic(run: SceneRun) -> dict[str, int]:
     memory = run.timed.counts["MC"]
     found = {text: memory[f"{name}ReadBytes"] + memory[f"{name}WriteBytes"] for name, text in _CLIENTS.items()}
     return {text: count for text, count in found.items() if count}
 
 
-def _picture(run: AttilaRun) -> Picture:
+def _picture(run: SceneRun) -> Picture:
     return Picture(run.image, (run.work.depth[::-1] & _DEPTH).astype(np.int64))

@@ -1,6 +1,6 @@
-"""Statistics: what the boxes count, each declared once under the public simulator's name, with its unit and meaning."""
+"""Neither meaning nor time: what the boxes count, each declared once under the public simulator's name."""
 
 from attila_bridge.statistics.counts import STATISTICS, Counts, counts_of, statistic_of
-from attila_bridge.statistics.statistic import Statistic
+from attila_bridge.statistics.statistic import AttilaStatistic
 
-__all__ = ["STATISTICS", "Counts", "Statistic", "counts_of", "statistic_of"]
+__all__ = ["STATISTICS", "AttilaStatistic", "Counts", "counts_of", "statistic_of"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["CACHES"]
 
-CACHES: tuple[Statistic, ...] = (
-    *listed("FC_ZST", """
+CACHES: tuple[AttilaStatistic, ...] = (
+    *listed(
+        "FC_ZST",
+        """
 HitsFetch|tries|Fetches of depth quads whose line was there.
 MissesFetch|tries|Fetches of depth quads whose line was not there.
 MissOKFetch|lines|Lines of depth quads asked from memory.
@@ -26,8 +28,11 @@ MissFailReqQueueAlloc|tries|Allocations of depth quads that failed because too m
 MissFailReserveAlloc|tries|Allocations of depth quads that failed because every line was reserved.
 WritesOK|writes|Writes of depth quads that found their line.
 WritesFail|tries|Writes of depth quads whose line was not there.
-"""),
-    *listed("FC_CW", """
+""",
+    ),
+    *listed(
+        "FC_CW",
+        """
 HitsFetch|tries|Fetches of colour quads whose line was there.
 MissesFetch|tries|Fetches of colour quads whose line was not there.
 MissOKFetch|lines|Lines of colour quads asked from memory.
@@ -46,8 +51,11 @@ MissFailReqQueueAlloc|tries|Allocations of colour quads that failed because too 
 MissFailReserveAlloc|tries|Allocations of colour quads that failed because every line was reserved.
 WritesOK|writes|Writes of colour quads that found their line.
 WritesFail|tries|Writes of colour quads whose line was not there.
-"""),
-    *listed("FC64_TU", """
+""",
+    ),
+    *listed(
+        "FC64_TU",
+        """
 HitsFetch|tries|Fetches of texels whose line was there.
 MissesFetch|tries|Fetches of texels whose line was not there.
 MissOKFetch|lines|Lines of texels asked from memory.
@@ -58,8 +66,11 @@ MissFailMissFetch|tries|Fetches of texels that failed because a miss had begun i
 ReadsOK|reads|Reads of texels that found their line.
 ReadsFail|tries|Reads of texels whose line was not there.
 Unreserves|reservations|Reservations of texels given back without a write.
-"""),
-    *listed("FC_InC", """
+""",
+    ),
+    *listed(
+        "FC_InC",
+        """
 HitsFetch|tries|Fetches of attributes whose line was there.
 MissesFetch|tries|Fetches of attributes whose line was not there.
 MissOKFetch|lines|Lines of attributes asked from memory.
@@ -70,6 +81,7 @@ MissFailMissFetch|tries|Fetches of attributes that failed because a miss had beg
 ReadsOK|reads|Reads of attributes that found their line.
 ReadsFail|tries|Reads of attributes whose line was not there.
 Unreserves|reservations|Reservations of attributes given back without a write.
-"""),
+""",
+    ),
 )
 """What they count."""

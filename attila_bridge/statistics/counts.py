@@ -7,12 +7,12 @@ from attila_bridge.statistics.memory import MEMORY
 from attila_bridge.statistics.raster import RASTER
 from attila_bridge.statistics.rops import ROPS
 from attila_bridge.statistics.shading import SHADING
-from attila_bridge.statistics.statistic import Statistic
+from attila_bridge.statistics.statistic import AttilaStatistic
 from attila_bridge.statistics.vertices import VERTICES
 
 __all__ = ["STATISTICS", "Counts", "counts_of", "statistic_of"]
 
-STATISTICS: tuple[Statistic, ...] = (*VERTICES, *RASTER, *ROPS, *SHADING, *CACHES, *MEMORY)
+STATISTICS: tuple[AttilaStatistic, ...] = (*VERTICES, *RASTER, *ROPS, *SHADING, *CACHES, *MEMORY)
 """Everything that is counted."""
 
 Counts = dict[str, int]
@@ -20,7 +20,7 @@ Counts = dict[str, int]
 
 
 def counts_of(box: str, channels: int = 0) -> Counts:
-    """Return the counts of a box, all 0; ``box`` is its suffix without a number (`CW`, `HZ`), with channels of memory."""
+    """Return the counts of a box, all 0; ``box`` is its suffix without a number (`CW`, `HZ`)."""
     counts: Counts = {}
     for statistic in STATISTICS:
         if statistic.box == box:
@@ -30,7 +30,7 @@ def counts_of(box: str, channels: int = 0) -> Counts:
     return counts
 
 
-def statistic_of(name: str) -> Statistic:
+def statistic_of(name: str) -> AttilaStatistic:
     """Return what a full name like `InputFragments_CW-SU0` or `OpenPages02_MC` is about; raises KeyError."""
     base, _, suffix = name.rpartition("_")
     box = suffix.split("-")[0]

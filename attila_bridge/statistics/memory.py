@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["MEMORY"]
 
 # One of each for every channel, whose number follows the name.
-_CHANNELS = listed("MC", """
+_CHANNELS = listed(
+    "MC",
+    """
 DataCycles|cycles|Cycles in which data were on the channel.
 ReadBytesMemoryBus|bytes|Bytes read over the channel.
 WriteBytesMemoryBus|bytes|Bytes written over the channel.
@@ -15,11 +17,15 @@ OpenPages|pages|Pages opened.
 OpenPagePenalty|cycles|Cycles in which the channel's next transaction waited for its page.
 ReadToWritePenalty|cycles|Cycles in which a write waited because of the read before.
 WriteToReadPenalty|cycles|Cycles in which a read waited because of the write before.
-""", per_channel=True)
+""",
+    per_channel=True,
+)
 
-MEMORY: tuple[Statistic, ...] = (
+MEMORY: tuple[AttilaStatistic, ...] = (
     *_CHANNELS,
-    *listed("MC", """
+    *listed(
+        "MC",
+        """
 CommandProcessorTransactions|transactions|Transactions received from the command processor.
 CommandProcessorReadTransactions|transactions|Reads received from the command processor.
 CommandProcessorWriteTransactions|transactions|Writes received from the command processor.
@@ -56,16 +62,22 @@ TextureUnitWriteTransactions|transactions|Writes received from texture units.
 TextureUnitReadBytes|bytes|Bytes read from memory for texture units.
 TextureUnitWriteBytes|bytes|Bytes written to memory for texture units.
 UnusedCycles|cycles|Cycles in which no channel had anything to do.
-"""),
-    *listed("DAC", """
+""",
+    ),
+    *listed(
+        "DAC",
+        """
 ColorStateBlocksTotal|blocks|Blocks of the picture.
 ColorStateBlocksClear|blocks|Blocks that were still clear.
 ColorStateBlocksCompressedBest|blocks|Blocks that were in 64 bytes.
 ColorStateBlocksCompressedNormal|blocks|Blocks that were in 128 bytes.
 ColorStateBlocksCompressedWorst|blocks|Blocks that were in 192 bytes.
 ColorStateBlocksUncompressed|blocks|Blocks that were uncompressed.
-"""),
-    *listed("CP", """
+""",
+    ),
+    *listed(
+        "CP",
+        """
 Ready|cycles|Cycles in which the processor went through registers and commands.
 Draw|cycles|Cycles until the geometry of the present draw had ended.
 EndGeometry|cycles|Cycles from the end of its geometry to the end of its fragments.
@@ -78,6 +90,7 @@ Batches|draws|Draws.
 Frames|frames|Frames.
 BytesWritten|bytes|Bytes uploaded, programs included.
 BytesRead|bytes|Bytes of programs loaded.
-"""),
+""",
+    ),
 )
 """What they count."""

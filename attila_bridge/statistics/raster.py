@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["RASTER"]
 
-RASTER: tuple[Statistic, ...] = (
-    *listed("TS", """
+RASTER: tuple[AttilaStatistic, ...] = (
+    *listed(
+        "TS",
+        """
 InputTriangles|triangles|Triangles received, the end of each draw included.
 OutputTriangles|triangles|Triangles sent to traversal, the end of each draw included.
 RequestedTriangles|requests|Requests of traversal.
@@ -21,8 +23,11 @@ Triangles16_to_100|triangles|Triangles kept that cover 16 to 100 pixels.
 Triangles100_to_1000|triangles|Triangles kept that cover 100 to 1000 pixels.
 Triangles1000_to_Screen|triangles|Triangles kept that cover 1000 pixels or more, and less than the screen.
 TrianglesGreaterScreen|triangles|Triangles kept that cover as much as the screen or more.
-"""),
-    *listed("TT", """
+""",
+    ),
+    *listed(
+        "TT",
+        """
 InputTriangles|triangles|Triangles received, the end of each draw included.
 RequestedTriangles|requests|Requests for triangles.
 GeneratedFragments|fragments|Fragments generated, covered or not, and four for the end of each draw.
@@ -32,8 +37,11 @@ Stamps2Fragment|quads|Quads generated with two covered fragments.
 Stamps3Fragment|quads|Quads generated with three covered fragments.
 Stamps4Fragment|quads|Quads generated with four covered fragments.
 UtilizationCycles|cycles|Cycles in which a batch was traversed.
-"""),
-    *listed("HZ", """
+""",
+    ),
+    *listed(
+        "HZ",
+        """
 InputFragments|fragments|Fragments received, covered or not, and four for the end of each draw.
 OutputFragments|fragments|Fragments of quads sent on, and four for the end of each draw.
 CulledFragments|fragments|Fragments of quads that did not leave.
@@ -45,8 +53,11 @@ HitsHZCache|quads|Quads whose block was in the cache.
 MissesHZCache|tries|Tries to look up a block that was not in the cache.
 ReadsHZBuffer|lines|Lines read from the buffer of maxima.
 WritesHZBuffer|blocks|Maxima written to the buffer.
-"""),
-    *listed("FFU", """
+""",
+    ),
+    *listed(
+        "FFU",
+        """
 InputFragments|fragments|Fragments of quads received from hierarchical Z, and four for the end of each draw.
 InterpolatedFragments|fragments|Fragments of quads that came back from interpolation, and four for each ROP and draw.
 ShadedFragments|fragments|Fragments that came back from the shaders.
@@ -60,6 +71,7 @@ IntStampQueuesOccupation|quads x cycles|Interpolated quads that waited for a sha
 ShadedStampQueuesOccupation|quads x cycles|Quads from the shaders on, summed over cycles.
 VertexInputQueueOccupation|vertices x cycles|Vertices that waited for a shader, summed over cycles.
 VertexOutputQueueOccupation|vertices x cycles|Shaded vertices that waited to leave, summed over cycles.
-"""),
+""",
+    ),
 )
 """What they count."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["ROPS"]
 
-ROPS: tuple[Statistic, ...] = (
-    *listed("ZST", """
+ROPS: tuple[AttilaStatistic, ...] = (
+    *listed(
+        "ZST",
+        """
 InputFragments|fragments|Fragments of quads received, and four for the end of each draw.
 OutsideFragments|fragments|Fragments received that were dead already.
 CulledFragments|fragments|Fragments of quads dropped because all were dead.
@@ -51,8 +53,11 @@ TestedFragments|fragments|Fragments of quads that were tested.
 PassedFragments|fragments|Fragments that passed depth and stencil.
 FailedFragments|fragments|Fragments of tested quads that did not pass, or were dead.
 UpdatesHZ|blocks|Maxima of blocks sent to hierarchical Z.
-"""),
-    *listed("CW", """
+""",
+    ),
+    *listed(
+        "CW",
+        """
 InputFragments|fragments|Fragments of quads received, and four for the end of each draw.
 OutsideFragments|fragments|Fragments received that were dead already.
 CulledFragments|fragments|Fragments of quads dropped because all were dead.
@@ -91,6 +96,7 @@ ComprBlock128|lines|Lines written back in 128 bytes.
 ComprBlock192|lines|Lines written back in 192 bytes.
 ComprBlock256|lines|Lines written back uncompressed.
 BlendedFragments|fragments|Fragments of quads that were blended.
-"""),
+""",
+    ),
 )
 """What they count."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from attila_bridge.statistics.statistic import Statistic, listed
+from attila_bridge.statistics.statistic import AttilaStatistic, listed
 
 __all__ = ["SHADING"]
 
-SHADING: tuple[Statistic, ...] = (
-    *listed("ShF", """
+SHADING: tuple[AttilaStatistic, ...] = (
+    *listed(
+        "ShF",
+        """
 Inputs|threads|Inputs received: fragments and vertices, padding included.
 Outputs|threads|Outputs sent.
 FetchedInstr|instructions|Instructions fetched for threads.
@@ -21,17 +23,23 @@ ReadyThreads|threads x cycles|Threads that could be fetched for, summed over the
 FreeThreads|threads x cycles|Free threads, summed over the cycles in which the shader was at work.
 FinishedThreads|threads x cycles|Threads that had ended and not left, summed over cycles.
 UsedResources|registers x cycles|Registers in use, summed over the cycles in which the shader was at work.
-"""),
-    *listed("ShDX", """
+""",
+    ),
+    *listed(
+        "ShDX",
+        """
 ExecutedInstructions|instructions|Instructions carried out for threads.
-RemovedInstructions|instructions|Instructions fetched for threads and dropped: refused, or of a thread that had ended or was blocked.
+RemovedInstructions|instructions|Instructions fetched for threads and dropped: refused, or the thread was blocked.
 BlockCommands|threads|Threads that decoding had blocked.
 UnblockCommands|threads|Threads unblocked by a texture's answer.
 EndCommands|threads|Threads that ended.
 ReplayCommands|groups|Instructions refused for a group.
 TextureRequests|quads|Texture reads sent to texture units.
-"""),
-    *listed("TU", """
+""",
+    ),
+    *listed(
+        "TU",
+        """
 TextureRequests|quads|Requests received.
 TextureResults|quads|Results sent.
 TextureResultLatency|cycles|Cycles from the acceptance of an access to its result, summed over results.
@@ -59,8 +67,15 @@ WaitReadWindowOccupation|samples x cycles|Samples that waited for lines, summed 
 MipsSampled1|accesses|Accesses whose samples read one level.
 MipsSampled2|accesses|Accesses whose samples read two levels.
 HistoAnisoRatioNoAniso|accesses|Accesses of one sample.
-"""),
-    *(Statistic(f"HistoAnisoRatio{number:02}", "TU", "accesses", f"Accesses of {number} samples.") for number in range(2, 17)),
-    *(Statistic(f"HistoBilinears{number:02}", "TU", "accesses", f"Accesses of {number} bilinear steps.") for number in range(1, 33)),
+""",
+    ),
+    *(
+        AttilaStatistic(f"HistoAnisoRatio{number:02}", "TU", "accesses", f"Accesses of {number} samples.")
+        for number in range(2, 17)
+    ),
+    *(
+        AttilaStatistic(f"HistoBilinears{number:02}", "TU", "accesses", f"Accesses of {number} bilinear steps.")
+        for number in range(1, 33)
+    ),
 )
 """What they count."""

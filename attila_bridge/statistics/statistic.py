@@ -1,14 +1,14 @@
-"""Statistic: one thing that a box counts, declared once; units that there are several of each have their own."""
+"""AttilaStatistic: one thing that a box counts, declared once; units that there are several of each have their own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Statistic", "listed"]
+__all__ = ["AttilaStatistic", "listed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Statistic:
+class AttilaStatistic:
     """What is counted, under the public simulator's name."""
 
     name: str
@@ -20,7 +20,7 @@ class Statistic:
     """Whether there is one for each channel of memory, whose number in two digits follows the name."""
 
 
-def listed(box: str, table: str, *, per_channel: bool = False) -> tuple[Statistic, ...]:
+def listed(box: str, table: str, *, per_channel: bool = False) -> tuple[AttilaStatistic, ...]:
     """Return the statistics of a box from lines of ``name|unit|what it counts``."""
     rows = (line.split("|") for line in table.strip().splitlines())
-    return tuple(Statistic(name, box, unit, doc, per_channel) for name, unit, doc in rows)
+    return tuple(AttilaStatistic(name, box, unit, doc, per_channel) for name, unit, doc in rows)

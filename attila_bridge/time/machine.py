@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from attila_bridge.function.work import AttilaWork
+from attila_bridge.time.agreement import check_agreement
 from attila_bridge.time.before import contents
-from attila_bridge.time.boxes import Boxes, Frame
+from attila_bridge.time.build.boxes import Boxes, FramePlan
+from attila_bridge.time.build.netlist import netlist
+from attila_bridge.time.build.summary import summary
 from attila_bridge.time.command.processor import Step
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.netlist import netlist
 from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.prepare import plans
-from attila_bridge.time.summary import summary
 from pixelflow.simd.boxes import Clock, Sent
 from pixelflow.simd.observe import Bus, Carried
 
-__all__ = ["Run", "Simulation", "run"]
+__all__ = ["AttilaRun", "Simulation", "run"]
 
 _TRANSACTION = 64
 
 
 @dataclass(frozen=True)
-class Run:
+class AttilaRun:
     """What a frame took."""
 
     phases: Mapping[str, int]
@@ -55,10 +56,11 @@ class Simulation:
     def __init__(
         self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
     ) -> None:
+        check_agreement(work, config)
         draws = plans(work, config)
         self.boxes = Boxes(config, _frame(work, config, draws))
         net = netlist(self.boxes)
-        watchers = ()
+        watchers: tuple[Callable[[Sent], None], ...] = ()
         if bus is not None and bus.wants(Carried):
             units = {wire.name: wire.unit for wire in net.wires}
 
@@ -68,22 +70,22 @@ class Simulation:
             watchers = (carried,)
         self.clock = Clock(net, watchers=watchers, shuffle_seed=shuffle)
 
-    def finish(self, max_cycles: int | None = None) -> Run:
+    def finish(self, max_cycles: int | None = None) -> AttilaRun:
         """Run to the end of the frame."""
         self.clock.run(max_cycles)
         processor = self.boxes.processor.state
-        return Run(dict(processor.phases), processor.rendered, summary(self.boxes))
+        return AttilaRun(dict(processor.phases), processor.rendered, summary(self.boxes))
 
 
 def run(
     work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None
-) -> Run:
+) -> AttilaRun:
     """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
     return Simulation(work, config, bus=bus).finish(max_cycles)
 
 
-def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> Frame:
-    return Frame(
+def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> FramePlan:
+    return FramePlan(
         draws=draws,
         steps=_steps(work, config, draws),
         blocks=work.blocks,
@@ -117,7 +119,7 @@ def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
         ready = draw.first_textures * command.texture_cycles + (command.index_cycles if draw.index_bytes else 0)
         cold = not draw.number and work.before is None
         if cold:
-            ready += command.ready_cycles
+            ready += command.ready_cycles + draw.tests * command.test_cycles + draw.blends * command.blend_cycles
             steps.append(("ready", ready))
         uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
         programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]

@@ -65,7 +65,9 @@ class UnitSampler:
                 place = place / values[..., 3:]
             if lookup is Lookup.BIASED:
                 bias = values[:, 0, 3]
-            colors, samples, counts, texels = self._filtered(memory, np.where(np.isfinite(place), place, np.float32(0)), bias)
+            colors, samples, counts, texels = self._filtered(
+                memory, np.where(np.isfinite(place), place, np.float32(0)), bias
+            )
         reads = self.reads.setdefault(self.instruction, TextureReads(self.instruction, unit))
         reads.counts.append(counts)
         reads.samples.append(samples)

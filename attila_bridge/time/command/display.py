@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from attila_bridge.time.config.front import DisplayConfig
 from attila_bridge.time.memory.requests import NOTHING, TRANSACTION_BYTES
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["Display", "DisplaySpec"]
@@ -94,8 +94,7 @@ class Display(Box[DisplaySpec, DisplayState]):
                 s.asked -= 1
         if not s.decompressing and s.asked and s.held[0][1] == s.held[0][3]:
             s.decompressing = config.decompression
-        state = self.wires["memory_state"]
-        assert isinstance(state, Level)
+        state = self.level("memory_state")
         if s.asked < len(s.held):
             held = s.held[s.asked]
             if held[1] > held[2] and state.value(cycle) != NOTHING:

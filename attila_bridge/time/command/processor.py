@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from attila_bridge.time.config.front import CommandConfig, MemoryConfig
+from attila_bridge.time.groups import FRAGMENTS, VERTICES
 from attila_bridge.time.memory.requests import NOTHING, TRANSACTION_BYTES
 from attila_bridge.time.plan import DrawPlan
-from attila_bridge.time.shading.groups import FRAGMENTS, VERTICES
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["PHASES", "CommandProcessor", "CommandProcessorSpec", "Step"]
@@ -116,8 +116,8 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         self._memory(cycle)
         if s.step in ("ready", "write", "registers") and cycle >= s.until:
             s.step = ""
-        while not s.step and not s.finished and self._begin(cycle):
-            pass
+        if not s.step and not s.finished and not ended_fragments:
+            self._begin(cycle)
         phase = self._phase(ended_fragments)
         if phase != s.phase:
             s.phases[s.phase] += cycle - s.since
@@ -174,22 +174,22 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
-    def _begin(self, cycle: Cycle) -> bool:
-        """Begin the next step if it can begin; return whether another one may follow at once."""
+    def _begin(self, cycle: Cycle) -> None:
+        """Begin the next step if it can begin."""
         s = self.state
         if s.position == len(self.spec.steps):
             if s.fragments < 0 and s.geometry < 0:
                 s.phases[s.phase] += cycle - s.since
                 s.since = cycle
                 s.finished = True
-            return False
+            return
         kind, argument = self.spec.steps[s.position]
         idle = s.fragments < 0 and s.geometry < 0
         if kind in ("clear", "swap") and not idle:
-            return False
+            return
         if kind == "draw":
             if s.geometry >= 0 or s.next_fragments >= 0 or (s.fragments >= 0 and not self.spec.pipelined):
-                return False
+                return
             self._draw(cycle, argument)
         elif kind in ("ready", "write"):
             s.until = cycle + argument
@@ -205,7 +205,6 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
             s.ends = self.spec.rops + 1
         s.position += 1
         s.step = kind
-        return False
 
     def _draw(self, cycle: Cycle, draw: int) -> None:
         s, wires = self.state, self.wires
@@ -248,8 +247,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
             s.bytes_due -= size
         if s.step != "read":
             return
-        state = wires["memory_state"]
-        assert isinstance(state, Level)
+        state = self.level("memory_state")
         if s.bytes_left and state.value(cycle) != NOTHING and cycle >= s.bus_until:
             size = min(TRANSACTION_BYTES, s.bytes_left)
             wires["memory_request"].send(cycle, (False, s.address, size, self.spec.client, 0))

@@ -34,8 +34,6 @@ class GpuConfig:
         source=_PAPER, standing=Standing.DERIVED, low=1, high=8)
     pipelined_draws: bool = param(True, "geometry of a draw goes on while fragments of the one before are drawn",
         unit="", source=_PAPER, standing=Standing.DERIVED)
-    unified: bool = param(True, "vertices and fragments share the shaders", unit="", source=_PAPER,
-        standing=Standing.DERIVED, allowed=(True,), because="no other is built")
     # fmt: on
 
 
@@ -44,19 +42,23 @@ class CommandConfig:
     """The command processor's fixed times, in cycles of the run."""
 
     # fmt: off
-    ready_cycles: int = param(52, "registers and commands of a frame", unit="cycles", source=_FITTED,
+    ready_cycles: int = param(68, "registers and commands of a frame", unit="cycles", source=_FITTED,
         standing=Standing.FITTED, low=0, high=10000)
     texture_cycles: int = param(16, "registers of each texture that is bound first", unit="cycles", source=_FITTED,
         standing=Standing.FITTED, low=0, high=1000)
     index_cycles: int = param(6, "registers of an indexed draw", unit="cycles", source=_FITTED,
         standing=Standing.FITTED, low=0, high=1000)
+    test_cycles: int = param(5, "registers of depth and stencil of the first draw", unit="cycles", source=_FITTED,
+        standing=Standing.FITTED, low=0, high=1000)
+    blend_cycles: int = param(5, "registers of blending of the first draw", unit="cycles", source=_FITTED,
+        standing=Standing.FITTED, low=0, high=1000)
     padding: int = param(16, "instructions that pad a program", unit="instructions", source=_CODE,
         standing=Standing.DERIVED, low=0, high=64)
     instruction_bytes: int = param(16, "bytes of an instruction", unit="bytes", source=_CODE,
         standing=Standing.DERIVED, allowed=(16,), because="no other is built")
-    start_latency: int = param(3, "a command is on its way to a box", unit="cycles", source=_FITTED,
+    start_latency: int = param(1, "a command is on its way to a box", unit="cycles", source=_FITTED,
         standing=Standing.FITTED, low=1, high=64)
-    end_latency: int = param(3, "the end of a box is on its way back", unit="cycles", source=_FITTED,
+    end_latency: int = param(2, "the end of a box is on its way back", unit="cycles", source=_FITTED,
         standing=Standing.FITTED, low=1, high=64)
     # fmt: on
 
@@ -69,9 +71,7 @@ class MemoryConfig:
     channels: int = param(4, "channels, each with its own modules", unit="channels", source=_PAPER,
         standing=Standing.DERIVED, allowed=(1, 2, 4, 8))
     bus_bits: int = param(64, "bits of a channel", unit="bits", source=_PAPER, standing=Standing.DERIVED,
-        allowed=(64,), because="no other is built")
-    transaction_cycles: int = param(4, "a transaction of 64 bytes holds its channel", unit="cycles", source=_PAPER,
-        standing=Standing.DERIVED, low=1, high=64)
+        allowed=(32, 64, 128))
     interleave: int = param(256, "bytes after which the next channel follows", unit="bytes", source=_PAPER,
         standing=Standing.DERIVED, allowed=(64, 128, 256, 512, 1024, 2048, 4096))
     read_latency: int = param(10, "from the start of a read to its data", unit="cycles", source=_CODE,
@@ -113,6 +113,11 @@ class MemoryConfig:
     texture_bus: int = param(64, "bus of each texture unit", unit="bytes a cycle", source=_CODE,
         standing=Standing.DERIVED, allowed=(8, 16, 32, 64))
     # fmt: on
+
+    @property
+    def transaction_cycles(self) -> int:
+        """Cycles that 64 bytes hold a channel, which moves its bits twice a cycle."""
+        return 8 * 64 // (2 * self.bus_bits)
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,6 @@ class TraversingConfig:
         standing=Standing.DERIVED, allowed=(16,), because="no other is built")
     generation_tile: int = param(8, "pixels along the edge of a tile whose quads are generated together",
         unit="pixels", source=_PAPER, standing=Standing.DERIVED, allowed=(8,), because="no other is built")
-    over_scan: int = param(4, "scan tiles along the edge of an over-tile", unit="tiles", source=_CODE,
-        standing=Standing.DERIVED, allowed=(4,), because="no other is built")
     batch: int = param(4, "triangles traversed at once", unit="triangles", source=_CODE, standing=Standing.DERIVED,
         allowed=(4,), because="no other is built")
     queue: int = param(16, "triangles that wait", unit="triangles", source=_PAPER, standing=Standing.DERIVED, low=4,
@@ -53,8 +51,6 @@ class TraversingConfig:
         high=8)
     scan_queue: int = param(64, "scan tiles that wait to be opened", unit="tiles", source=_DERIVED,
         standing=Standing.DERIVED, low=4, high=256)
-    recursive: bool = param(True, "recursive descent; else scanline order", unit="", source=_PAPER,
-        standing=Standing.DERIVED, allowed=(True,), because="no other is built")
     # fmt: on
 
 
@@ -99,8 +95,6 @@ class FifoConfig:
         standing=Standing.DERIVED, low=4, high=2048)
     shader_inputs: int = param(16, "inputs that wait at each shader", unit="inputs", source=_CODE,
         standing=Standing.DERIVED, low=4, high=1024)
-    shader_outputs: int = param(16, "outputs that wait at each shader", unit="outputs", source=_CODE,
-        standing=Standing.DERIVED, low=4, high=1024)
     vertex_inputs: int = param(16, "vertices that wait to be shaded", unit="vertices", source=_CODE,
         standing=Standing.DERIVED, low=8, high=256)
     vertex_outputs: int = param(48, "vertices from the shaders on", unit="vertices", source=_CODE,
@@ -111,8 +105,6 @@ class FifoConfig:
         source=_CODE, standing=Standing.DERIVED, low=1, high=16)
     vertex_wait: int = param(1000, "an incomplete group of vertices waits for more", unit="cycles", source=_CODE,
         standing=Standing.DERIVED, low=1, high=100000)
-    tiled: bool = param(True, "tiles are dealt out to the shaders", unit="", source=_CODE, standing=Standing.DERIVED,
-        allowed=(True,), because="no other is built")
     # fmt: on
 
 
@@ -131,8 +123,6 @@ class ShadingConfig:
         allowed=(4,), because="no other is built")
     thread_rate: int = param(4, "threads that get an instruction a cycle", unit="threads", source=_CODE,
         standing=Standing.DERIVED, allowed=(4, 8, 12, 16))
-    fetch_rate: int = param(1, "instructions of a thread a cycle", unit="instructions", source=_PAPER,
-        standing=Standing.DERIVED, allowed=(1,), because="no other is built")
     window: bool = param(True, "any ready group goes next; else groups go in batches, in order", unit="",
         source=_PAPER, standing=Standing.DERIVED)
     fetch_delay: int = param(0, "a group waits after each fetch", unit="cycles", source=_CODE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from attila_bridge.time.config.front import MemoryConfig
 from attila_bridge.time.memory.requests import BOTH, NOTHING, READS, Client, Transaction
-from pixelflow.simd.boxes import Box, Level, Wire
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["ControllerSpec", "MemoryController"]
@@ -247,13 +247,8 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
             value = READS if base == BOTH and (s.bus[number] >= 2 or s.reserved[number]) else base
             if value != s.told[number]:
                 s.told[number] = value
-                self._state_wire(clients[number].state).drive(cycle, value)
+                self.level(clients[number].state).drive(cycle, value)
         s.base = base
-
-    def _state_wire(self, port: str) -> Level:
-        wire: Wire = self.wires[port]
-        assert isinstance(wire, Level)
-        return wire
 
     # --- channels ------------------------------------------------------------------------------------------------
 

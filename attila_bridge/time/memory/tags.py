@@ -102,7 +102,7 @@ class Tags:
         return old
 
     def fetch(self, block: int, count: int = 1, full: int = -1) -> int:
-        """Reserve the line of a block ``count`` times, asking for the block where it is not there; -1 where it cannot be.
+        """Reserve the line of a block ``count`` times, asking for it where it is not there; -1 where it cannot be.
 
         ``full`` is the mask of a line all of whose bytes are written: where it is given, an allocated line that is not
         full is written back and read.

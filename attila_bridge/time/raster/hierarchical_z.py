@@ -1,4 +1,4 @@
-"""Hierarchical Z: quads that lie past the greatest depth of their block vanish before anything else is done for them."""
+"""Hierarchical Z: quads that lie past the greatest depth of their block vanish before anything is done for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from attila_bridge.time.config.pixels import HierarchicalConfig
 from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.raster.traversal import LAST_STEP
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["LAST_QUAD", "HierarchicalZ", "HierarchicalZSpec"]
@@ -99,7 +99,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             if kind == "draw":
                 s.drawing, s.last = True, False
             else:
-                s.clearing = -(-self.spec.blocks // self.spec.config.cleared) + 1
+                s.clearing = -(-self.spec.blocks // self.spec.config.cleared)
         if s.clearing:
             s.clearing -= 1
             if not s.clearing:
@@ -110,13 +110,8 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
         if s.drawing:
             self._draw(cycle, bus_free)
         used = len(s.found) + len(s.looked) + len(s.sending)
-        self._level("ready").drive(cycle, self.spec.config.queue - used > 2 * self.spec.quads)
+        self.level("ready").drive(cycle, self.spec.config.queue - used > 2 * self.spec.quads)
         s.awake = bool(used or s.clearing or (s.drawing and s.last))
-
-    def _level(self, port: str) -> Level:
-        wire = self.wires[port]
-        assert isinstance(wire, Level)
-        return wire
 
     def _update(self, cycle: Cycle) -> bool:
         """Take new maxima and what the buffer has done; return whether the buffer can still be asked."""
@@ -143,7 +138,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
     def _draw(self, cycle: Cycle, bus_free: bool) -> None:
         s, wires, counts = self.state, self.wires, self.state.counts
         plan = self.spec.draws[s.draw]
-        ready = self._level("fifo_ready").value(cycle)
+        ready = self.level("fifo_ready").value(cycle)
         if s.last and ready and not (s.found or s.looked or s.sending):
             wires["quads"].send(cycle, (LAST_QUAD,), 4)
             counts["OutputFragments"] += 4

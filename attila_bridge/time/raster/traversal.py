@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from attila_bridge.time.config.pixels import TraversingConfig
 from attila_bridge.time.plan import BatchPlan, DrawPlan
 from attila_bridge.time.raster.setup import LAST
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["LAST_STEP", "TraversalSpec", "TriangleTraversal"]
@@ -70,8 +70,7 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
         """Emit, descend, begin a batch, take triangles, ask for more."""
         s, wires, counts = self.state, self.wires, self.state.counts
         s.cycle = cycle
-        ready = wires["ready"]
-        assert isinstance(ready, Level)
+        ready = self.level("ready")
         free = ready.value(cycle)
         if wires["command"].ready(cycle):
             s.draw = wires["command"].take(cycle)[1]

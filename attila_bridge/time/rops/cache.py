@@ -10,13 +10,12 @@ from attila_bridge.time.config.rops import ColorConfig, DepthConfig
 from attila_bridge.time.memory.requests import BOTH, NOTHING, TRANSACTION_BYTES, Transaction
 from attila_bridge.time.memory.tags import LineRequest, Tags
 from attila_bridge.time.rops.compression import compressed_bytes
+from attila_bridge.time.rops.lines import FULL, LineRead, LineWrite
 
 __all__ = ["CLEAR", "UNCOMPRESSED", "RopCache", "RopCacheSpec"]
 
 CLEAR, UNCOMPRESSED = 0, 256
 """States of a block besides the bytes of a compressed one."""
-
-_FULL = (1 << 256) - 1
 
 
 @dataclass(frozen=True)
@@ -35,36 +34,6 @@ class RopCacheSpec:
     """Low bits and bytes of each level of compression."""
 
 
-class _Read:
-    """A line on its way from memory."""
-
-    __slots__ = ("received", "request", "requested", "size", "waits_read", "waits_spill")
-
-    def __init__(self, request: LineRequest) -> None:
-        self.request = request
-        self.size = 0
-        self.requested = 0
-        self.received = 0
-        self.waits_read = request.spill
-        """Whether the line has to be read for its write-back before it may be written."""
-        self.waits_spill = request.spill and request.block == request.old
-        """Whether the same block has to be written back before it may be asked for."""
-
-
-class _Write:
-    """A line on its way to memory."""
-
-    __slots__ = ("block", "mask", "read", "request", "size", "written")
-
-    def __init__(self, request: LineRequest, read: _Read | None) -> None:
-        self.request = request
-        self.block = request.old
-        self.read = read
-        self.mask = _FULL
-        self.size = 0
-        self.written = 0
-
-
 class RopCache:
     """The cache of one unit; `step` first in each cycle, then at most one fetch or allocation, reads and writes."""
 
@@ -80,32 +49,32 @@ class RopCache:
         self.clear_word = 0
         self.line_bytes = TRANSACTION_BYTES // 4 * config.line_quads
         self.request: LineRequest | None = None
-        self.reads: deque[_Read] = deque()
+        self.reads: deque[LineRead] = deque()
         """Every line from memory, oldest first: `received` of them are all there, the rest is asked for in order."""
         self.asked = 0
         self.there = 0
         """Lines of `reads` that were decompressed, or are being so."""
         self.plain = 0
         """Lines of `reads` that are decompressed and wait to be written into the cache."""
-        self.writes: deque[_Write] = deque()
+        self.writes: deque[LineWrite] = deque()
         self.lines_read = 0
         """Lines of `writes` whose read from the cache has begun."""
-        self.uncompressed: deque[_Write] = deque()
-        self.packed: deque[_Write] = deque()
-        self.compressing: _Write | None = None
+        self.uncompressed: deque[LineWrite] = deque()
+        self.packed: deque[LineWrite] = deque()
+        self.compressing: LineWrite | None = None
         self.compress_left = self.decompress_left = 0
         self.read_ports = [0] * spec.ports_read
         self.write_ports = [0] * spec.ports_write
-        self.line_read: _Write | None = None
+        self.line_read: LineWrite | None = None
         self.line_read_port = self.line_write_port = -1
         self.active = False
         """Whether a port is in use."""
         self.fetched = False
         self.bus = 0
-        self.answer: _Read | None = None
+        self.answer: LineRead | None = None
         self.answer_bytes = 0
         self.sending = False
-        self.tickets: dict[int, _Read] = {}
+        self.tickets: dict[int, LineRead] = {}
         self.ticket = 0
         self.flushing = False
         self.evicted: list[int] = []
@@ -146,7 +115,7 @@ class RopCache:
         if self.fetched:
             return -1
         self.fetched = True
-        return self.tags.fetch(block, 1, _FULL)
+        return self.tags.fetch(block, 1, FULL)
 
     def allocate(self, block: int) -> int:
         """Reserve a line for a block that is written over; compressed blocks are read all the same."""
@@ -157,7 +126,7 @@ class RopCache:
             return -1
         if self.states.get(block, CLEAR) in (CLEAR, UNCOMPRESSED):
             return self.tags.allocate(block)
-        return self.tags.fetch(block, 1, _FULL)
+        return self.tags.fetch(block, 1, FULL)
 
     def read(self, line: int, size: int) -> bool:
         """Read a quad of a fetched line; False where its block is not there or no port is free."""
@@ -274,11 +243,11 @@ class RopCache:
             if any(write.block == request.block for write in self.writes):
                 counts["WaitWriteStall"] += 1
                 return
-            read = _Read(request)
+            read = LineRead(request)
             self.reads.append(read)
             counts["ReadReqAccepted"] += 1
         if request.spill:
-            self.writes.append(_Write(request, read))
+            self.writes.append(LineWrite(request, read))
             counts["WriteReqAccepted"] += 1
         self.request = None
 
@@ -364,14 +333,14 @@ class RopCache:
             block = write.block
             state = self.states.get(block, CLEAR)
             if state == CLEAR:
-                write.mask = _FULL
+                write.mask = FULL
             size = self.line_bytes
             if config.compress and state != UNCOMPRESSED:
                 size = compressed_bytes(self.words(block), self.line_bytes, self.spec.levels)
             self.counts[f"ComprBlock{size}"] += 1
             self.states[block] = size if size < self.line_bytes else UNCOMPRESSED
             if size < self.line_bytes:
-                write.mask = _FULL
+                write.mask = FULL
             write.size = size
             self.evicted.append(block)
 
@@ -383,7 +352,7 @@ class RopCache:
             offset = write.written
             size = min(TRANSACTION_BYTES, write.size - offset)
             write.written += size
-            if write.mask == _FULL or write.mask >> offset & (1 << size) - 1:
+            if write.mask == FULL or write.mask >> offset & (1 << size) - 1:
                 sent = (True, self.spec.address + write.block * self.line_bytes + offset, size, self.spec.client, -1)
                 self.bus = -(-size // self.spec.width)
                 self.sending = True

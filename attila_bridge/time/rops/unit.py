@@ -1,4 +1,4 @@
-"""Depth and colour units: quads through fetch, read, arithmetic and write, beside a cache with its own way to memory."""
+"""What depth and colour units share: quads through fetch, read, arithmetic and write, beside a cache of lines."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from attila_bridge.time.config.rops import ColorConfig, DepthConfig
 from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.rops.cache import RopCache, RopCacheSpec
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
-__all__ = ["END", "ColorUnit", "DepthUnit", "RopSpec", "RopState"]
+__all__ = ["END", "MASKS", "RopSpec", "RopState", "RopUnit"]
 
 END = -1
 """The quad that ends a draw."""
 
-_BYTES = [sum(0xF << 4 * fragment for fragment in range(4) if mask >> fragment & 1) for mask in range(16)]
+MASKS = [sum(0xF << 4 * fragment for fragment in range(4) if mask >> fragment & 1) for mask in range(16)]
 """Mask of the 16 bytes of a quad's words for a mask of fragments."""
 
 
@@ -61,7 +61,7 @@ class RopState:
     awake: bool = False
 
 
-class _RopUnit(Box[RopSpec, RopState]):
+class RopUnit(Box[RopSpec, RopState]):
     """What depth and colour units have in common."""
 
     def __init__(self, name: str, spec: RopSpec, counts: dict[str, int]) -> None:
@@ -124,7 +124,7 @@ class _RopUnit(Box[RopSpec, RopState]):
         wires = self.wires
         self._data, self._request, self._quads = wires["memory_data"], wires["memory_request"], wires["quads"]
         self._commands, self._alu_start, self._alu_end = wires["command"], wires["alu_start"], wires["alu_end"]
-        self._memory_state, self._ready = self._level("memory_state"), self._level("ready")
+        self._memory_state, self._ready = self.level("memory_state"), self.level("ready")
 
     def _begin(self) -> None:
         """Look up what holds for all of a draw."""
@@ -177,11 +177,6 @@ class _RopUnit(Box[RopSpec, RopState]):
             or (s.last if s.mode == "draw" else s.mode != "ready")
         )
 
-    def _level(self, port: str) -> Level:
-        wire = self.wires[port]
-        assert isinstance(wire, Level)
-        return wire
-
     def _command(self, command: tuple[str, int]) -> None:
         s = self.state
         s.mode, argument = command
@@ -190,7 +185,7 @@ class _RopUnit(Box[RopSpec, RopState]):
             s.last = False
             self._begin()
         elif s.mode == "clear":
-            s.left = -(-self.spec.config.block_states // self.spec.config.cleared) + 1
+            s.left = -(-self.spec.config.block_states // self.spec.config.cleared)
         elif s.mode == "swap":
             s.cache.flushing = True
             s.left = -1
@@ -229,9 +224,7 @@ class _RopUnit(Box[RopSpec, RopState]):
         plan = self._plan
         assert plan is not None
         written = s.written
-        if s.last and not (
-            sent or written or s.input or s.fetched or s.read or s.operating or s.operated
-        ):
+        if s.last and not (sent or written or s.input or s.fetched or s.read or s.operating or s.operated):
             self._leave(cycle, END)
             self._ended(cycle)
         if written:
@@ -346,85 +339,3 @@ class _RopUnit(Box[RopSpec, RopState]):
         s.written.append(quad)
         if s.pending:
             s.pending.discard(plan.blocks[quad >> 4] << 4 | quad & 15)
-
-
-class DepthUnit(_RopUnit):
-    """The unit that tests depth and stencil."""
-
-    inputs = ("command", "quads", "consumer", "memory_data", "memory_state", "alu_end")
-    outputs = ("ended", "tested", "ready", "memory_request", "alu_start", "maxima")
-
-    def wired(self) -> None:
-        """Keep the wires that are read or written in every cycle."""
-        super().wired()
-        self._tested, self._consumer = self.wires["tested"], self._level("consumer")
-
-    def _bypasses(self, plan: DrawPlan) -> bool:
-        return not plan.tests
-
-    def _reads(self, plan: DrawPlan) -> bool:
-        return True
-
-    def _live(self, plan: DrawPlan) -> bytes:
-        return plan.to_depth
-
-    def _consumer_ready(self, cycle: Cycle) -> bool:
-        consumer = self._consumer
-        return bool(consumer.value(cycle) if consumer.waiting else consumer.seen)
-
-    def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
-        # Whatever the tests say, the words go back: a line that was only tested is written to memory again.
-        return _BYTES[plan.to_depth[quad]], plan.depth_words[4 * quad : 4 * quad + 4]
-
-    def _leave(self, cycle: Cycle, quad: int) -> None:
-        self._tested.send(cycle, quad, 4)
-        self.state.counts["OutputFragments"] += 4
-
-    def _operate(self, plan: DrawPlan, quad: int) -> None:
-        counts = self.state.counts
-        passed = plan.tested[quad].bit_count()
-        counts["OperatedFragments"] += 1
-        counts["TestedFragments"] += 4
-        counts["PassedFragments"] += passed
-        counts["FailedFragments"] += 4 - passed
-
-    def _evicted(self, cycle: Cycle) -> None:
-        s = self.state
-        if self.spec.updates:
-            for block in s.cache.evicted:
-                most = max(word & 0xFFFFFF for word in s.cache.words(block))
-                self.wires["maxima"].send(cycle, (block, most))
-                s.counts["UpdatesHZ"] += 1
-
-
-class ColorUnit(_RopUnit):
-    """The unit that blends and writes colours."""
-
-    inputs = ("command", "quads", "memory_data", "memory_state", "alu_end")
-    outputs = ("ended", "ready", "memory_request", "alu_start", "states")
-
-    def _bypasses(self, plan: DrawPlan) -> bool:
-        return not plan.color_mask
-
-    def _reads(self, plan: DrawPlan) -> bool:
-        return plan.blends
-
-    def _live(self, plan: DrawPlan) -> bytes:
-        return plan.to_color
-
-    def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
-        mask = _BYTES[plan.to_color[quad]] & plan.color_bytes
-        return mask, plan.color_words[4 * quad : 4 * quad + 4]
-
-    def _leave(self, cycle: Cycle, quad: int) -> None:
-        """Nothing follows."""
-
-    def _operate(self, plan: DrawPlan, quad: int) -> None:
-        counts = self.state.counts
-        counts["OperatedFragments"] += 1
-        if plan.blends:
-            counts["BlendedFragments"] += 4
-
-    def _copied(self, cycle: Cycle) -> None:
-        states = self.state.cache.states
-        self.wires["states"].send(cycle, dict(states))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 
+from attila_bridge.time.groups import VERTICES, Group
 from attila_bridge.time.plan import InstructionPlan
-from attila_bridge.time.shading.groups import VERTICES, Group
 
-__all__ = ["BatchQueues", "ReadyWindow", "Slot"]
+__all__ = ["BatchQueues", "GroupSlot", "ReadyWindow"]
 
 Fetched = tuple[int, int, bool]
 
 
-class Slot:
+class GroupSlot:
     """A group in a shader: where it is in its program and what it waits for."""
 
     __slots__ = (
@@ -77,17 +77,17 @@ class ReadyWindow:
         """Whether groups that were fetched have to come back."""
         return bool(self.fetched)
 
-    def load(self, cycle: int, slot: Slot, last: bool) -> None:
+    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
         """Take a group that becomes ready for the first time."""
         self.unblocked(slot)
 
-    def unblocked(self, slot: Slot) -> None:
+    def unblocked(self, slot: GroupSlot) -> None:
         """Take a group that is ready again."""
         if slot.outside:
             slot.outside = False
             self.ready.append(slot.number)
 
-    def returned(self, cycle: int, slots: list[Slot]) -> None:
+    def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
         """Let fetched groups queue up again."""
         while self.fetched and slots[self.fetched[0]].next_fetch <= cycle:
             slot = slots[self.fetched.popleft()]
@@ -96,7 +96,7 @@ class ReadyWindow:
             else:
                 slot.outside = True
 
-    def fetch(self, cycle: int, slots: list[Slot], rate: int, delay: int) -> list[Fetched]:
+    def fetch(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
         """Take the next ready groups, at most ``rate``; groups that are not ready leave the queue."""
         taken: list[Fetched] = []
         ready = self.ready
@@ -112,7 +112,7 @@ class ReadyWindow:
                 slot.outside = True
         return taken
 
-    def finished(self, slot: Slot, slots: list[Slot]) -> None:
+    def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
         """Nothing depends on which groups have finished."""
 
     def full(self) -> None:
@@ -164,7 +164,7 @@ class BatchQueues:
         """Whether a batch is open or goes on."""
         return any(partition.batches[partition.fetch] for partition in self.partitions)
 
-    def load(self, cycle: int, slot: Slot, last: bool) -> None:
+    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
         """Add a group that becomes ready for the first time to the batch that is loaded."""
         partition = self.partitions[slot.group[0]]
         batch = partition.batches[partition.load]
@@ -173,10 +173,10 @@ class BatchQueues:
         if last or len(batch) == self.groups:
             partition.close(partition.load)
 
-    def unblocked(self, slot: Slot) -> None:
+    def unblocked(self, slot: GroupSlot) -> None:
         """A group that is ready again keeps its place."""
 
-    def returned(self, cycle: int, slots: list[Slot]) -> None:
+    def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
         """Groups keep their places."""
 
     def full(self) -> None:
@@ -185,7 +185,7 @@ class BatchQueues:
         if partition.load == partition.fetch and partition.batches[partition.load]:
             partition.close(partition.load)
 
-    def finished(self, slot: Slot, slots: list[Slot]) -> None:
+    def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
         """Note that a group has ended; its batch ends with its first group and is over with its last."""
         partition = self.partitions[slot.group[0]]
         batch = partition.batches[partition.fetch]
@@ -203,7 +203,7 @@ class BatchQueues:
                 self.current = kind
                 return
 
-    def fetch(self, cycle: int, slots: list[Slot], rate: int, delay: int) -> list[Fetched]:
+    def fetch(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
         """Take the next groups of the batch, at most ``rate``, up to the first that is not ready."""
         taken: list[Fetched] = []
         while len(taken) < rate:

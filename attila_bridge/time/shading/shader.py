@@ -6,13 +6,13 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from attila_bridge.time.config.pixels import ShadingConfig, TexturingConfig
+from attila_bridge.time.groups import FRAGMENTS, Group
 from attila_bridge.time.plan import DrawPlan, InstructionPlan
-from attila_bridge.time.shading.groups import FRAGMENTS, Group
-from attila_bridge.time.shading.queues import BatchQueues, ReadyWindow, Slot
-from pixelflow.simd.boxes import Box, Level
+from attila_bridge.time.shading.queues import BatchQueues, GroupSlot, ReadyWindow
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Shader", "ShaderSpec"]
+__all__ = ["ShaderSpec", "UnifiedShader"]
 
 _BLOCK, _UNBLOCK, _REPEAT, _FINISH = range(4)
 """What decoding tells fetching, a cycle later."""
@@ -40,7 +40,7 @@ class ShaderState:
     counts: dict[str, int]
     executed: dict[str, int]
     """What decoding and execution count."""
-    slots: list[Slot]
+    slots: list[GroupSlot]
     free: deque[int]
     """Slots without a group, in the order in which they are used."""
     queues: ReadyWindow | BatchQueues
@@ -70,7 +70,7 @@ class ShaderState:
     awake: bool = False
 
 
-class Shader(Box[ShaderSpec, ShaderState]):
+class UnifiedShader(Box[ShaderSpec, ShaderState]):
     """Fetches one instruction for a ready group each cycle, and decodes it in the next."""
 
     inputs: tuple[str, ...]
@@ -84,7 +84,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
         state = ShaderState(
             counts,
             executed,
-            [Slot(number) for number in range(groups)],
+            [GroupSlot(number) for number in range(groups)],
             deque(range(groups)),
             queues,
             [0 for _ in units],
@@ -103,9 +103,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
         self._tickets = [wires[f"ticket{unit}"] for unit in units]
         self._results = [wires[f"result{unit}"] for unit in units]
         self._requests = [wires[f"request{unit}"] for unit in units]
-        busy = wires["busy"]
-        assert isinstance(busy, Level)
-        self._busy = busy
+        self._busy = self.level("busy")
 
     def next_event(self) -> Cycle | None:
         """The next cycle in which a group can go on by itself."""
@@ -176,7 +174,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
         else:
             s.filled.append(number)
 
-    def _make_ready(self, cycle: Cycle, slot: Slot) -> None:
+    def _make_ready(self, cycle: Cycle, slot: GroupSlot) -> None:
         s = self.state
         slot.ready = True
         s.ready_groups += 1
@@ -277,7 +275,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
             else:
                 self._execute(cycle, slot, instruction, position)
 
-    def _refused(self, cycle: Cycle, slot: Slot, instruction: InstructionPlan) -> bool:
+    def _refused(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan) -> bool:
         """Whether an instruction has to wait for a register, a place to write its result, or a texture unit."""
         s = self.state
         if instruction.texture >= 0 and not s.tickets[s.next_unit]:
@@ -291,7 +289,7 @@ class Shader(Box[ShaderSpec, ShaderState]):
                 return True
         return s.writes.get(cycle + instruction.latency, 0) >= _RESULTS * self._rate
 
-    def _execute(self, cycle: Cycle, slot: Slot, instruction: InstructionPlan, position: int) -> None:
+    def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan, position: int) -> None:
         s, executed = self.state, self.state.executed
         threads = self.spec.config.group
         done = cycle + instruction.latency

@@ -9,10 +9,10 @@ from attila_bridge.time.config.pixels import TexturingConfig
 from attila_bridge.time.memory.fill import LineFill
 from attila_bridge.time.memory.tags import Tags
 from attila_bridge.time.plan import DrawPlan
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
-__all__ = ["TextureUnit", "TextureUnitSpec"]
+__all__ = ["TexturePipeline", "TexturePipelineSpec"]
 
 Steps = tuple[tuple[tuple[int, int], ...], ...]
 """Bilinear steps of a sample: of each its lines and how many texels of them it needs."""
@@ -51,7 +51,7 @@ class _Access:
 
 
 @dataclass(frozen=True)
-class TextureUnitSpec:
+class TexturePipelineSpec:
     """What a texture unit is given."""
 
     config: TexturingConfig
@@ -61,7 +61,7 @@ class TextureUnitSpec:
 
 
 @dataclass
-class TextureUnitState:
+class TexturePipelineState:
     """What a texture unit holds."""
 
     counts: dict[str, int]
@@ -85,18 +85,18 @@ class TextureUnitState:
     awake: bool = True
 
 
-class TextureUnit(Box[TextureUnitSpec, TextureUnitState]):
+class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
     """Takes a request a cycle as far as it gave tickets, and a bilinear step a cycle at best."""
 
     inputs = ("requests", "memory_data", "memory_state", "addressed", "filter_end")
     outputs = ("results", "tickets", "memory_request", "address", "filter")
 
-    def __init__(self, name: str, spec: TextureUnitSpec, counts: dict[str, int]) -> None:
+    def __init__(self, name: str, spec: TexturePipelineSpec, counts: dict[str, int]) -> None:
         config = spec.config
         tags = Tags(config.ways, config.lines, config.cache_requests)
         write = -(-config.line // (16 * config.port))
         fill = LineFill(tags, config.line, config.cache_inputs, spec.client, config.decompression, write)
-        super().__init__(name, spec, TextureUnitState(counts, tags, fill))
+        super().__init__(name, spec, TexturePipelineState(counts, tags, fill))
 
     def next_event(self) -> Cycle | None:
         """The next cycle while anything is under way."""
@@ -129,8 +129,7 @@ class TextureUnit(Box[TextureUnitSpec, TextureUnitState]):
             counts["MemoryRequests"] += 1
             counts["ReadBytesMemory"] += answer[2]
         if fill.busy:
-            state = wires["memory_state"]
-            assert isinstance(state, Level)
+            state = self.level("memory_state")
             sent = fill.step(cycle, state.value(cycle))
             if sent is not None:
                 wires["memory_request"].send(cycle, sent)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from attila_bridge.time.config.front import StreamerConfig
 from attila_bridge.time.memory.requests import NOTHING, TRANSACTION_BYTES
 from attila_bridge.time.plan import DrawPlan
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["StreamerFetch", "StreamerFetchSpec"]
@@ -112,8 +112,7 @@ class StreamerFetch(Box[StreamerFetchSpec, StreamerFetchState]):
             s.received += s.arrived.pop(s.commit)
             s.commit += 1
         total = len(plan.indices) * plan.index_bytes
-        state = wires["memory_state"]
-        assert isinstance(state, Level)
+        state = self.level("memory_state")
         held = s.requested - s.sent * plan.index_bytes
         if s.requested < total and held + TRANSACTION_BYTES <= config.index_buffer and state.value(cycle) != NOTHING:
             address = plan.index_address + s.requested

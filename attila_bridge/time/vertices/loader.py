@@ -9,7 +9,7 @@ from attila_bridge.time.config.front import StreamerConfig
 from attila_bridge.time.memory.fill import LineFill
 from attila_bridge.time.memory.tags import Tags
 from attila_bridge.time.plan import DrawPlan
-from pixelflow.simd.boxes import Box, Level
+from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
 __all__ = ["StreamerLoader", "StreamerLoaderSpec"]
@@ -90,8 +90,7 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
             fill.answered(cycle, answer, self.spec.width)
             s.counts["ReadBytes"] += answer[2]
         if fill.busy:
-            state = wires["memory_state"]
-            assert isinstance(state, Level)
+            state = self.level("memory_state")
             sent = fill.step(cycle, state.value(cycle))
             if sent is not None:
                 wires["memory_request"].send(cycle, sent)
@@ -117,7 +116,7 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
     def _blocks(self, draw: int, index: int) -> list[int]:
         """Return the lines that hold the attributes of a vertex."""
         size = self.spec.config.cache_line
-        blocks = []
+        blocks: list[int] = []
         for attribute in self.spec.draws[draw].attributes:
             address = attribute.address + attribute.stride * index
             first, last = address // size, (address + attribute.size - 1) // size
@@ -129,8 +128,7 @@ class StreamerLoader(Box[StreamerLoaderSpec, StreamerLoaderState]):
     def _send(self, cycle: Cycle) -> int:
         """Send the oldest loaded vertex where the shaders take it; return how many requests that frees."""
         s, counts = self.state, self.state.counts
-        ready = self.wires["ready"]
-        assert isinstance(ready, Level)
+        ready = self.level("ready")
         if not ready.value(cycle):
             counts["StallsShaderBusy"] += 1
             return 0

@@ -11,8 +11,8 @@ import random
 from collections.abc import Callable
 from typing import TypedDict
 
-from pixelflow.simd.boxes.netlist import Netlist
 from pixelflow.simd.boxes.box import Box
+from pixelflow.simd.boxes.netlist import Netlist
 from pixelflow.simd.boxes.wire import Record, Sent, Wire, WireError, WireState
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError
 from pixelflow.simd.units import Cycle
@@ -49,7 +49,7 @@ class Clock:
         self._boxes = netlist.boxes
         index_of = {box.name: index for index, box in enumerate(self._boxes)}
         self._sink = {wire.name: index_of[netlist.sink_of(wire).name] for wire in netlist.wires}
-        # Boxes that do not say themselves when they are done are done exactly when they want nothing and wait for nothing.
+        # Boxes that do not say themselves when they are done are done when they want nothing and wait for nothing.
         self._plain_done = [type(box).done is Box.done for box in self._boxes]
         self._ticks = [box.tick for box in self._boxes]
         self._next_events = [box.next_event for box in self._boxes]

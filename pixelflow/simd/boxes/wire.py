@@ -100,9 +100,8 @@ class Wire:
         if latency is None:
             latency = self.latency
         elif not 1 <= latency <= self.latency:
-            raise WireError(
-                f"cycle {cycle}, wire {self.name}: latency {latency} of an item, the wire's is 1 to {self.latency}: {item}"
-            )
+            limit = f"the wire's is 1 to {self.latency}"
+            raise WireError(f"cycle {cycle}, wire {self.name}: latency {latency} of an item, {limit}: {item}")
         record = (cycle + latency, cycle, amount, item)
         if cycle > self._busy_to and 0 < amount <= self.bandwidth:
             self._busy_from = self._busy_to = cycle

@@ -17,11 +17,14 @@ from attila_bridge.time.raster.interpolator import Interpolator, InterpolatorSpe
 from attila_bridge.time.raster.setup import SetupSpec, TriangleSetup
 from attila_bridge.time.raster.traversal import TraversalSpec, TriangleTraversal
 from attila_bridge.time.rops.cache import RopCacheSpec
+from attila_bridge.time.rops.color import ColorUnit
 from attila_bridge.time.rops.compression import COLOR_LEVELS, DEPTH_LEVELS
-from attila_bridge.time.rops.unit import ColorUnit, DepthUnit, RopSpec
-from attila_bridge.time.shading.fifo import FifoSpec, FragmentFifo
-from attila_bridge.time.shading.shader import Shader, ShaderSpec
-from attila_bridge.time.shading.texture_unit import TextureUnit, TextureUnitSpec
+from attila_bridge.time.rops.depth import DepthUnit
+from attila_bridge.time.rops.unit import RopSpec
+from attila_bridge.time.shading.fifo import FragmentFifo
+from attila_bridge.time.shading.fifo_state import FifoSpec
+from attila_bridge.time.shading.shader import ShaderSpec, UnifiedShader
+from attila_bridge.time.shading.texture_unit import TexturePipeline, TexturePipelineSpec
 from attila_bridge.time.vertices.assembly import PrimitiveAssembly, PrimitiveAssemblySpec
 from attila_bridge.time.vertices.clipper import Clipper, ClipperSpec
 from attila_bridge.time.vertices.commit import StreamerCommit, StreamerCommitSpec
@@ -29,11 +32,11 @@ from attila_bridge.time.vertices.fetch import StreamerFetch, StreamerFetchSpec
 from attila_bridge.time.vertices.loader import StreamerLoader, StreamerLoaderSpec
 from attila_bridge.time.vertices.output_cache import StreamerOutputCache, StreamerOutputCacheSpec
 
-__all__ = ["Boxes", "Frame"]
+__all__ = ["Boxes", "FramePlan"]
 
 
 @dataclass(frozen=True)
-class Frame:
+class FramePlan:
     """What the boxes are told of a frame."""
 
     draws: tuple[DrawPlan, ...]
@@ -54,7 +57,7 @@ class Frame:
 class Boxes:
     """The boxes of a machine; units that there are several of by number."""
 
-    def __init__(self, config: AttilaConfig, frame: Frame) -> None:
+    def __init__(self, config: AttilaConfig, frame: FramePlan) -> None:
         self.config = config
         self.counts: dict[str, Counts] = {}
         self.draws = frame.draws
@@ -124,7 +127,7 @@ class Boxes:
             self._counts("DAC"),
         )
         self.shaders = [
-            Shader(
+            UnifiedShader(
                 f"FS{n}::Shader",
                 ShaderSpec(config.shader, config.texture, draws),
                 self._counts(f"ShF-FS{n}"),
@@ -142,7 +145,7 @@ class Boxes:
         if frame.before is not None:
             self._begin(frame, frame.before)
 
-    def _begin(self, frame: Frame, before: Contents) -> None:
+    def _begin(self, frame: FramePlan, before: Contents) -> None:
         """Put what draws by function alone have left where the boxes find it; caches stay empty."""
         for rop, (depth, color) in enumerate(zip(self.depth, self.color, strict=True)):
             depth.state.cache.begin(frame.clear_depth, before.of(rop, before.depth))
@@ -157,7 +160,7 @@ class Boxes:
         self.clients.append(Client(len(self.clients), name, kind, width))
         return len(self.clients) - 1
 
-    def _depth(self, frame: Frame, rop: int) -> DepthUnit:
+    def _depth(self, frame: FramePlan, rop: int) -> DepthUnit:
         config, width = self.config.depth, self.config.memory.depth_bus
         client = self._client(f"SU{rop}::ZStencilTest", "ZStencilTest", width)
         cache = RopCacheSpec(
@@ -181,7 +184,7 @@ class Boxes:
         )
         return DepthUnit(f"SU{rop}::ZStencilTest", spec, self._counts(f"ZST-SU{rop}"))
 
-    def _color(self, frame: Frame, rop: int) -> ColorUnit:
+    def _color(self, frame: FramePlan, rop: int) -> ColorUnit:
         config, width = self.config.color, self.config.memory.color_bus
         client = self._client(f"SU{rop}::ColorWrite", "ColorWrite", width)
         cache = RopCacheSpec(
@@ -196,9 +199,9 @@ class Boxes:
         spec = RopSpec(config, cache, rop, self.config.gpu.rops, frame.draws, frame.blocks, frame.clear_color)
         return ColorUnit(f"SU{rop}::ColorWrite", spec, self._counts(f"CW-SU{rop}"))
 
-    def _texture(self, frame: Frame, shader: int, unit: int) -> TextureUnit:
+    def _texture(self, frame: FramePlan, shader: int, unit: int) -> TexturePipeline:
         width = self.config.memory.texture_bus
         name = f"FS{shader}TU{unit}"
         client = self._client(f"{name}::Texture", "TextureUnit", width)
-        spec = TextureUnitSpec(self.config.texture, frame.draws, client, width)
-        return TextureUnit(f"{name}::TextureUnit", spec, self._counts(f"TU-{name}"))
+        spec = TexturePipelineSpec(self.config.texture, frame.draws, client, width)
+        return TexturePipeline(f"{name}::TextureUnit", spec, self._counts(f"TU-{name}"))

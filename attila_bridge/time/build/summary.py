@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attila_bridge.statistics import Counts, counts_of
-from attila_bridge.time.boxes import Boxes
+from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.memory.tags import Tags
 
 __all__ = ["summary"]

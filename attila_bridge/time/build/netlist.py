@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from attila_bridge.time.boxes import Boxes
+from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.memory.requests import BOTH
 from pixelflow.simd.boxes import Netlist
+from pixelflow.simd.boxes.netlist import AnyBox
 
 __all__ = ["netlist"]
 
@@ -15,11 +16,11 @@ _QUADS = 4
 def netlist(boxes: Boxes) -> Netlist:
     """Return the boxes with every wire between them."""
     net = Netlist("attila")
-    for box in (
-        *(boxes.processor, boxes.fetch, boxes.cache, boxes.loader, boxes.commit, boxes.assembly, boxes.clipper),
-        *(boxes.setup, boxes.traversal, boxes.hz, boxes.interpolator, boxes.fifo, *boxes.depth, *boxes.color),
-        *(*boxes.shaders, *(unit for units in boxes.textures for unit in units), boxes.display, boxes.memory),
-    ):
+    parts: list[AnyBox] = [boxes.processor, boxes.fetch, boxes.cache, boxes.loader, boxes.commit, boxes.assembly]
+    parts += [boxes.clipper, boxes.setup, boxes.traversal, boxes.hz, boxes.interpolator, boxes.fifo]
+    parts += [*boxes.depth, *boxes.color, *boxes.shaders, *(unit for units in boxes.textures for unit in units)]
+    parts += [boxes.display, boxes.memory]
+    for box in parts:
         net.add(box)
     _commands(net, boxes)
     _vertices(net, boxes)
@@ -34,14 +35,15 @@ def _commands(net: Netlist, boxes: Boxes) -> None:
     """Lay the wires by which the command processor starts boxes and hears of their ends."""
     command, processor = boxes.config.command, boxes.processor
     start, end = command.start_latency, command.end_latency
-    for port, name, box in (
+    starting: tuple[tuple[str, str, AnyBox], ...] = (
         ("fetch", "StreamerFetchCommand", boxes.fetch),
         ("cache", "StreamerOutputCacheCommand", boxes.cache),
         ("commit", "StreamerCommitCommand", boxes.commit),
         ("assembly", "PrimitiveAssemblyCommand", boxes.assembly),
-    ):
+    )
+    for port, name, box in starting:
         net.connect(name, (processor, f"{port}_command"), (box, "command"), latency=start)
-    ending = [
+    ending: list[tuple[str, str, AnyBox]] = [
         ("clipper", "ClipperCommand", boxes.clipper),
         ("setup", "TriangleSetupCommand", boxes.setup),
         ("traversal", "TriangleTraversalCommand", boxes.traversal),
@@ -50,9 +52,9 @@ def _commands(net: Netlist, boxes: Boxes) -> None:
     ]
     ending += [(f"depth{n}", f"SU{n}::ZStencilTestCommand", box) for n, box in enumerate(boxes.depth)]
     ending += [(f"color{n}", f"SU{n}::ColorWriteCommand", box) for n, box in enumerate(boxes.color)]
-    for port, name, box in ending:
-        net.connect(name, (processor, f"{port}_command"), (box, "command"), latency=start)
-        net.connect(f"{name}State", (box, "ended"), (processor, f"{port}_ended"), latency=end)
+    for port, name, part in ending:
+        net.connect(name, (processor, f"{port}_command"), (part, "command"), latency=start)
+        net.connect(f"{name}State", (part, "ended"), (processor, f"{port}_ended"), latency=end)
     net.connect("DACState", (boxes.display, "ended"), (processor, "display_ended"), latency=1)
     for number, shader in enumerate(boxes.shaders):
         name = f"FS{number}::CommShaderCommand"
@@ -87,7 +89,7 @@ def _vertices(net: Netlist, boxes: Boxes) -> None:
     )
     net.connect("PrimitiveAssemblyRequest", (assembly, "request"), (commit, "requests"))
     net.connect("ClipperInput", (assembly, "triangles"), (clipper, "triangles"), bandwidth=config.assembly.triangles)
-    net.connect("ClipperRequest", (clipper, "request"), (assembly, "requests"))
+    net.connect("ClipperRequest", (clipper, "request"), (assembly, "requests"), bandwidth=config.clipper.units)
     execution = config.clipper.latency
     net.connect("ClipperExecution", (clipper, "clip"), (clipper, "clip_end"), latency=execution)
     net.connect("RasterizerNewTriangle", (clipper, "output"), (setup, "triangles"), latency=config.setup.input_latency)
@@ -98,7 +100,8 @@ def _raster(net: Netlist, boxes: Boxes) -> None:
     """Lay the wires from set-up to the fragment FIFO."""
     config = boxes.config
     setup, traversal, hz, fifo = boxes.setup, boxes.traversal, boxes.hz, boxes.fifo
-    net.connect("TriangleSetup", (setup, "setup_start"), (setup, "setup_end"), latency=config.setup.latency)
+    latency, units = config.setup.latency, config.setup.units
+    net.connect("TriangleSetup", (setup, "setup_start"), (setup, "setup_end"), latency=latency, bandwidth=units)
     net.connect("TriangleSetupOutput", (setup, "output"), (traversal, "triangles"), latency=config.setup.output_latency)
     net.connect("TriangleSetupRequest", (traversal, "request"), (setup, "requests"))
     width = 16 * config.traversal.steps * _QUADS
@@ -188,7 +191,15 @@ def _memory(net: Netlist, boxes: Boxes) -> None:
     """Lay the wires between memory and its clients, and to the modules."""
     memory = boxes.memory
     units = [unit for units in boxes.textures for unit in units]
-    clients = (boxes.processor, boxes.fetch, boxes.loader, *boxes.depth, *boxes.color, boxes.display, *units)
+    clients: tuple[AnyBox, ...] = (
+        boxes.processor,
+        boxes.fetch,
+        boxes.loader,
+        *boxes.depth,
+        *boxes.color,
+        boxes.display,
+        *units,
+    )
     for client in memory.spec.clients:
         box = next(box for box in clients if box.name.startswith(client.name))
         net.connect(f"{client.name}MemoryRequest", (box, "memory_request"), (memory, client.request))
