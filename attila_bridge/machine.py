@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attila_bridge.code.assembler import TARGET
 from attila_bridge.commands import COMMANDS
-from attila_bridge.run import CLOCK_MHZ, run_scene
+from attila_bridge.drawing.run import CLOCK_MHZ, run_scene
 from attila_bridge.scene.load import load_scene
 from attila_bridge.scene.model import AttilaScene
 from attila_bridge.time.config import PRESETS, AttilaConfig

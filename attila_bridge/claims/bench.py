@@ -16,7 +16,7 @@ from attila_bridge.claims.probes import (
     reading,
     watched,
 )
-from attila_bridge.run import SceneRun
+from attila_bridge.drawing.run import SceneRun
 from attila_bridge.scene.model import AttilaScene
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.evidence import Bench

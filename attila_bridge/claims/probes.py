@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.drawing.run import SceneRun
 from attila_bridge.function import Units, draw
-from attila_bridge.run import SceneRun
 from attila_bridge.scene.model import (
     AttilaScene,
     ClearValues,

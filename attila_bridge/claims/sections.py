@@ -10,7 +10,7 @@ import numpy as np
 
 from attila_bridge.claims.bench import AttilaBench
 from attila_bridge.claims.probes import DEPTH, OVER, corners, giants, probe, reading, texture, watched
-from attila_bridge.run import SceneRun, run_scene
+from attila_bridge.drawing.run import SceneRun, run_scene
 from attila_bridge.scene.model import DrawState
 from attila_bridge.statistics import STATISTICS
 from attila_bridge.time.config import CASE, PAPER
@@ -140,7 +140,7 @@ def compression(bench: AttilaBench, printed: Printed) -> Measured:
         run = bench.once(f"tilt {tilt}", partial(run_scene, scene, config=PAPER))
         for name, count in run.statistics.items():
             if name.startswith("ComprBlock") and "_ZST" in name:
-                sizes[int(name[10:].partition("_")[0])] = sizes.get(int(name[10:].partition("_")[0]), 0) + count
+                sizes[int(name[10:].partition("_")[0])] = sizes.get(int(name[10:].partition("_")[0]), 0) + int(count)
     text = ", ".join(f"{count} lines of {size} bytes" for size, count in sorted(sizes.items()) if count)
     return Measured(text, {"quarter": int(sizes.get(64, 0) > 0), "half": int(sizes.get(128, 0) > 0)})
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from attila_bridge.claims.bench import AttilaBench
 from attila_bridge.claims.probes import giants, probe, reading, texture
 from attila_bridge.claims.sections import texels_of
-from attila_bridge.run import SceneRun, run_scene
+from attila_bridge.drawing.run import SceneRun, run_scene
 from attila_bridge.time.config import CASE
 from pixelflow.evidence import Measured, Number
 
-__all__ = ["FITTING", "LIKE_THE_PAPER", "MEASURES", "WIDE", "Program"]
+__all__ = ["FITTING", "LIKE_THE_PAPER", "MEASURES", "WIDE", "StudyProgram"]
 
 Printed = Mapping[str, Number]
 _SCREEN = 128
@@ -35,7 +35,7 @@ _LEAST, _MOST = 1.05, 1.10
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class StudyProgram:
     """A member of a family."""
 
     reads: int
@@ -53,14 +53,14 @@ class Program:
 
 _MEMBERS = ((2, 5), (2, 9), (4, 9), (4, 11), (4, 17), (6, 17))
 """Reads and instructions: from programs that texturing bounds to programs that arithmetic bounds."""
-FITTING = tuple(Program(*each, 32) for each in _MEMBERS)
+FITTING = tuple(StudyProgram(*each, 32) for each in _MEMBERS)
 """The two finest levels take 20 of the 64 lines of a unit's cache."""
-WIDE = tuple(Program(*each, 256) for each in _MEMBERS)
+WIDE = tuple(StudyProgram(*each, 256) for each in _MEMBERS)
 """Four times as many lines as the cache has are on the screen, and seams of tiles are read by every unit."""
 LIKE_THE_PAPER = tuple(each for each in FITTING if _LEAST <= each.bound(2) / each.bound(3) <= _MOST)
 
 
-def case_run(bench: AttilaBench, program: Program, units: int, *, window: bool) -> SceneRun:
+def case_run(bench: AttilaBench, program: StudyProgram, units: int, *, window: bool) -> SceneRun:
     """Return a screen of a program on the machine of section 5."""
     config = CASE.with_values({"texture.units": units, "texture.request_rate": units, "shader.window": window})
     scene = probe(
@@ -74,12 +74,12 @@ def case_run(bench: AttilaBench, program: Program, units: int, *, window: bool) 
     return bench.once(name, lambda: run_scene(scene, config=config), name)
 
 
-def _cycles(bench: AttilaBench, program: Program, *, window: bool) -> tuple[int, ...]:
+def _cycles(bench: AttilaBench, program: StudyProgram, *, window: bool) -> tuple[int, ...]:
     """Return cycles of drawing with three, two and one unit."""
     return tuple(case_run(bench, program, units, window=window).columns["cycles_drawing"] for units in _UNITS)
 
 
-def _line(program: Program, cycles: tuple[int, ...]) -> str:
+def _line(program: StudyProgram, cycles: tuple[int, ...]) -> str:
     three, two, one = cycles
     bounds = [program.bound(units) for units in _UNITS]
     return (
@@ -94,7 +94,7 @@ def _holds(cycles: tuple[int, ...]) -> bool:
     return _LEAST <= two / three <= _MOST and one / three - 1 > 2 * (two / three - 1)
 
 
-def _map(bench: AttilaBench, family: tuple[Program, ...]) -> list[str]:
+def _map(bench: AttilaBench, family: tuple[StudyProgram, ...]) -> list[str]:
     lines = []
     for program in family:
         cycles = _cycles(bench, program, window=True)
@@ -154,11 +154,11 @@ def wide(bench: AttilaBench, printed: Printed) -> Measured:
     return Measured("\n".join(lines), {"bytes_grow": int(grow), "misses_grow": int(misses)})
 
 
-def _bytes(bench: AttilaBench, program: Program, units: int) -> int:
+def _bytes(bench: AttilaBench, program: StudyProgram, units: int) -> int:
     return case_run(bench, program, units, window=True).columns["texture_bytes"]
 
 
-def _missed(bench: AttilaBench, program: Program, units: int) -> float:
+def _missed(bench: AttilaBench, program: StudyProgram, units: int) -> float:
     """Return the lines that were asked for as a share of the texels that were read."""
     run = case_run(bench, program, units, window=True)
     read = sum(count for name, count in run.statistics.items() if name.startswith("ReadsOK_TU"))
@@ -175,7 +175,7 @@ def one_unit_busy(bench: AttilaBench, printed: Printed) -> Measured:
     return Measured(text, {"within": within, "under_used": int(order < 0.5)})
 
 
-def _busy(bench: AttilaBench, program: Program, units: int, *, window: bool) -> float:
+def _busy(bench: AttilaBench, program: StudyProgram, units: int, *, window: bool) -> float:
     run = case_run(bench, program, units, window=window)
     busy = sum(count for name, count in run.statistics.items() if name.startswith("AddressALUBusyCycles_"))
     return busy / units / run.columns["cycles_drawing"]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
-from attila_bridge.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
+from attila_bridge.drawing.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
 

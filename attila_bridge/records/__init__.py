@@ -1,4 +1,4 @@
-"""Records: a folder of recorded runs of ATTILA, judged by class of acceptance."""
+"""Watching: a folder of recorded runs of ATTILA, judged by class of acceptance."""
 
 from attila_bridge.records.judge import judge, report
 

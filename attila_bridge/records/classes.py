@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attila_bridge.records.files import RecordedRun
-from attila_bridge.records.measured import Measured
+from attila_bridge.records.measured import RunFigures
 from attila_bridge.scene.model import AttilaScene
 
-__all__ = ["CLASSES", "Class", "Row", "rows_of_run"]
+__all__ = ["CLASSES", "Class", "RecordRow", "rows_of_run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ CLASSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RecordRow:
     """A figure of a recorded run beside the one of this machine."""
 
     kind: str
@@ -60,11 +60,11 @@ class Row:
         return (self.here - self.recorded) / (abs(self.recorded) or 1)
 
 
-def within(kind: str, run: str, figure: str, recorded: float, here: float, limit: float) -> Row:
+def within(kind: str, run: str, figure: str, recorded: float, here: float, limit: float) -> RecordRow:
     """Return the row of a figure that may be off by a share ``limit`` of the recorded one, or by one unit."""
     apart = abs(here - recorded)
     held = apart <= limit * abs(recorded) or (limit > 0 and apart <= 1)
-    return Row(kind, run, figure, recorded, here, limit, held)
+    return RecordRow(kind, run, figure, recorded, here, limit, held)
 
 
 _FIRST = (
@@ -96,17 +96,17 @@ _LESS = ("less", "lequal", "equal")
 _INEXACT = ("EX2", "LG2", "SIN", "COS", "SCS", "POW", "EXP", "LOG")
 
 
-def rows_of_run(run: RecordedRun, scene: AttilaScene, found: Measured) -> Iterator[Row]:
+def rows_of_run(run: RecordedRun, scene: AttilaScene, found: RunFigures) -> Iterator[RecordRow]:
     """Yield the rows of a run by itself; those of families of runs are in `families`."""
     if found.different is not None:
         most = 1 if _inexact(scene) else 0
-        yield Row("A1", run.name, "pixels different", 0, found.different, most / 255, found.worst <= most)
+        yield RecordRow("A1", run.name, "pixels different", 0, found.different, most / 255, found.worst <= most)
     if run.machine == "paper":
         yield from _counts(run, scene, found)
     yield from _cycles(run, scene, found)
 
 
-def _counts(run: RecordedRun, scene: AttilaScene, found: Measured) -> Iterator[Row]:
+def _counts(run: RecordedRun, scene: AttilaScene, found: RunFigures) -> Iterator[RecordRow]:
     culls = _changed(run, "DisableHZ") != "TRUE" and any(
         draw.state.depth is not None and draw.state.depth.func.value in _LESS for draw in scene.draws
     )
@@ -126,7 +126,7 @@ def _counts(run: RecordedRun, scene: AttilaScene, found: Measured) -> Iterator[R
             yield within("A2", run.name, name, run.statistics[name], found.statistics.get(name, float("nan")), 0.0)
 
 
-def _cycles(run: RecordedRun, scene: AttilaScene, found: Measured) -> Iterator[Row]:
+def _cycles(run: RecordedRun, scene: AttilaScene, found: RunFigures) -> Iterator[RecordRow]:
     for figure, recorded in ((key, run.columns.get(key)) for key in ("cycles_drawing", "cycles")):
         if recorded is None:
             continue

@@ -8,9 +8,9 @@ from itertools import pairwise
 from math import nan
 from statistics import median
 
-from attila_bridge.records.classes import Row, within
+from attila_bridge.records.classes import RecordRow, within
 from attila_bridge.records.files import RecordedRun
-from attila_bridge.records.measured import Measured
+from attila_bridge.records.measured import RunFigures
 
 __all__ = ["rows_of_families"]
 
@@ -19,10 +19,10 @@ _NUMBER = re.compile(r"\d+")
 _APART = 0.05
 """Neighbours of a sweep that are this share apart must come in the recorded order."""
 
-Found = tuple[RecordedRun, Measured]
+Found = tuple[RecordedRun, RunFigures]
 
 
-def rows_of_families(found: Sequence[Found]) -> Iterator[Row]:
+def rows_of_families(found: Sequence[Found]) -> Iterator[RecordRow]:
     """Yield the rows that take several runs: slopes, medians, orders, ratios."""
     found = [each for each in found if _DRAWING in each[0].columns]
     yield from _slopes(found)
@@ -33,7 +33,7 @@ def rows_of_families(found: Sequence[Found]) -> Iterator[Row]:
     yield from _ratios(case)
 
 
-def _slopes(found: Iterable[Found]) -> Iterator[Row]:
+def _slopes(found: Iterable[Found]) -> Iterator[RecordRow]:
     """Yield how many cycles a family's last scene takes more than its first: names that differ in one number."""
     families: dict[tuple[str, int], list[tuple[int, Found]]] = {}
     for each in found:
@@ -53,7 +53,7 @@ def _slopes(found: Iterable[Found]) -> Iterator[Row]:
         yield within("A5", name, f"cycles from {low} to {high}", recorded, here, 0.10)
 
 
-def _median(found: Iterable[Found]) -> Iterator[Row]:
+def _median(found: Iterable[Found]) -> Iterator[RecordRow]:
     sizes = [
         abs(_here(each) / each[0].columns[_DRAWING] - 1)
         for each in found
@@ -61,7 +61,7 @@ def _median(found: Iterable[Found]) -> Iterator[Row]:
     ]
     if sizes:
         middle = median(sizes)
-        yield Row("A7", "all synthetic scenes", "median deviation of drawing", 0, middle, 0.08, middle <= 0.08)
+        yield RecordRow("A7", "all synthetic scenes", "median deviation of drawing", 0, middle, 0.08, middle <= 0.08)
 
 
 def _sweeps(found: Iterable[Found]) -> Iterator[tuple[str, list[Found]]]:
@@ -76,7 +76,7 @@ def _sweeps(found: Iterable[Found]) -> Iterator[tuple[str, list[Found]]]:
         yield f"{scene} by {names}", [*members, *([plain[scene]] if scene in plain else [])]
 
 
-def _orders(kind: str, found: Sequence[Found]) -> Iterator[Row]:
+def _orders(kind: str, found: Sequence[Found]) -> Iterator[RecordRow]:
     for name, members in _sweeps(found):
         members.sort(key=lambda each: each[0].columns[_DRAWING])
         for slower, faster in pairwise(reversed(members)):
@@ -84,10 +84,10 @@ def _orders(kind: str, found: Sequence[Found]) -> Iterator[Row]:
             if recorded > 1 + _APART:
                 here = _here(slower) / _here(faster)
                 figure = f"{_short(slower)} slower than {_short(faster)}"
-                yield Row(kind, name, figure, recorded, here, 0, here > 1)
+                yield RecordRow(kind, name, figure, recorded, here, 0, here > 1)
 
 
-def _ratios(found: Sequence[Found]) -> Iterator[Row]:
+def _ratios(found: Sequence[Found]) -> Iterator[RecordRow]:
     """Yield the drawing of every run of a scene as a multiple of its first in the folder's order."""
     first: dict[str, Found] = {}
     for each in found:

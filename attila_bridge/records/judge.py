@@ -6,47 +6,46 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from attila_bridge.records.classes import CLASSES, Row, rows_of_run
+from attila_bridge.records.classes import CLASSES, RecordRow, rows_of_run
 from attila_bridge.records.families import rows_of_families
 from attila_bridge.records.files import Records, read_records
 from attila_bridge.records.measured import measure
 from attila_bridge.scene.load import load_scene
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
 
-__all__ = ["Judgement", "judge", "report"]
+__all__ = ["FolderJudgement", "judge", "report"]
 
 _SHOWN = 40
 """Rows that fall short and are spelled out as text; JSON has all rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class FolderJudgement:
     """What came of a folder."""
 
     records: Records
-    rows: tuple[Row, ...]
+    rows: tuple[RecordRow, ...]
     refused: dict[str, str]
     """Runs that this machine does not make, and why."""
 
     @property
-    def short(self) -> list[Row]:
+    def short(self) -> list[RecordRow]:
         """Rows that do not hold."""
         return [row for row in self.rows if not row.held]
 
 
-def judge(folder: Path, *, progress: Callable[[str], None] | None = None) -> Judgement:
-    """Make every run of a folder and judge it; raises InputError where the folder is damaged."""
-    records = read_records(folder)
+def judge(records: Records, *, progress: Callable[[str], None] | None = None) -> FolderJudgement:
+    """Make every run of a folder and judge it; raises InputError where a scene is damaged."""
     found = list(measure(records, progress=progress))
     refused = {run.name: each.refused for run, each in found if each.refused}
     made = [(run, each) for run, each in found if not each.refused]
     rows = [row for run, each in made for row in rows_of_run(run, load_scene(records.scene(run)), each)]
-    return Judgement(records, (*rows, *rows_of_families(made)), refused)
+    return FolderJudgement(records, (*rows, *rows_of_families(made)), refused)
 
 
 def report(folder: Path) -> Report:
     """Judge a folder and report: how many figures hold by class, and those that fall short."""
-    found = judge(folder)
+    found = judge(read_records(folder))
     parts: list[Part] = [_summary(found)]
     if found.short:
         columns = (
@@ -64,7 +63,7 @@ def report(folder: Path) -> Report:
     return Report(results=parts, schema="pixelflow.attila-records/1", data=_data(found), failure=failure)
 
 
-def _summary(found: Judgement) -> Table:
+def _summary(found: FolderJudgement) -> Table:
     rows = []
     for name, each in CLASSES.items():
         of_class = [row for row in found.rows if row.kind == name]
@@ -78,11 +77,11 @@ def _summary(found: Judgement) -> Table:
     return Table(columns, rows)
 
 
-def _off(row: Row) -> str:
+def _off(row: RecordRow) -> str:
     return f"{row.here:,.0f}" if row.kind == "A1" else f"{row.deviation:+.1%}"
 
 
-def _data(found: Judgement) -> dict[str, Json]:
+def _data(found: FolderJudgement) -> dict[str, Json]:
     return {
         "folder": str(found.records.folder),
         "held": sum(row.held for row in found.rows),

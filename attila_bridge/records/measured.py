@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.drawing.run import SceneRun, run_scene
+from attila_bridge.function.work import DrawWork
 from attila_bridge.records.files import RecordedRun, Records
-from attila_bridge.run import run_scene
 from attila_bridge.scene.load import load_scene
 from attila_bridge.time.config import PRESETS, overridden
 from pixelflow.simd.errors import InputError, MachineFault
 
-__all__ = ["Measured", "measure"]
+__all__ = ["RunFigures", "measure"]
 
 _BYTES_MOST = 255
+_SHADERS = 4
+"""More than any machine here has."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RunFigures:
     """What a recorded run gives here."""
 
     columns: Mapping[str, float] = field(default_factory=dict)
@@ -39,7 +42,7 @@ class Measured:
 
 def measure(
     records: Records, *, progress: Callable[[str], None] | None = None
-) -> Iterator[tuple[RecordedRun, Measured]]:
+) -> Iterator[tuple[RecordedRun, RunFigures]]:
     """Yield every run of a folder with what it gives here, one process for each core of the host."""
     work = [(run, records) for run in records.runs]
     with ProcessPoolExecutor(min(os.cpu_count() or 1, max(len(work), 1))) as pool:
@@ -49,15 +52,41 @@ def measure(
             yield run, found
 
 
-def _measured(work: tuple[RecordedRun, Records]) -> Measured:
+def _measured(work: tuple[RecordedRun, Records]) -> RunFigures:
     run, records = work
     try:
         config = overridden(PRESETS[run.machine], run.overrides)
         found = run_scene(load_scene(records.scene(run)), config=config)
     except (InputError, MachineFault) as error:
-        return Measured(refused=str(error))
+        return RunFigures(refused=str(error))
     different, worst = _beside(found.image, records, run)
-    return Measured(dict(found.columns), dict(found.statistics), {}, different, worst)
+    return RunFigures(dict(found.columns), dict(found.statistics), refilled(found), different, worst)
+
+
+def refilled(found: SceneRun) -> dict[str, int]:
+    """Return how many lines each kind of cache took in beyond the different ones that a run touches."""
+    draws = found.work.draws
+    kinds = {
+        "z": ("_FC_ZST-", {block for each in draws for block in each.quads.block.tolist()}),
+        "color": ("_FC_CW-", {block for each in draws for block in each.quads.block.tolist()}),
+        "texture": ("_FC64_TU-", _texture_lines(draws, found.config.texture.line)),
+    }
+    again = {}
+    for kind, (unit, lines) in kinds.items():
+        taken = sum(count for name, count in found.statistics.items() if name.startswith("MissOK") and unit in name)
+        again[kind] = max(0, round(taken) - len(lines))
+    return again
+
+
+def _texture_lines(draws: Sequence[DrawWork], size: int) -> set[int]:
+    """Return the lines of texels that draws read, each with the shader that reads it."""
+    found: set[int] = set()
+    for draw in draws:
+        for read in draw.textures:
+            shader = np.repeat(draw.quads.shader[read.quads >> 4].astype(np.int64), np.diff(read.loops))
+            lines = read.texels.reshape(len(shader), -1).astype(np.int64) // size
+            found.update(np.unique(lines * _SHADERS + shader[:, None]).tolist())
+    return found
 
 
 def _beside(image: NDArray[np.uint8], records: Records, run: RecordedRun) -> tuple[int | None, int]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 __all__ = ["columns_of"]
 
 _PLAIN = (
-    "RegisterWrites_CP", "IndexesSent_StF", "Hits_StOC", "Misses_StOC", "Triangles_PA", "OutputTriangles_CLP",
+    "IndexesSent_StF", "Hits_StOC", "Misses_StOC", "Triangles_PA", "OutputTriangles_CLP",
     "InputTriangles_TS", "InputTriangles_TT", "GeneratedFragments_TT", "OutputFragments_HZ",
     "CulledOutsideFragments_HZ", "CulledHZFragments_HZ", "InputFragments_FFU", "ShadedFragments_FFU",
     "OutputFragments_FFU",

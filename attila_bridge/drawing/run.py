@@ -22,6 +22,8 @@ __all__ = ["CLOCK_MHZ", "PHASES", "SceneRun", "run_scene"]
 
 CLOCK_MHZ = 600
 """Of the GPU and its memory, in section 5 of the paper."""
+_OCCUPATION = "Occupation"
+"""In the name of statistics that add up over cycles what lies in a queue."""
 PHASES = {
     "cp_Ready": "registers and commands", "cp_MemoryWrite": "uploads", "cp_MemoryRead": "loading programs",
     "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
@@ -77,13 +79,48 @@ class SceneRun:
             Table((Column("cycles of", fixed=True), Column("cycles", number), Column("share", verbatim)), phases),
             "",
             Table((Column("counts", fixed=True), Column("", number)), counts),
+            "",
+            Table((Column("busy, of the cycles of drawing", fixed=True), Column("share", verbatim)), self._busy()),
+            "",
+            Table((Column("waiting, on average while drawing", fixed=True), Column("", verbatim)), self._waiting()),
         ]
+        before = self.work.before
+        if before is not None:
+            drawn = f"the first {counted(before.draws, 'draw')} by function alone, in no time; then caches are cold, "
+            parts.insert(1, drawn + "and lines count as stored in the size that their words compress to")
         return Report(results=parts, schema="pixelflow.attila-run/1", data=self._object())
+
+    def _busy(self) -> list[tuple[str, str]]:
+        """Return what share of the cycles of drawing units worked, by statistics that count it."""
+        drawing = max(1, self.columns["cycles_drawing"])
+        config, found = self.config, []
+        for what, name, rate in (
+            ("traversal", "UtilizationCycles_TT", 1),
+            ("texture addresses", "AddressALUBusyCycles_TU-", 1),
+            ("texture filters", "FilterALUBusyCycles_TU-", 1),
+            ("shaders, instructions", "ExecutedInstructions_ShDX-", config.shader.thread_rate),
+            ("depth units, quads", "OperatedFragments_ZST-", 1),
+            ("colour units, quads", "OperatedFragments_CW-", 1),
+            ("channels of memory, data", "DataCycles", 1),
+        ):
+            for key in sorted(self.statistics):
+                if key.startswith(name):
+                    unit = key[len(name) :].removesuffix("_MC")
+                    share = self.statistics[key] / rate / drawing
+                    found.append((f"{what} {unit}".rstrip(), f"{share:.1%}"))
+        return found
+
+    def _waiting(self) -> list[tuple[str, str]]:
+        """Return how many items lay in queues on average over the cycles of drawing."""
+        drawing = max(1, self.columns["cycles_drawing"])
+        waited = ((key, count) for key, count in self.statistics.items() if _OCCUPATION in key and count)
+        return [(key.replace(_OCCUPATION, ""), f"{count / drawing:,.2f}") for key, count in sorted(waited)]
 
     def _object(self) -> dict[str, Json]:
         return {
             "scene": self.scene.name,
             "size": list(self.scene.size),
+            "from_draw": 0 if self.work.before is None else self.work.before.draws,
             **self.columns,
             "statistics": dict(self.statistics),
         }
