@@ -59,7 +59,6 @@ class Boxes:
 
     def __init__(self, config: AttilaConfig, frame: FramePlan) -> None:
         self.config = config
-        self.counts: dict[str, Counts] = {}
         self.draws = frame.draws
         self.uploaded = frame.uploaded
         self.clients: list[Client] = []
@@ -130,8 +129,8 @@ class Boxes:
             UnifiedShader(
                 f"FS{n}::Shader",
                 ShaderSpec(config.shader, config.texture, draws),
-                self._counts(f"ShF-FS{n}"),
-                self._counts(f"ShDX-FS{n}"),
+                self._counts("ShF"),
+                self._counts("ShDX"),
             )
             for n in shaders
         ]
@@ -152,9 +151,34 @@ class Boxes:
             color.state.cache.begin(frame.clear_color, before.of(rop, before.color))
         self.hz.state.buffer.update(before.maxima)
 
-    def _counts(self, suffix: str) -> Counts:
-        counts = self.counts[suffix] = counts_of(suffix.partition("-")[0], self.config.memory.channels)
-        return counts
+    @property
+    def counts(self) -> dict[str, Counts]:
+        """What each box has counted up to now, by its suffix."""
+        found: dict[str, Counts] = {
+            "StF": self.fetch.state.counts,
+            "StOC": self.cache.state.counts,
+            "SL0": self.loader.state.counts,
+            "StC": self.commit.state.counts,
+            "PA": self.assembly.state.counts,
+            "CLP": self.clipper.state.counts,
+            "TS": self.setup.state.counts,
+            "TT": self.traversal.state.counts,
+            "HZ": self.hz.state.counts,
+            "FFU": self.fifo.state.counts,
+            "MC": self.memory.state.counts,
+            "DAC": self.display.state.counts,
+        }
+        for rop, (depth, color) in enumerate(zip(self.depth, self.color, strict=True)):
+            found[f"ZST-SU{rop}"] = depth.state.counts
+            found[f"CW-SU{rop}"] = color.state.counts
+        for number, (shader, units) in enumerate(zip(self.shaders, self.textures, strict=True)):
+            found[f"ShF-FS{number}"] = shader.state.counts
+            found[f"ShDX-FS{number}"] = shader.state.executed
+            found |= {f"TU-FS{number}TU{unit}": each.state.counts for unit, each in enumerate(units)}
+        return found
+
+    def _counts(self, box: str) -> Counts:
+        return counts_of(box, self.config.memory.channels)
 
     def _client(self, name: str, kind: str, width: int) -> int:
         self.clients.append(Client(len(self.clients), name, kind, width))
@@ -182,7 +206,7 @@ class Boxes:
             frame.clear_depth,
             self.config.hz.enabled,
         )
-        return DepthUnit(f"SU{rop}::ZStencilTest", spec, self._counts(f"ZST-SU{rop}"))
+        return DepthUnit(f"SU{rop}::ZStencilTest", spec, self._counts("ZST"))
 
     def _color(self, frame: FramePlan, rop: int) -> ColorUnit:
         config, width = self.config.color, self.config.memory.color_bus
@@ -197,11 +221,11 @@ class Boxes:
             COLOR_LEVELS,
         )
         spec = RopSpec(config, cache, rop, self.config.gpu.rops, frame.draws, frame.blocks, frame.clear_color)
-        return ColorUnit(f"SU{rop}::ColorWrite", spec, self._counts(f"CW-SU{rop}"))
+        return ColorUnit(f"SU{rop}::ColorWrite", spec, self._counts("CW"))
 
     def _texture(self, frame: FramePlan, shader: int, unit: int) -> TexturePipeline:
         width = self.config.memory.texture_bus
         name = f"FS{shader}TU{unit}"
         client = self._client(f"{name}::Texture", "TextureUnit", width)
         spec = TexturePipelineSpec(self.config.texture, frame.draws, client, width)
-        return TexturePipeline(f"{name}::TextureUnit", spec, self._counts(f"TU-{name}"))
+        return TexturePipeline(f"{name}::TextureUnit", spec, self._counts("TU"))
