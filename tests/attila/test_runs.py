@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,15 @@ import pytest
 from attila_bridge.drawing.run import PHASES, run_scene
 from attila_bridge.statistics import statistic_of
 from attila_bridge.time.before import contents
+from attila_bridge.time.config import PAPER
 from pixelflow.cli.main import main
+from pixelflow.simd.config.param import leaves
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.machine import machine_named, machine_names
+from pixelflow.simd.units import Standing
 from tests.attila.recorded import drawn, quad, scene_body, scene_of
 
+README = (Path(__file__).parents[2] / "attila_bridge" / "README.md").read_text(encoding="utf-8")
 LESS = {"state": {"depth": {"func": "less", "write": True}}}
 CLEAR = {"color": [0, 0, 0, 1], "depth": 1.0}
 RED, GREEN, BLUE = ([[each == number for each in range(3)] + [1.0]] * 6 for number in range(3))
@@ -99,3 +104,16 @@ def test_programs_have_no_draws(tmp_path: Path, capsys: pytest.CaptureFixture[st
     program.write_text("nop\n")
     assert main(["run", "--machine", "gen6", str(program), "--from-draw", "1"]) != 0
     assert "have no draws" in capsys.readouterr().err
+
+
+def test_the_first_scene_of_the_readme_runs() -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(example, names)
+    assert "run" in names
+
+
+def test_the_readme_names_every_fitted_value() -> None:
+    fitted = {key for key, _, _, about in leaves(PAPER) if about.standing is Standing.FITTED}
+    named = README.partition("## Standing of values")[2].partition("\n## ")[0]
+    assert fitted == set(re.findall(r"`(command\.[a-z_]+)`", named))
