@@ -46,8 +46,8 @@ class AttilaBench(Bench):
         return self._run("crowded", probe(giants(60), size=_FEW // 2, fragment=reading(0, 30)))
 
     def hidden(self) -> tuple[SceneRun, WireLog]:
-        """Return six triangles that cover the screen, with a depth test, the nearest last, and a slow memory."""
-        return self._run("hidden", probe(giants(6), size=2 * _FEW, state=DEPTH), _SLOW)
+        """Return two triangles that cover the screen, with a depth test, the nearest last, and a slow memory."""
+        return self._run("hidden", probe(giants(2), size=2 * _FEW, state=DEPTH), _SLOW)
 
     def covering(self) -> tuple[SceneRun, WireLog]:
         """Return four triangles that cover the screen, without a test."""
@@ -74,7 +74,7 @@ class AttilaBench(Bench):
 
     def opaque(self) -> tuple[SceneRun, WireLog]:
         """Return layers that are written without a test."""
-        return self._run("opaque", probe(layers(4), size=2 * _FEW))
+        return self._run("opaque", probe(layers(2), size=2 * _FEW))
 
     def blended(self) -> tuple[SceneRun, WireLog]:
         """Return layers that are blended, with a slow memory."""

@@ -87,7 +87,7 @@ def test_a_texture_is_multiplied() -> None:
     assert np.abs(colours.astype(int) - (100, 0, 100)).max() <= 1
 
 
-@pytest.mark.parametrize("name", ["enneper", "herd"])
+@pytest.mark.parametrize("name", ["enneper", pytest.param("herd", marks=pytest.mark.slow)])
 def test_pixels_of_scenes_that_differ_are_few_and_have_a_reason(name: str) -> None:
     frame = load_scene(name, SceneSource(size=(48, 32), patch_samples=3 if name == "enneper" else None)).frame
     found = differences(frame)

@@ -114,6 +114,6 @@ def test_the_first_scene_of_the_readme_runs() -> None:
 
 
 def test_the_readme_names_every_fitted_value() -> None:
-    fitted = {key for key, _, _, about in leaves(PAPER) if about.standing is Standing.FITTED}
+    fitted = {key for key, about, _, _ in leaves(PAPER) if about.standing is Standing.FITTED}
     named = README.partition("## Standing of values")[2].partition("\n## ")[0]
     assert fitted == set(re.findall(r"`(command\.[a-z_]+)`", named))
