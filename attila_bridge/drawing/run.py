@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.drawing.events import told
 from attila_bridge.function import Units, draw
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.scene.model import AttilaScene
@@ -135,4 +136,5 @@ def run_scene(
     """
     config = config or PAPER
     work = draw(scene, Units(config.gpu.rops, config.gpu.shaders), first=from_draw)
-    return SceneRun(scene, work, run(work, config, bus=bus), config)
+    timed = run(work, config) if bus is None or not bus.watched else told(scene.name, work, config, bus)
+    return SceneRun(scene, work, timed, config)

@@ -33,6 +33,8 @@ class AttilaRun:
     """Cycle in which the swap began."""
     counts: Mapping[str, Mapping[str, int]]
     """By box (`HZ`, `CW-SU0`), then by name."""
+    spans: tuple[tuple[str, int, int, int], ...] = ()
+    """When steps of the frame, and fragments of its draws, began and ended: stream, step, first cycle, end."""
 
     @property
     def statistics(self) -> dict[str, int]:
@@ -74,7 +76,12 @@ class Simulation:
         """Run to the end of the frame."""
         self.clock.run(max_cycles)
         processor = self.boxes.processor.state
-        return AttilaRun(dict(processor.phases), processor.rendered, summary(self.boxes))
+        return AttilaRun(dict(processor.phases), processor.rendered, summary(self.boxes), tuple(processor.spans))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What the command processor does, in order."""
+        return self.boxes.processor.spec.steps
 
 
 def run(

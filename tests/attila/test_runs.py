@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from pixelflow.cli.main import main
 from pixelflow.simd.config.param import leaves
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.machine import machine_named, machine_names
+from pixelflow.simd.observe import Bus, Executed
 from pixelflow.simd.units import Standing
 from tests.attila.recorded import drawn, quad, scene_body, scene_of
 
@@ -104,6 +106,32 @@ def test_programs_have_no_draws(tmp_path: Path, capsys: pytest.CaptureFixture[st
     program.write_text("nop\n")
     assert main(["run", "--machine", "gen6", str(program), "--from-draw", "1"]) != 0
     assert "have no draws" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["kanata", "vcd"])
+def test_a_trace_has_the_steps_of_a_frame(file: str, tmp_path: Path, ending: str) -> None:
+    pytest.importorskip("vcd")
+    trace = tmp_path / f"trace.{ending}"
+    assert main(["run", "--machine", "attila", file, "--trace", str(trace)]) == 0
+    text = trace.read_text(encoding="utf-8")
+    assert all(each in text for each in ("draw", "clear", "swap", "upload"))
+
+
+def test_steps_of_a_frame_follow_each_other_and_fragments_their_geometry() -> None:
+    told: list[Executed] = []
+    bus = Bus()
+    bus.subscribe(told.append, Executed)
+    run = run_scene(SCENE, bus=bus)
+    steps = [each for each in told if each.stream == "vertex"]
+    assert [each.index for each in steps] == list(range(len(steps)))
+    assert all(a.cycle + a.cycles <= b.cycle + 1 for a, b in pairwise(steps))
+    assert steps[-1].cycle + steps[-1].cycles <= run.cycles
+    fragments = [each for each in told if each.stream == "fragment"]
+    assert len(fragments) == 3
+    for each in fragments:
+        (geometry,) = (step for step in steps if step.index == each.index)
+        assert each.cycle >= geometry.cycle and each.cycle + each.cycles >= geometry.cycle + geometry.cycles
+    assert run.cycles == run_scene(SCENE).cycles
 
 
 def test_the_first_scene_of_the_readme_runs() -> None:

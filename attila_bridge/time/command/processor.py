@@ -16,13 +16,16 @@ from attila_bridge.time.plan import DrawPlan
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.units import Cycle
 
-__all__ = ["PHASES", "CommandProcessor", "CommandProcessorSpec", "Step"]
+__all__ = ["FRAGMENTS_OF", "PHASES", "STEPS_OF", "CommandProcessor", "CommandProcessorSpec", "Step"]
 
 PHASES = ("Ready", "Draw", "EndGeometry", "EndFragment", "Clear", "MemoryWrite", "MemoryRead", "Swap")
 """What the processor does in a cycle, as the public simulator's statistics call it."""
 
 Step: TypeAlias = tuple[str, int]
 """ready or write (cycles), read (bytes of a program), clear (0 colour, 1 depth), draw (its number), swap."""
+
+STEPS_OF, FRAGMENTS_OF = "vertex", "fragment"
+"""Streams of a frame: its steps, of draws the geometry; and the fragments of draws."""
 
 _GEOMETRY = ("fetch", "cache", "commit", "assembly", "clipper")
 
@@ -71,6 +74,12 @@ class CommandProcessorState:
     geometry_done: bool = True
     """Whether the geometry of the draw of `fragments` has ended."""
     rendered: int = 0
+    begun: int = 0
+    """Cycle in which the present step began."""
+    fragments_begun: int = 0
+    """Cycle in which the fragments of the present draw began."""
+    spans: list[tuple[str, int, int, int]] = field(default_factory=list)
+    """What has been: stream, number of the step, first cycle, cycle past the last."""
     cycle: int = -1
     finished: bool = False
     wake: int = 0
@@ -115,7 +124,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         ended_fragments = self._ends(cycle)
         self._memory(cycle)
         if s.step in ("ready", "write", "registers") and cycle >= s.until:
-            s.step = ""
+            self._end_step(cycle)
         if not s.step and not s.finished and not ended_fragments:
             self._begin(cycle)
         phase = self._phase(ended_fragments)
@@ -139,7 +148,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
                 s.geometry_done = True
             s.geometry = -1
             if s.step == "draw":
-                s.step = ""
+                self._end_step(cycle)
         if wires["display_ended"].ready(cycle):
             wires["display_ended"].take(cycle)
             s.ends -= 1
@@ -152,8 +161,9 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
                     else:
                         s.ends -= 1
         if s.step in ("clear", "swap") and not s.ends:
-            s.step = ""
+            self._end_step(cycle)
         if s.fragments >= 0 and not s.fragment_ends:
+            s.spans.append((FRAGMENTS_OF, self.spec.steps.index(("draw", s.fragments)), s.fragments_begun, cycle))
             s.fragments = -1
             if s.next_fragments >= 0:
                 self._start_fragments(cycle, s.next_fragments)
@@ -171,6 +181,12 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         if s.fragments >= 0:
             return "EndGeometry" if s.geometry_done else "Draw"
         return "Draw" if s.geometry >= 0 else "Ready"
+
+    def _end_step(self, cycle: Cycle) -> None:
+        """Note when the present step began and ended, and leave it."""
+        s = self.state
+        s.spans.append((STEPS_OF, s.position - 1, s.begun, cycle))
+        s.step = ""
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
@@ -204,7 +220,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
                 self.wires[f"color{rop}_command"].send(cycle, ("swap", 0))
             s.ends = self.spec.rops + 1
         s.position += 1
-        s.step = kind
+        s.step, s.begun = kind, cycle
 
     def _draw(self, cycle: Cycle, draw: int) -> None:
         s, wires = self.state, self.wires
@@ -221,7 +237,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
 
     def _start_fragments(self, cycle: Cycle, draw: int) -> None:
         s, wires = self.state, self.wires
-        s.fragments = draw
+        s.fragments, s.fragments_begun = draw, cycle
         s.geometry_done = s.geometry != draw
         s.fragment_ends = len(self._fragment)
         for box in self._fragment:
@@ -254,7 +270,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
             s.address += size
             s.bytes_left -= size
         if not s.bytes_due and cycle >= s.bus_until:
-            s.step = ""
+            self._end_step(cycle)
 
 
 _KINDS = ("depth", "color")
