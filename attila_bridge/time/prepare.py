@@ -52,8 +52,8 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
     tests = state.depth_test or state.stencil_test
     covered, tested, killed = quads.covered, quads.tested, quads.killed
     kept = tested & ~killed & 15
-    counts = _COUNTS[covered.reshape(steps, 16)] if steps else np.zeros((0, 16), dtype=np.int64)
-    covered_by = np.stack([(counts == number).sum(axis=1) for number in range(5)], axis=1)
+    inside = _COUNTS[quads.inside.reshape(steps, 16)] if steps else np.zeros((0, 16), dtype=np.int64)
+    stamps = np.stack([(inside == number).sum(axis=1) for number in range(5)], axis=1)
     mask = state.color_mask & 15
     return DrawPlan(
         number=draw.number,
@@ -79,8 +79,8 @@ def _plan(work: AttilaWork, draw: DrawWork, config: AttilaConfig, first_textures
         blocks=quads.block.tolist(),
         rops=quads.rop.tobytes(),
         shaders=quads.shader.tobytes(),
-        steps_covered=[(row[0], row[1], row[2], row[3], row[4]) for row in covered_by.tolist()],
-        steps_inside=_COUNTS[quads.inside.reshape(steps, 16)].sum(axis=1).tolist() if steps else [],
+        steps_inside=[(row[0], row[1], row[2], row[3], row[4]) for row in stamps.tolist()],
+        steps_covered=_COUNTS[covered.reshape(steps, 16)].sum(axis=1).tolist() if steps else [],
         nearest=quads.nearest.tolist(),
         covered=covered.tobytes(),
         tested=tested.tobytes(),
