@@ -31,11 +31,11 @@ TrianglesGreaterScreen|triangles|Triangles kept that cover as much as the screen
 InputTriangles|triangles|Triangles received, the end of each draw included.
 RequestedTriangles|requests|Requests for triangles.
 GeneratedFragments|fragments|Fragments generated, covered or not, and four for the end of each draw.
-Stamps0Fragment|quads|Quads generated without a covered fragment, the end of each draw included.
-Stamps1Fragment|quads|Quads generated with one covered fragment.
-Stamps2Fragment|quads|Quads generated with two covered fragments.
-Stamps3Fragment|quads|Quads generated with three covered fragments.
-Stamps4Fragment|quads|Quads generated with four covered fragments.
+Stamps0Fragment|quads|Quads generated without a fragment within their triangle, the end of each draw included.
+Stamps1Fragment|quads|Quads generated with one fragment within their triangle.
+Stamps2Fragment|quads|Quads generated with two fragments within their triangle.
+Stamps3Fragment|quads|Quads generated with three fragments within their triangle.
+Stamps4Fragment|quads|Quads generated with four fragments within their triangle.
 UtilizationCycles|cycles|Cycles in which a batch was traversed.
 """,
     ),

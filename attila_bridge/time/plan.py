@@ -119,10 +119,10 @@ class DrawPlan:
     """Of each step its line of the frame buffer."""
     rops: bytes
     shaders: bytes
-    steps_stamps: list[tuple[int, int, int, int, int]]
+    steps_inside: list[tuple[int, int, int, int, int]]
     """Of each step how many quads have 0 to 4 fragments within the triangle, wherever on the screen."""
     steps_covered: list[int]
-    """Of each step how many fragments are covered."""
+    """Of each step how many fragments are within triangle, scissor and viewport."""
     nearest: list[int]
     covered: bytes
     """Fragments of each quad that are covered."""

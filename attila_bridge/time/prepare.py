@@ -52,6 +52,8 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
     tests = state.depth_test or state.stencil_test
     covered, tested, killed = quads.covered, quads.tested, quads.killed
     kept = tested & ~killed & 15
+    inside = _COUNTS[quads.inside.reshape(steps, 16)] if steps else np.zeros((0, 16), dtype=np.int64)
+    stamps = np.stack([(inside == fragments).sum(axis=1) for fragments in range(5)], axis=1)
     mask = state.color_mask & 15
     return DrawPlan(
         number=number,
@@ -77,7 +79,7 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
         blocks=quads.block.tolist(),
         rops=quads.rop.tobytes(),
         shaders=quads.shader.tobytes(),
-        steps_stamps=_by_fragments(quads.inside, steps),
+        steps_inside=[(row[0], row[1], row[2], row[3], row[4]) for row in stamps.tolist()],
         steps_covered=_COUNTS[covered.reshape(steps, 16)].sum(axis=1).tolist() if steps else [],
         nearest=quads.nearest.tolist(),
         covered=covered.tobytes(),
@@ -89,13 +91,6 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
         color_words=quads.color_words.reshape(-1).tolist(),
         reads=tuple(_reads(each, config.texture.line) for each in draw.textures),
     )
-
-
-def _by_fragments(masks: NDArray[np.uint8], steps: int) -> list[tuple[int, int, int, int, int]]:
-    """Return for each step how many of its quads have 0, 1, 2, 3 and 4 fragments."""
-    counts = _COUNTS[masks.reshape(steps, 16)] if steps else np.zeros((0, 16), dtype=np.int64)
-    rows = np.stack([(counts == number).sum(axis=1) for number in range(5)], axis=1).tolist()
-    return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
 
 
 def _covered_quads(covered: NDArray[np.uint8], steps: int) -> list[tuple[int, ...]]:

@@ -39,8 +39,8 @@ def units_of(config: AttilaConfig) -> Units:
     return Units(shaders=config.gpu.shaders, rops=config.gpu.rops)
 
 
-def result(kind: str, config: AttilaConfig = PAPER, **how: int) -> AttilaRun:
-    return Simulation(frame(kind, units_of(config)), config, **how).finish(200_000)
+def result(kind: str, config: AttilaConfig = PAPER, shuffle: int | None = None) -> AttilaRun:
+    return Simulation(frame(kind, units_of(config)), config, shuffle=shuffle).finish(200_000)
 
 
 KINDS = ("plain", "depth", "draws", "chain")

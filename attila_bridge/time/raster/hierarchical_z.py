@@ -166,7 +166,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
         for step in range(first, first + some):
             quads = plan.step_quads[step]
             counts["CulledOutsideFragments"] += 64 - 4 * len(quads)
-            _, one, two, three, four = plan.steps_stamps[step]
+            _, one, two, three, four = plan.steps_inside[step]
             inside = one + 2 * two + 3 * three + 4 * four
             counts["OutsideTriangleFragments"] += 64 - inside
             counts["OutsideViewportFragments"] += inside - plan.steps_covered[step]

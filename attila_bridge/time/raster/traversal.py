@@ -149,7 +149,7 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
         self.wires["steps"].send(cycle, (first, some), 64 * some)
         counts["GeneratedFragments"] += 64 * some
         for step in range(first, first + some):
-            none, one, two, three, four = plan.steps_stamps[step]
+            none, one, two, three, four = plan.steps_inside[step]
             counts["Stamps0Fragment"] += none
             counts["Stamps1Fragment"] += one
             counts["Stamps2Fragment"] += two

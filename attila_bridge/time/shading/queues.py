@@ -122,7 +122,7 @@ class ReadyWindow:
 class _Partition:
     """Two batches of one kind of groups: one is loaded while the other one is fetched, or both are the same."""
 
-    __slots__ = ("batches", "closed", "ending", "fetch", "last_load", "load", "next")
+    __slots__ = ("batches", "closed", "done", "ending", "fetch", "last_load", "load", "next")
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = [[], []]
@@ -130,6 +130,8 @@ class _Partition:
         self.fetch = self.load = 0
         self.next = 0
         self.ending = False
+        self.done: set[int] = set()
+        """Slots of the batch whose groups have ended; others may be in them by now."""
         self.last_load = 0
 
     def close(self, batch: int) -> None:
@@ -147,6 +149,7 @@ class _Partition:
             if self.closed[self.fetch]:
                 self.load ^= 1
         self.next = 0
+        self.done.clear()
         self.ending = False
 
 
@@ -186,14 +189,17 @@ class BatchQueues:
             partition.close(partition.load)
 
     def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
-        """Note that a group has ended; its batch ends with its first group and is over with its last."""
+        """Note that a group has ended; its batch ends with the first one and is over with the last one."""
         partition = self.partitions[slot.group[0]]
         batch = partition.batches[partition.fetch]
-        if not partition.ending and batch and slot.number == batch[0]:
+        if slot.number not in batch:
+            return
+        partition.done.add(slot.number)
+        if not partition.ending:
             partition.ending = True
             if not partition.closed[partition.fetch]:
                 partition.close(partition.fetch)
-        if partition.ending and batch and slot.number == batch[-1]:
+        if len(partition.done) == len(batch):
             partition.reopen()
 
     def _turn(self) -> None:
@@ -224,7 +230,7 @@ class BatchQueues:
                     break
                 continue
             slot = slots[batch[partition.next]]
-            if not slot.ready or slot.next_fetch > cycle:
+            if not slot.ready or slot.next_fetch > cycle or slot.number in partition.done:
                 self._turn()
                 break
             taken.append((slot.number, slot.position, slot.again))
