@@ -89,7 +89,7 @@ def test_a_third_machine_needs_an_entry_point_alone(tmp_path: Path, monkeypatch:
     (known / "entry_points.txt").write_text(entries)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("pixelflow.simd.machine._REGISTERED", {})
-    assert machine_names() == ("broken", "gen6", "larrabee", "pixelflow", "third")
+    assert machine_names() == ("attila", "broken", "gen6", "larrabee", "pixelflow", "third")
     assert isinstance(machine_named("third"), MachineRecord)
     with pytest.raises(InputError, match="third_machine:THIRD is no machine of the name broken"):
         machine_named("broken")
