@@ -62,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "port conflicts are not seen")  # fmt: skip
     add("--max-cycles", type=count, metavar="N",
         help="stop with exit code 5 after N cycles (--function-only: N of a stream's own, without waits)")  # fmt: skip
+    add("--from-draw", type=count_or_zero, metavar="N",
+        help="machines that run scenes: the first N draws by function alone, in no time")  # fmt: skip
     add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
     add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
@@ -159,6 +161,8 @@ def _about(effective: Effective, account: Run | UntimedRun) -> dict[str, Json]:
 
 def _check_options(args: argparse.Namespace, screen: Screen) -> None:
     """Refuse options that go with no such run, and files that could not be written."""
+    if args.from_draw is not None:
+        raise UsageError("--from-draw", "a program has no draws", "machines that run scenes have")
     if args.function_only:
         _refuse_timed_options(args)
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):
