@@ -235,3 +235,13 @@ def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:
 def test_the_study_of_the_supply_takes_no_other_rate(pixelflow) -> None:
     result = pixelflow("study", "supply", "-D", "igc.supply=300")
     assert result.code == 2 and "name the rate as one of its own: --rates 300" in result.err
+
+
+def test_standard_input_without_end_is_refused() -> None:
+    with open("/dev/zero", "rb") as endless:
+        result = subprocess.run(
+            [sys.executable, "-m", "pixelflow.cli.main", "run", "-"],
+            stdin=endless, capture_output=True, text=True, env=ENVIRONMENT, timeout=60,
+        )  # fmt: skip
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr == "standard input: error: too large to be microcode: over 16 MiB\n"

@@ -15,6 +15,7 @@ from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.isa.target import ProgramTarget
+from pixelflow.simd.reading import read_stream, text_of
 
 __all__ = [
     "OBJECT_SUFFIX",
@@ -25,6 +26,9 @@ __all__ = [
 ]
 
 OBJECT_SUFFIX = ".mco"
+
+_STDIN = "standard input"
+"""What messages call it."""
 
 
 def add_parameter_option(parser: argparse.ArgumentParser) -> None:
@@ -70,11 +74,8 @@ def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget 
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
         return assemble(Path(path), target, **values)
-    try:
-        text = sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(Fault("is not UTF-8 text", Place("standard input"))) from None
-    return assemble(text + "\n", target, **values)
+    content = read_stream(sys.stdin.buffer, _STDIN, "microcode")
+    return assemble(text_of(content, _STDIN, "microcode") + "\n", target, **values)
 
 
 def refuse_object(path: str) -> None:
