@@ -237,6 +237,11 @@ def test_the_study_of_the_supply_takes_no_other_rate(pixelflow) -> None:
     assert result.code == 2 and "name the rate as one of its own: --rates 300" in result.err
 
 
+def test_the_package_is_the_command() -> None:
+    result = command("-m", "pixelflow", "--version")
+    assert (result.returncode, result.stdout) == (0, f"pixelflow-sim {__version__}\n")
+
+
 def test_standard_input_without_end_is_refused() -> None:
     with open("/dev/zero", "rb") as endless:
         result = subprocess.run(

@@ -16,6 +16,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import cast
 
+from microcode.read.files import shipped_beside
 from pixelflow.cli.debug.commands import Debugger
 from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
@@ -35,8 +36,8 @@ from pixelflow.simd.reading import TEXT_BYTES, read_limited, text_of
 from pixelflow.simd.report import Fact
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/mandelbrot.mc --record mandelbrot.npz",
-    "pixelflow debug mandelbrot.npz --cmd microcode/examples/mandelbrot.look",
+    "pixelflow run mandelbrot --record mandelbrot.npz",
+    "pixelflow debug mandelbrot.npz --cmd mandelbrot.look",
 )
 
 _PROMPT = "(pixelflow) "
@@ -116,7 +117,7 @@ def _script(args: argparse.Namespace) -> list[str] | None:
         if args.program == STANDARD_STREAM:
             raise UsageError("-", "standard input cannot be the program and the commands", "use --cmd FILE")
         return [] if sys.stdin is None else _typed().splitlines()
-    return text_of(read_limited(args.cmd, args.cmd, _SCRIPT), args.cmd, _SCRIPT).splitlines()
+    return text_of(read_limited(shipped_beside(args.cmd), args.cmd, _SCRIPT), args.cmd, _SCRIPT).splitlines()
 
 
 def _typed() -> str:

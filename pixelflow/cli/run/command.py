@@ -43,17 +43,18 @@ _TIMED = ("expect_cycles", "profile", "save_at", "load", "stats", "trace", "wind
 
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/triangle.mc --show-map colour --profile",
-    "pixelflow run microcode/examples/texture_copy.mc --stats copy.json",
-    "pixelflow run microcode/examples/vector_add.mc --timing-only",
-    "pixelflow run microcode/examples/texture_copy.mc --function-only",
+    "pixelflow run triangle --show-map colour --profile",
+    "pixelflow run texture_copy --stats copy.json",
+    "pixelflow run vector_add --timing-only",
+    "pixelflow run texture_copy --function-only",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add program, machine, limits and what to show."""
     add = parser.add_argument
-    add("program", metavar="PROG", help="source (.mc), object file (.mco), or - for source on standard input")
+    add("program", metavar="PROG",
+        help="source (.mc), object file (.mco), an example by its name, or - for source on standard input")  # fmt: skip
     add_machine_option(parser)
     add_engine_option(parser)
     add("--timing-only", action="store_true", help="count cycles without touching PE data")
