@@ -8,7 +8,7 @@ code  meaning
 0     done, all expectations met
 1     the simulation finished, an expectation failed
 2     usage error (argparse)
-3     input error: source, configuration or data file
+3     input error: source, configuration or data file; a package that is not installed
 4     deadlock
 5     cycle limit reached
 6     machine fault in the program
@@ -31,6 +31,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "MachineFault",
+    "MissingPackageError",
     "Place",
     "SimulatorError",
     "UsageError",
@@ -102,6 +103,13 @@ class InputError(SimulatorError):
             faults = (faults,)
         self.faults: tuple[Fault, ...] = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class MissingPackageError(InputError):
+    """A library is not installed that only some work needs; ``extra`` of this distribution brings it."""
+
+    def __init__(self, message: str, extra: str, place: Place | None = None) -> None:
+        super().__init__(Fault(message, place, f"pip install 'pixelflow-sim[{extra}]'"))
 
 
 class UsageError(InputError):

@@ -28,7 +28,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess:
 
 def imported(*arguments: str) -> set[str]:
     result = command("-X", "importtime", "-m", "pixelflow.cli.main", *arguments)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == (0 if arguments else 2), result.stderr
     return {match[1] for match in re.finditer(r"\|\s+(\S+)$", result.stderr, re.MULTILINE)}
 
 
@@ -78,7 +78,8 @@ def test_help_names_every_command_and_exit_code(pixelflow) -> None:
         assert f"  {each.name:<12}{each.summary}" in result.out
     for code in (0, 1, 2, 3, 4, 5, 6, 70, 130):
         assert re.search(rf"\b{code} ", result.out)
-    assert pixelflow().out == result.out
+    bare = pixelflow()
+    assert (bare.code, bare.out) == (2, result.out)
     assert max(map(len, result.out.splitlines())) <= 80
 
 
@@ -240,6 +241,21 @@ def test_the_study_of_the_supply_takes_no_other_rate(pixelflow) -> None:
 def test_the_package_is_the_command() -> None:
     result = command("-m", "pixelflow", "--version")
     assert (result.returncode, result.stdout) == (0, f"pixelflow-sim {__version__}\n")
+
+
+def test_a_python_without_docstrings_assembles_and_runs(folder: Path) -> None:
+    for words in (["run", "prog.mc", "--json"], ["isa", "LD"], ["config", "schema"], ["stats", "list"]):
+        result = command("-OO", "-m", "pixelflow", *words)
+        assert (result.returncode, result.stderr) == (0, ""), words
+    assert '"cycles": 9' in command("-OO", "-m", "pixelflow", "run", "prog.mc", "--json", "--preset", "tiny").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell that closes a stream")
+def test_a_closed_standard_output_is_said() -> None:
+    words = [sys.executable, "-m", "pixelflow", "config", "show"]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *words]
+    result = subprocess.run(closed, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=60)
+    assert (result.returncode, result.stderr) == (3, "standard output: error: is closed\n")
 
 
 def test_standard_input_without_end_is_refused() -> None:
