@@ -55,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SimulatorError as error:
         _complain(format_error(error))
         return error.exit_code
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as interrupt:
+        _complain(" ".join(["interrupted", *map(str, interrupt.args)]))
         return 130
     except BrokenPipeError:
         _forget_standard_output()

@@ -1,5 +1,6 @@
 """The frame around all commands: help, imports, usage errors, exit codes, pipes, interrupts."""
 
+import json
 import os
 import re
 import signal
@@ -213,7 +214,7 @@ def test_a_full_disk_behind_standard_output() -> None:
 def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pixelflow.cli.main", "run", "endless.mc", "-v"],
+        [sys.executable, "-m", "pixelflow", "run", "endless.mc", "--json", "--output", "state.json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
@@ -221,8 +222,11 @@ def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     time.sleep(2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, b"")
-    assert err == b"interrupted\n"
+    assert process.returncode == 130
+    assert re.fullmatch(rb"interrupted at cycle ([0-9,]+), endless.mc:[12]\n", err)
+    result = json.loads(out)["result"]
+    assert result["reason"] == "interrupted" and f"{result['cycles']:,}" in err.decode()
+    assert json.loads((folder / "state.json").read_text())["registers"]["R"] == [1] * 8192
 
 
 def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:
