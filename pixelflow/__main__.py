@@ -1,8 +1,6 @@
-"""The command ``pixelflow`` as ``python -m pixelflow``."""
+"""The command ``pixelflow`` as ``python -m pixelflow``: an entry point, like the script that an installation makes."""
 
-import sys
-
-from pixelflow.cli.main import process
+import runpy
 
 if __name__ == "__main__":
-    sys.exit(process())
+    runpy.run_module("pixelflow.cli.main", run_name="__main__", alter_sys=True)
