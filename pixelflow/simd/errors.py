@@ -152,10 +152,17 @@ class InternalError(SimulatorError):
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed word most like ``word`` (case does not count), or None where none is close."""
+    """Return the allowed word most like ``word`` (case does not count), or None where none is close.
+
+    Two letters that changed places are the likeliest slip: such a word wins.
+    """
     import difflib
 
     by_folded = {candidate.lower(): candidate for candidate in allowed}
+    for at in range(len(word) - 1):
+        swapped = (word[:at] + word[at + 1] + word[at] + word[at + 2 :]).lower()
+        if swapped in by_folded:
+            return by_folded[swapped]
     found = difflib.get_close_matches(word.lower(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 

@@ -12,7 +12,7 @@ import pytest
 from microcode.assembler import assemble
 from pixelflow.simd.config.param import leaves
 from pixelflow.simd.drawing import draw_frame
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import InputError, nearest
 from pixelflow.simd.machine import MachineRecord, machine_named, machine_names, machines, register
 from tessellation.scenes import SceneSource, load_scene
 
@@ -50,6 +50,11 @@ def test_a_frame_is_drawn(name: str) -> None:
     drawn = machine_named(name).draw(frame, parts=2)
     assert drawn.picture.equals(draw_frame(frame)) and drawn.machine == machine_named(name).title
     assert drawn.parts == 2 and drawn.cycles > 0
+
+
+def test_a_transposition_is_the_likeliest_slip() -> None:
+    assert nearest("sdram.trdc_cycles", ["sdram.trc_cycles", "sdram.trcd_cycles"]) == "sdram.trcd_cycles"
+    assert nearest("Ocunt", ["amount", "Count"]) == "Count"
 
 
 def test_an_unknown_name_says_the_nearest() -> None:
