@@ -17,6 +17,7 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.node import Node
 from pixelflow.simd.errors import CycleLimitError
+from pixelflow.simd.report import number
 
 __all__ = ["DEFAULT_LIMIT", "NO_LIMIT", "Attended", "cycle_limit", "explained", "limit_of"]
 
@@ -80,7 +81,7 @@ class Attended:
         if self._thread is not None:
             self._thread.join()
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+    def _interrupt(self, signalled: int, frame: FrameType | None) -> None:
         running = self._node.running
         if running is None or any(stream.interrupted for stream in running.streams):
             self.torn = True
@@ -102,5 +103,5 @@ class Attended:
                 progress.doing(self._text(cycle, running.places, rate))
 
     def _text(self, cycle: int, places: str, rate: float) -> str:
-        most = "" if self._limit is None else f" of at most {self._limit:,}"
-        return f"cycle {cycle:,}{most}, {rate:,.0f} a second, at {places}"
+        most = "" if self._limit is None else f" of at most {number(self._limit)}"
+        return f"cycle {number(cycle)}{most}, {number(round(rate))} a second, at {places}"
