@@ -119,6 +119,8 @@ class Node(NodeState):
         ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
         MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
         """
+        if not isinstance(program, Program):
+            raise InputError(f"a node runs a Program, not {type(program).__name__}; microcode.assemble makes one")
         if not timing:
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:

@@ -328,3 +328,13 @@ def test_a_value_where_an_integer_is_needed_is_named(value: str, named: str) -> 
 
 def test_a_line_beyond_all_bounds() -> None:
     assert "the line is longer than 4000 characters" in message("LD R, S" + " " * 5000)
+
+
+def test_a_bad_loop_is_one_fault_and_its_end_none() -> None:
+    with pytest.raises(InputError) as caught:
+        assemble("LOOP 70000\nLD R, #1\nENDL\n")
+    (fault,) = caught.value.faults
+    assert fault.message == "LOOP: count is 70000, allowed: an integer 0..65535"
+    with pytest.raises(InputError) as caught:
+        assemble("LOOP 70000\nENDL\nENDL\n")
+    assert [fault.message for fault in caught.value.faults][1:] == ["ENDL without LOOP"]

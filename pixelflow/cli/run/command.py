@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the state of a full run without simulating time: where semaphores order what the streams do; "
         "port conflicts are not seen")  # fmt: skip
     add("--max-cycles", type=cycle_limit, metavar="N",
-        help=f"stop with exit code 5 after N cycles, or none (default: {number(DEFAULT_LIMIT)}, a second of the machine; "
+        help=f"stop with exit code 5 after N cycles or none (default {number(DEFAULT_LIMIT)}, a second of the machine; "
         "--function-only: of a stream's own, without waits)")  # fmt: skip
     add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
