@@ -313,5 +313,6 @@ LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
 _ALIASES = {"bt": ("print", "stack"), "where": ("print", "stack"), "r": ("continue",), "run": ("continue",)}
 """What people type who come from other debuggers, and the command that it is here."""
 
+
 def _count(words: list[str]) -> int:
     return times_of(one_word(words, "a number")) if words else 1
