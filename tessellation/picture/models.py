@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
 
@@ -41,8 +41,8 @@ def read_model(path: str) -> Model:
     try:
         import trimesh
     except ImportError:
-        hint = "pip install 'pixelflow-sim[mesh]'"
-        raise InputError(Fault("reading meshes needs trimesh, which is not installed", Place(path), hint)) from None
+        what = "reading meshes needs trimesh, which is not installed"
+        raise MissingPackageError(what, "mesh", Place(path)) from None
     try:
         found = trimesh.load(path, process=False, force="mesh")
         points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)

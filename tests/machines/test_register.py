@@ -12,7 +12,7 @@ import pytest
 from microcode.assembler import assemble
 from pixelflow.simd.config.param import leaves
 from pixelflow.simd.drawing import PictureDifference, draw_frame
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import InputError, nearest
 from pixelflow.simd.machine import MachineRecord, machine_named, machine_names, machines, register
 from tessellation.scenes import SceneSource, load_scene
 
@@ -57,6 +57,11 @@ def test_a_frame_is_drawn(name: str) -> None:
     assert not found.wrong and bool(found.reason) == (name in RUN_SCENES) and found.colours < found.pixels / 20
     assert drawn.machine == machine_named(name).title
     assert drawn.parts == 2 and drawn.cycles > 0
+
+
+def test_a_transposition_is_the_likeliest_slip() -> None:
+    assert nearest("sdram.trdc_cycles", ["sdram.trc_cycles", "sdram.trcd_cycles"]) == "sdram.trcd_cycles"
+    assert nearest("Ocunt", ["amount", "Count"]) == "Count"
 
 
 def test_an_unknown_name_says_the_nearest() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import cast
 
+from microcode.read.files import shipped_beside
 from pixelflow.cli.debug.commands import Debugger
 from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
@@ -31,16 +32,18 @@ from pixelflow.simd.dialogue import Dialogue
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
+from pixelflow.simd.reading import TEXT_BYTES, read_limited, text_of
 from pixelflow.simd.report import Fact
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/mandelbrot.mc --record mandelbrot.npz",
-    "pixelflow debug mandelbrot.npz --cmd microcode/examples/mandelbrot.look",
+    "pixelflow run mandelbrot --record mandelbrot.npz",
+    "pixelflow debug mandelbrot.npz --cmd mandelbrot.look",
 )
 
 _PROMPT = "(pixelflow) "
 _OF_NODES = ("engine", "max_cycles", "memory", "config", "preset")
 """What a PixelFlow node alone can be told."""
+_SCRIPT = "a script of commands"
 _FROM_FILE = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 
 
@@ -113,12 +116,16 @@ def _script(args: argparse.Namespace) -> list[str] | None:
     if args.cmd in (None, STANDARD_STREAM):
         if args.program == STANDARD_STREAM:
             raise UsageError("-", "standard input cannot be the program and the commands", "use --cmd FILE")
-        return [] if sys.stdin is None else sys.stdin.read().splitlines()
-    try:
-        return Path(args.cmd).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(Fault(f"cannot be read: {reason}", Place(args.cmd))) from None
+        return [] if sys.stdin is None else _typed().splitlines()
+    return text_of(read_limited(shipped_beside(args.cmd), args.cmd, _SCRIPT), args.cmd, _SCRIPT).splitlines()
+
+
+def _typed() -> str:
+    """Return what stands on standard input."""
+    text = sys.stdin.read(TEXT_BYTES + 1)
+    if len(text) > TEXT_BYTES:
+        raise InputError(Fault(f"too large to be {_SCRIPT}: over {TEXT_BYTES >> 20} MiB", Place("standard input")))
+    return text
 
 
 def _follow(debugger: Dialogue, script: list[str], file: str, screen: Screen) -> None:
