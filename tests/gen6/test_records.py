@@ -37,6 +37,7 @@ def test_an_equal_record_is_counted(tmp_path: Path, capsys: pytest.CaptureFixtur
         ({"expect": {"r20": "07000000" * 8}}, "kernels: registers"),
         ({"flags_out": "00000001"}, "kernels: registers"),
         ({"issued": 2}, "kernels: registers"),
+        ({"expect_mrf": {"r3": "01" * 32}}, "kernels: registers"),
         ({"disasm": ["nop ;"]}, "kernels: text"),
         ({"asm": ["add (8) g20<1>D g10<8,8,1>D 6D {align1}"]}, "kernels: sources"),
     ],
@@ -73,6 +74,29 @@ def test_what_is_no_folder_of_records_is_refused(tmp_path: Path) -> None:
         judge(tmp_path)
     written(tmp_path, {"name": "half"})
     with pytest.raises(InputError, match="record 0, half"):
+        judge(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("kernels.json", json.dumps({"records": [KERNEL | {"words": 7}]}), "record 0, own/add: words is no list"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"disasm": "nop"}]}), "disasm is no list"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"expect": [1]}]}), "expect is no object"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"init": {"r128": "00" * 32}}]}), "init: register 128"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"expect": {"r20": "00"}}]}), "register 20 with 1 bytes"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"tolerance": {"r20": 1}}]}), "r20 is no object"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"dispatch_mask": "x"}]}), "own/add: invalid literal"),
+        ("programs.json", json.dumps({"records": [{"name": "a", "words": ["0"], "rules_broken": [1]}]}), "no object"),
+        ("regions_source.csv", "exec,vert\n1,2\n", "record 0, .*: no 'sub'"),
+        ("regions_instructions.csv", "word,legal\nzz,1\n", "record 0, : invalid literal"),
+        ("regions_mesa.csv", "case,op\nx,add\n", "record 0, x: no 'mode'"),
+        ("kernels.json.gz", "no gzip", "cannot be read"),
+    ],
+)
+def test_a_record_of_another_form_is_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=message):
         judge(tmp_path)
 
 
