@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 
+from gen6_bridge.claims.nests import wrong_channels
 from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.unit import ExecutionUnit
 from pixelflow.simd.errors import MachineFault
-from tests.gen6.nests import VARIABLES, Program, expected, nest
 
 THREADS, NESTS = 64, 10
 FEW, MANY = 2, 10_000
 
 
-def nest_differs(seed: int, threads: int) -> bool:
-    """Return whether a random nest leaves other data than each channel by itself; some channels are not dispatched."""
-    source, numbers = random.Random(seed), np.random.default_rng(seed)
-    statements = nest(source, length=5)
-    program = Program()
-    program.write(statements, "END", None)
-    program.lines += ["END:", "nop"]
-    values = numbers.integers(-20, 21, (threads, VARIABLES, 16), np.int32)
-    masks = np.where(np.arange(threads) % 2, 0xFFFF, numbers.integers(1, 1 << 16, threads))
-    unit = ExecutionUnit(assemble_eu("\n".join(program.lines)).code, threads, dispatch=masks)
-    unit.set_register(10, values.reshape(threads, -1))
-    unit.run(limit=100_000)
-    found = np.ascontiguousarray(unit.general[:, 10 : 10 + 2 * VARIABLES]).reshape(threads, -1).view(np.int32)
-    dispatched = (masks[:, None] >> np.arange(16) & 1).astype(np.bool_)
-    return not (found.reshape(values.shape) == expected(statements, values, dispatched)).all()
-
-
 @pytest.mark.parametrize("seed", range(NESTS))
 def test_random_nests_are_what_each_channel_does_alone(seed: int) -> None:
     """10 nests of 1,024 channels each."""
-    assert not nest_differs(seed, THREADS)
+    assert wrong_channels(seed, THREADS) == 0
 
 
 @pytest.mark.slow
 def test_ten_thousand_nests_are_what_each_channel_does_alone() -> None:
     """Of 32 channels each, half of them in a thread whose dispatch mask is random."""
-    assert [seed for seed in range(NESTS, NESTS + MANY) if nest_differs(seed, FEW)] == []
+    assert [seed for seed in range(NESTS, NESTS + MANY) if wrong_channels(seed, FEW)] == []
 
 
 def test_a_nest_of_64_needs_no_stack() -> None:
