@@ -108,6 +108,10 @@ class EuRun(Shown):
                     ("of them not in the first level", account.l1_misses),
                     ("of them not in the second", account.l2_misses),
                     *((f"messages to {TARGETS.get(each, each)}", count) for each, count in account.messages.items()),
+                    *(
+                        (f"cycles that {TARGETS.get(each, each)} is held", held)
+                        for each, held in account.served.items()
+                    ),
                 ],
             ),
             "",
@@ -148,6 +152,7 @@ class EuRun(Shown):
             "idle": dict(account.idle),
             "switches": account.switches,
             "messages": {str(target): count for target, count in account.messages.items()},
+            "served": {str(target): held for target, held in account.served.items()},
             "fetches": {"lines": account.fetches, "l1_misses": account.l1_misses, "l2_misses": account.l2_misses},
             "channels": {"possible": channels.possible, "enabled": channels.enabled, "taken": dict(channels.taken)},
             "rules_broken": dict(self._broken().items()),

@@ -56,6 +56,8 @@ class Account:
     banked: int = 0
     messages: Counter[int] = field(default_factory=Counter)
     """Messages by target."""
+    served: Counter[int] = field(default_factory=Counter)
+    """Cycles for which each target is held by them: answers wait for it, threads that want none do not."""
     fetches: int = 0
     l1_misses: int = 0
     l2_misses: int = 0
@@ -283,6 +285,7 @@ class _Schedule:
             self._account.messages[known.target] += 1
             start = max(cycle, self._targets[known.target])
             self._targets[known.target] = start + known.target_busy
+            self._account.served[known.target] += known.target_busy
             if self._carrier is not None:
                 way = TARGETS.get(known.target, str(known.target))
                 self._carrier(slot.number, way, cycle, start + known.answer_cycles, known.bytes)

@@ -68,6 +68,17 @@ def test_messages_hide_each_others_latency() -> None:
     assert found == 7 * 16 + 140 + 2  # the eighth message has waited for seven
 
 
+def test_an_answer_of_the_render_cache_waits_for_the_writes_before() -> None:
+    """Three writes that hold it for 450 cycles each; the last is asked to say when it is done, 300 cycles later."""
+    write = "send (8) 1 null null write(0, 4, 12, 0) mlen 5 rlen 0"
+    source = f"{write}\n{write}\nsend (8) 1 g20<1>UW null write(0, 4, 12, 1) mlen 5 rlen 1\nmov (8) g1<1>D g20<8,8,1>D"
+    code = assemble_eu(source).code
+    account = schedule(code, [[CarriedStep(at) for at in range(4)]], EuConfig(caches=False))
+    assert account.cycles == 2 * 450 + 300 + 2 and account.served == {5: 3 * 450}
+    config = EuConfig(caches=False, render_busy=6)
+    assert schedule(code, [[CarriedStep(at) for at in range(4)]], config).cycles == 2 * 6 + 300 + 2
+
+
 def test_priority_switch_and_atomic() -> None:
     order: list[int] = []
 
