@@ -19,20 +19,16 @@ from gen6_bridge.time.traces import ThreadTraces
 from gen6_bridge.time.usage import Usage, usage_of
 from gen6_bridge.unit import (
     GATES,
-    BlockMemory,
     ChannelCounts,
     ExecutionUnit,
+    RunFunctions,
     SharedFunctions,
     dispatched,
 )
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
 
-__all__ = ["EuRun", "carry_out", "run_memory"]
-
-_MEMORY_BYTES = 1 << 16
-_PITCH = 256
-"""Of the memory past the data ports that a run has by itself: all of it, and from row to row of media blocks."""
+__all__ = ["EuRun", "carry_out"]
 
 
 class EuRun(Shown):
@@ -179,18 +175,13 @@ def _thread(account: ThreadAccount) -> dict[str, Json]:
     }
 
 
-def run_memory() -> BlockMemory:
-    """Return the memory past the data ports that a run has by itself: 64 KiB of zeros, in rows of 256 bytes."""
-    return BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8), _PITCH)
-
-
 def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions | None = None) -> EuRun:
     """Return a run whose threads have ended, before it is scheduled; raises MachineFault.
 
-    Without ``functions`` block messages go to memory (`run_memory`).
+    Without ``functions`` messages go to those that a run has by itself (`RunFunctions`).
     """
     unit = dispatched(
-        program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or run_memory()
+        program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or RunFunctions()
     )
     traces, channels = ThreadTraces(unit), ChannelCounts(unit)
     unit.run(_Both(traces, channels))

@@ -7,7 +7,7 @@ import pytest
 
 from gen6_bridge.claims.nests import wrong_channels
 from gen6_bridge.code.assembler import assemble_eu
-from gen6_bridge.unit import ExecutionUnit
+from gen6_bridge.unit import ExecutionUnit, RunFunctions
 from pixelflow.simd.errors import MachineFault
 
 THREADS, NESTS = 64, 10
@@ -55,6 +55,29 @@ def test_a_call_and_a_return_may_have_a_predicate() -> None:
     unit.set_flags(np.array([0xFFFF, 0]))
     unit.run()
     assert unit.general[:, 10:13, 0].tolist() == [[1, 1, 1], [1, 0, 0]] and unit.issued.tolist() == [8, 4]
+
+
+def test_a_run_has_a_sampler_an_urb_and_memory_by_itself() -> None:
+    """Half a texel past the centre of column 3 and on that of row 5; two vertices; a block that comes back."""
+    source = """
+    mov (1) m2.2<1>UD 0x4000UD {align1 mask_disable}
+    mov (8) m3<1>UD 0x40000UD
+    mov (8) m4<1>UD 0x58000UD
+    send (8) 2 g20<1>UW null sampler(1, 0, F) mlen 3 rlen 3
+    mov (8) m6<1>F 1.0F
+    mov (8) m5<1>UD 0x43210V
+    send (8) 5 null null urb 3 interleave mlen 2 rlen 0
+    mov (1) m5.2<1>UD 6UD
+    send (8) 5 null null write(0, 2, 8, 0) mlen 2 rlen 0
+    send (8) 5 g30<1>UD null read(0, 4, 2, 0) mlen 1 rlen 1
+    """
+    functions = RunFunctions()
+    unit = ExecutionUnit(assemble_eu(source).code, dispatch=0xFF, functions=functions)
+    unit.run()
+    assert unit.general[0, 20:24].view(np.uint32)[:, 0].tolist() == [56, 80, 255, 0]
+    urb = functions.memory[1 << 16 :].view(np.float32)
+    assert np.flatnonzero(urb).tolist() == [24, 25, 26, 27, 32, 33, 34, 35]  # the rows 3 + 0 and 3 + 1
+    assert unit.floats(30)[0].tolist() == [1.0] * 8 and functions.memory[96:128].view(np.float32).tolist() == [1.0] * 8
 
 
 def test_an_endless_thread_is_stopped() -> None:
