@@ -100,6 +100,8 @@ def test_an_endless_thread_is_stopped() -> None:
         ("send (8) 1 g1<1>UW null sampler(1, 0, F) mlen 3 rlen 1", "nobody answers"),
         ("send (8) 1 g1<1>UW null sampler(1, 0, F) mlen 1 rlen 1", "nobody answers"),
         ("and (8) g1<1>F g2<8,8,1>F g3<8,8,1>F", "logic and shifts are of integers"),
+        ("xor (8) g1<1>D g2<8,8,1>D -g3<8,8,1>D", "logic operations have no modifiers"),
+        ("not (8) g1<1>W (abs)g2<8,8,1>W", "logic operations have no modifiers"),
     ],
 )
 def test_what_is_not_defined_is_a_fault_with_its_instruction(source: str, message: str) -> None:
