@@ -20,6 +20,12 @@ def test_random_nests_are_what_each_channel_does_alone(seed: int) -> None:
     assert wrong_channels(seed, THREADS) == 0
 
 
+def test_a_channel_that_differs_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Channels that nothing is carried out for are left as they were: those that the program changes are wrong."""
+    monkeypatch.setattr("gen6_bridge.claims.nests._through", lambda statements, values: None)
+    assert 0 < wrong_channels(0, FEW) <= 16 * FEW
+
+
 @pytest.mark.slow
 def test_ten_thousand_nests_are_what_each_channel_does_alone() -> None:
     """Of 32 channels each, half of them in a thread whose dispatch mask is random."""

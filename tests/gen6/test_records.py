@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gen6_bridge.records import judge
+from gen6_bridge.time import schedule
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tests.gen6.recorded import folder
@@ -100,13 +101,24 @@ def test_a_record_of_another_form_is_refused(tmp_path: Path, name: str, content:
         judge(tmp_path)
 
 
+def test_a_watcher_that_changes_something_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def later(*rest: object, watcher: object = None, carrier: object = None) -> object:
+        account = schedule(*rest, watcher=watcher, carrier=carrier)
+        account.threads[0].end += watcher is not None
+        return account
+
+    monkeypatch.setattr("gen6_bridge.records.watched.schedule", later)
+    (found,) = judge(written(tmp_path, KERNEL)).different
+    assert found.kind == "kernels: watched" and found.difference.startswith("cycles: ")
+
+
 def test_every_record_of_the_folder_is_equal() -> None:
     """3,002 instructions and those of 413 kernels in text and words, all regions, rules, kernels, runs and colours."""
     found = judge(folder())
     assert not found.different, found.different[:3]
     counts = {kind: equal for kind, (equal, _) in found.counts().items()}
     assert counts["kernels: SIMD16 as SIMD8"] == 74 and counts["kernels: SIMD8 as SIMD16"] == 256
-    assert counts["runs: SIMD16 as SIMD8"] == 26
+    assert counts["runs: SIMD16 as SIMD8"] == 26 and counts["kernels: watched"] == 413
     assert counts["kernels: registers"] == 413 and counts["programs: text"] == 19
     assert counts["regions of sources"] == 39_200 and counts["instructions: text and rules"] == 6_000
     assert counts["cases of rules"] == 79 and counts["runs of programs"] == 38 and counts["colours"] == 8

@@ -32,6 +32,7 @@ def test_closed_forms_by_hand() -> None:
     found = {name: (cycles, wanted) for name, cycles, wanted in chains(4)}
     assert found["1 threads of 1 chains, t 2, L 16"] == (50, 50)
     assert found["5 threads of 2 chains, t 2, L 16"] == (80, 80)
+    assert off(iter([("one", 3, 4)]), independent(20)) == (11, ["one: 3, by the closed form 4"])
 
 
 def test_five_threads_use_five_eighths() -> None:
@@ -129,6 +130,14 @@ def test_messages_and_lines_are_told() -> None:
     assert (fetch.wire, fetch.amount, fetch.arrives) == ("instruction fetch main", 64, 200)
     assert (message.wire, message.amount) == ("sampler main", 32) and message.arrives == message.cycle + 100
     assert run.usage.sent == {4: 64} and run.usage.regions == {"immediate": 1, "scalar": 1}
+
+
+def test_what_a_predicate_disables_is_counted_and_what_it_chooses_is_not() -> None:
+    source = "mov (1) f0.0<1>UW 3UW\n(+f0.0) sel (8) g20<1>F g10<8,8,1>F g11<8,8,1>F\n"
+    source += "(+f0.0) add (8) g20<1>F g10<8,8,1>F 1.0F\ncmp.l.f0.1 (8) null<1>W g1<8,8,1>W 5W\n"
+    channels = run_program(assemble_eu(source)).channels
+    assert (channels.possible, channels.enabled, channels.taken["predicate"]) == (25, 19, 6)
+    assert channels.issued == {"mov UW 1": 1, "sel F 8": 1, "add F 8": 1, "cmp W 8": 1}
 
 
 def test_what_threads_use_is_counted() -> None:
