@@ -101,6 +101,15 @@ def test_a_record_of_another_form_is_refused(tmp_path: Path, name: str, content:
         judge(tmp_path)
 
 
+def test_kernels_worked_out_by_hand_are_equal() -> None:
+    """22 of unusual types, sizes and regions, nested flow, indirect operands and messages; the words are the public
+    assembler's.
+    """
+    found = judge(Path(__file__).parent / "own_kernels")
+    assert not found.different, found.different[:3]
+    assert found.counts()["kernels: registers"] == (22, 22) and found.counts()["kernels: SIMD16 as SIMD8"] == (7, 7)
+
+
 def test_a_watcher_that_changes_something_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def later(*rest: object, watcher: object = None, carrier: object = None) -> object:
         account = schedule(*rest, watcher=watcher, carrier=carrier)
