@@ -7,6 +7,7 @@ import pytest
 
 from gen6_bridge.claims.nests import wrong_channels
 from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.code.isa import INSTRUCTIONS
 from gen6_bridge.unit import ExecutionUnit, RunFunctions
 from pixelflow.simd.errors import MachineFault
 
@@ -114,6 +115,18 @@ def test_what_is_not_defined_is_a_fault_with_its_instruction(source: str, messag
     with pytest.raises(MachineFault, match=message) as caught:
         ExecutionUnit(assemble_eu(source).code).run()
     assert "instruction 0" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        (0x00000000_008D1600_20200000 << 32 | 0x00600001, "there is no architecture register 0xb0"),
+        (0x02180200_00000000_22801FE1 << 32 | 0x04600031, "a message of a constant"),
+    ],
+)
+def test_words_that_name_nothing_are_a_fault(word: int, message: str) -> None:
+    with pytest.raises(MachineFault, match=message):
+        ExecutionUnit([INSTRUCTIONS.decode_whole(word)]).run()
 
 
 def test_an_address_past_the_registers_is_a_fault() -> None:

@@ -110,6 +110,15 @@ def test_kernels_worked_out_by_hand_are_equal() -> None:
     assert found.counts()["kernels: registers"] == (22, 22) and found.counts()["kernels: SIMD16 as SIMD8"] == (7, 7)
 
 
+@pytest.mark.parametrize("size", [6, 8])
+def test_a_word_that_names_no_register_is_a_difference(tmp_path: Path, size: int) -> None:
+    """As sixteen channels and as eight: the report goes on, and says what was refused."""
+    words = [f"00000000008d16002020000000{size}00001"]
+    found = judge(written(tmp_path, {"name": "own/none", "words": words, "expect": {}})).different
+    assert {each.kind for each in found} == {"kernels: registers", "kernels: watched"}
+    assert all("there is no architecture register 0xb0" in each.difference for each in found)
+
+
 def test_a_watcher_that_changes_something_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def later(*rest: object, watcher: object = None, carrier: object = None) -> object:
         account = schedule(*rest, watcher=watcher, carrier=carrier)
