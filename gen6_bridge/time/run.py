@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gen6_bridge.code.assembler import EuProgram
 from gen6_bridge.code.isa import EuFamily
-from gen6_bridge.code.isa.encoding.text import TARGETS
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.time.config import EuConfig, unsupported
 from gen6_bridge.time.schedule import Account, Carrier, ThreadAccount, Watcher, schedule
@@ -25,6 +24,7 @@ from gen6_bridge.unit import (
     SharedFunctions,
     dispatched,
 )
+from gen6_bridge.unit.messages import TARGET_NAMES
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
 
@@ -103,9 +103,12 @@ class EuRun(Shown):
                     ("lines fetched", account.fetches),
                     ("of them not in the first level", account.l1_misses),
                     ("of them not in the second", account.l2_misses),
-                    *((f"messages to {TARGETS.get(each, each)}", count) for each, count in account.messages.items()),
                     *(
-                        (f"cycles that {TARGETS.get(each, each)} is held", held)
+                        (f"messages to {TARGET_NAMES.get(each, each)}", count)
+                        for each, count in account.messages.items()
+                    ),
+                    *(
+                        (f"cycles that {TARGET_NAMES.get(each, each)} is held", held)
                         for each, held in account.served.items()
                     ),
                 ],

@@ -128,7 +128,7 @@ def test_messages_and_lines_are_told() -> None:
     run = run_program(program, config=EuConfig(), bus=bus)
     fetch, message = sorted(seen, key=lambda each: each.cycle)
     assert (fetch.wire, fetch.amount, fetch.arrives) == ("instruction fetch main", 64, 200)
-    assert (message.wire, message.amount) == ("sampler main", 32) and message.arrives == message.cycle + 100
+    assert (message.wire, message.amount) == ("sampler cache main", 32) and message.arrives == message.cycle + 100
     assert run.usage.sent == {4: 64} and run.usage.regions == {"immediate": 1, "scalar": 1}
 
 
