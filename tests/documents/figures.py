@@ -51,10 +51,11 @@ ROOT = Path(__file__).parents[2]
 COVERED = ("README.md", "GUIDE.md")
 """Documents all of whose figures have a source, sizes too."""
 
-ROOMS = ("TUTORIAL.md", *sorted(
-    str(path.relative_to(ROOT)) for room in ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge")
-    for path in (ROOT / room).rglob("README.md")
-))  # fmt: skip
+_PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge")
+ROOMS = (
+    "TUTORIAL.md",
+    *sorted(str(path.relative_to(ROOT)) for room in _PACKAGES for path in (ROOT / room).rglob("README.md")),
+)
 """Documents all of whose results have one."""
 
 _FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
