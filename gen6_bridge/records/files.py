@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.files import RECORDS, parse_json, read_bytes, unpacked
 
 __all__ = ["Entry", "Judged", "Table", "judged", "read_json", "read_table", "registers_of"]
 
@@ -33,19 +32,16 @@ class Judged:
 
 
 def _text(path: Path) -> str:
+    content = read_bytes(path, RECORDS)
     try:
-        content = path.read_bytes()
-        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError, gzip.BadGzipFile) as error:
+        return (unpacked(content, RECORDS, str(path)) if path.suffix == ".gz" else content).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise InputError(Fault(f"cannot be read: {error}", Place(str(path)))) from None
 
 
 def read_json(path: Path) -> list[Entry]:
     """Return the records of a JSON file; raises InputError for a damaged one, or one without any."""
-    try:
-        body = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(Fault(f"is no JSON: {error}", Place(str(path)))) from None
+    body = parse_json(_text(path), str(path))
     records = body.get("records") if isinstance(body, dict) else None
     if not isinstance(records, list) or not all(isinstance(each, dict) for each in records):
         raise InputError(
@@ -56,7 +52,10 @@ def read_json(path: Path) -> list[Entry]:
 
 def read_table(path: Path) -> Table:
     """Return the rows of a CSV file by the names in its first line."""
-    return list(csv.DictReader(io.StringIO(_text(path))))
+    try:
+        return list(csv.DictReader(io.StringIO(_text(path))))
+    except csv.Error as error:
+        raise InputError(Fault(f"is no table: {error}", Place(str(path)))) from None
 
 
 def judged(kind: str, path: Path, names: Sequence[str], check: Callable[[int], Iterator[str]]) -> Iterator[Judged]:

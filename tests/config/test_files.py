@@ -119,7 +119,7 @@ BAD_FILES = {
     "binary": (bytes(range(256)), "error: is not"),
     "zeros": (bytes(100), "is not valid TOML"),
     "nested without end": ("x = " + "[" * 100_000, "is nested too deeply to be a configuration file"),
-    "too large": (b"#" * (1 << 20) + b"\n", "is larger than 1048576 bytes"),
+    "too large": (b"#" * (1 << 20) + b"\n", "is larger than 1 MiB, so it is not a configuration file"),
 }
 
 

@@ -29,6 +29,7 @@ from pixelflow.debugger import DebugSession
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.dialogue import Dialogue
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
+from pixelflow.simd.files import SCRIPT, read_text
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact
@@ -114,11 +115,7 @@ def _script(args: argparse.Namespace) -> list[str] | None:
         if args.program == STANDARD_STREAM:
             raise UsageError("-", "standard input cannot be the program and the commands", "use --cmd FILE")
         return [] if sys.stdin is None else sys.stdin.read().splitlines()
-    try:
-        return Path(args.cmd).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(Fault(f"cannot be read: {reason}", Place(args.cmd))) from None
+    return read_text(args.cmd, SCRIPT).splitlines()
 
 
 def _follow(debugger: Dialogue, script: list[str], file: str, screen: Screen) -> None:

@@ -1,0 +1,57 @@
+"""Files: one way in for every one that a user names, with a bound, and one way out that follows no planted link."""
+
+from pixelflow.simd.files.limits import (
+    ARRAYS,
+    CONFIGURATION,
+    KINDS,
+    LINE_BYTES,
+    MESH,
+    OBJECT,
+    PACKET_BYTES,
+    PATCHES,
+    RECORDS,
+    REPORT,
+    SCENE,
+    SCRIPT,
+    TABLE,
+    TEXTURE,
+    TRACE,
+    FileKind,
+)
+from pixelflow.simd.files.reading import (
+    bounded_lines,
+    parse_json,
+    read_bytes,
+    read_json,
+    read_text,
+    too_large,
+    unpacked,
+)
+from pixelflow.simd.files.writing import replacing
+
+__all__ = [
+    "ARRAYS",
+    "CONFIGURATION",
+    "KINDS",
+    "LINE_BYTES",
+    "MESH",
+    "OBJECT",
+    "PACKET_BYTES",
+    "PATCHES",
+    "RECORDS",
+    "REPORT",
+    "SCENE",
+    "SCRIPT",
+    "TABLE",
+    "TEXTURE",
+    "TRACE",
+    "FileKind",
+    "bounded_lines",
+    "parse_json",
+    "read_bytes",
+    "read_json",
+    "read_text",
+    "replacing",
+    "too_large",
+    "unpacked",
+]
