@@ -21,13 +21,13 @@ Code = TypeVar("Code", bound=AssembledProgram)
 
 
 @overload
-def assemble(source: str | Path, /, **parameters: int | float) -> PixelFlowProgram: ...
+def assemble(source: str | Path | Source, /, **parameters: int | float) -> PixelFlowProgram: ...
 @overload
-def assemble(source: str | Path, target: ProgramTarget[Code], /, **parameters: int | float) -> Code: ...
+def assemble(source: str | Path | Source, target: ProgramTarget[Code], /, **parameters: int | float) -> Code: ...
 def assemble(
-    source: str | Path, target: ProgramTarget[AssembledProgram] = PIXELFLOW, /, **parameters: int | float
+    source: str | Path | Source, target: ProgramTarget[AssembledProgram] = PIXELFLOW, /, **parameters: int | float
 ) -> AssembledProgram:
-    """Assemble a file (a path, or text that is a name ending in ``.mc``) or a text, and return the program.
+    """Assemble a file (a path, or text that is a name ending in ``.mc``), a text or what was read; return the program.
 
     ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.
     """
@@ -42,8 +42,10 @@ def assemble(
     return link(draft)
 
 
-def _source(source: str | Path) -> Source:
-    if isinstance(source, Path) or (source.endswith(".mc") and "\n" not in source):
+def _source(source: str | Path | Source) -> Source:
+    if isinstance(source, Source):
+        found = source
+    elif isinstance(source, Path) or (source.endswith(".mc") and "\n" not in source):
         found = read_source(Path(source), str(source))
         found = Source(found.file, found.lines, Path(source).resolve())
     else:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.claims.bench import Printed, executed, held, rules_of, timed
+from gen6_bridge.claims.nests import wrong_channels
 from gen6_bridge.code.isa import INSTRUCTIONS, EuFamily
 from gen6_bridge.code.isa.encoding import bits
 from gen6_bridge.code.isa.encoding.operands import REGISTER_BYTES, EuDestination, File, SourceRegion
@@ -43,7 +44,7 @@ def native_control(bench: Bench, printed: Printed) -> Measured:
 
 
 def pointer_per_channel(bench: Bench, printed: Printed) -> Measured:
-    """Let channel c leave a loop after c + 1 turns."""
+    """Let channel c leave a loop after c + 1 turns; carry random nests out, each channel also by itself."""
     source = """
     TOP:
     add (16) g20<1>D g20<8,8,1>D 1D
@@ -57,7 +58,12 @@ def pointer_per_channel(bench: Bench, printed: Printed) -> Measured:
     """
     unit = executed(source, {10: _CHANNELS})
     wrong = sum(found != channel + 101 for channel, found in enumerate(_integers(unit.general[0, 22:24])))
-    return Measured(f"{wrong} of 16 channels differ from each alone", {"wrong": wrong})
+    nests, threads = 10, 64
+    differ = sum(wrong_channels(seed, threads) for seed in range(nests))
+    text = (
+        f"{wrong} of 16 channels differ from each alone; of {nests} random nests {differ} of {nests * threads * 16:,}"
+    )
+    return Measured(text, {"wrong": wrong, "wrong_in_nests": differ})
 
 
 _FACTORIAL = """

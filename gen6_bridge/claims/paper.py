@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gen6_bridge.claims import operands, scheduling
+from gen6_bridge.claims import operands, pictures, scheduling
 from gen6_bridge.claims.published import CLAIMS, CONTRADICTED
 from pixelflow.evidence import Bench, Paper
 
@@ -19,7 +19,8 @@ PAPER = Paper(
     name="gen6",
     title="Kanter, Intel's Sandy Bridge Graphics Architecture, RealWorldTech, 2011: front end and register files",
     claims=CLAIMS,
-    measures={**scheduling.MEASURES, **operands.MEASURES},
+    measures={**scheduling.MEASURES, **operands.MEASURES, **pictures.MEASURES},
+    efforts={"stalled-thread": 2, "pointer-per-channel": 3},
     bench=_bench,
     notes=tuple(CONTRADICTED.values()),
     closing="The page prints no peak rates, no rate of the math unit and no sizes of the generation before, so nothing "

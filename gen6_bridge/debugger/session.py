@@ -17,8 +17,7 @@ from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.code.isa.meanings.state import ACC_FLOAT, ACC_HIGH, ACC_LOW, DISPATCHED, FLAGS, IP, ON, PC
 from gen6_bridge.debugger.places import ThreadPlace
 from gen6_bridge.time import EuConfig, ThreadTraces, schedule
-from gen6_bridge.time.run import run_memory
-from gen6_bridge.unit import dispatched
+from gen6_bridge.unit import RunFunctions, dispatched
 from pixelflow.simd.dialogue import StopTable
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.isa.places import Code
@@ -102,7 +101,7 @@ class EuSession:
     """What keeps the run from going on."""
 
     def __post_init__(self) -> None:
-        self._functions = run_memory()
+        self._functions = RunFunctions()
         config, rules = self.config, FloatRules(self.config.fused, self.config.flushes)
         self.unit = dispatched(self.program, config.count, config.channels, rules, self._functions, engine="rows")
         self.traces = ThreadTraces(self.unit)

@@ -20,6 +20,8 @@ class FrameAccount:
     config: EuConfig
     cycles: int = 0
     held: Counter[str] = field(default_factory=Counter)
+    served: Counter[int] = field(default_factory=Counter)
+    """Cycles for which targets of messages are held, by number."""
     stages: Counter[str] = field(default_factory=Counter)
     mix: Counter[str] = field(default_factory=Counter)
     threads: int = 0
@@ -38,6 +40,7 @@ class FrameAccount:
         timed = schedule(program.code, steps, self.config)
         self.cycles += timed.cycles
         self.held += timed.held
+        self.served += timed.served
         self.stages[stage] += timed.cycles
         families = [each.declaration.family.value for each in program.code]
         for number, count in Counter(step.number for each in steps for step in each).items():

@@ -19,6 +19,7 @@ from gen6_bridge.drawing.pixels import Shaded, kind_of, shaded
 from gen6_bridge.drawing.rasterizer import Pixels, pixels_of
 from gen6_bridge.drawing.vertices import ShadedVertices
 from gen6_bridge.time import EU_MHZ, EuConfig
+from gen6_bridge.unit.messages import RENDER_CACHE
 from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Framebuffer, layers_of, turns_of
 from pixelflow.simd.errors import Fault, InputError
 
@@ -65,6 +66,9 @@ def _drawn(painter: _Painter, parts: int) -> DrawnFrame:
         ("threads", f"{account.threads:,} {subspans}"),
         ("fixed functions", "coverage, tests, filter, blending and the rounding of colours take no cycles here"),
     ]
+    if served := account.served[RENDER_CACHE]:
+        text = f"held for {served:,} cycles by writes of pixels (a guess), which no thread waits for: not in the cycles"
+        facts.append(("render cache", text))
     if account.vertices:
         text = f"{account.vertices:,} by threads of two, each vertex once; w, viewport and corners take no cycles"
         facts.append(("vertices", text))

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from gen6_bridge.unit import Request
 from gen6_bridge.unit.messages import RENDER_CACHE, SAMPLER
+from gen6_bridge.unit.shared import texels
 from pixelflow.simd.drawing import Texture
-from pixelflow.simd.drawing.frame_reference import filtered
 
 __all__ = ["PixelFunctions"]
 
@@ -34,10 +34,8 @@ class PixelFunctions:
     def answer(self, request: Request) -> NDArray[np.uint8] | None:
         """Filter the texture at each channel's place, or take what it writes."""
         if request.target == SAMPLER and self._texture is not None:
-            u, v = request.payload[32:].view(np.uint32).reshape(2, self._channels).astype(np.int64)
-            texels = filtered(self._texture, u, v)
             self.sampled += _SAMPLE_BYTES * request.enabled.bit_count()
-            return np.ascontiguousarray(texels.T.astype(np.uint32)).view(np.uint8).reshape(-1)
+            return texels(self._texture, request)
         if request.target == RENDER_CACHE:
             self.written[request.thread] = request.payload.view(np.float32).reshape(_COMPONENTS, self._channels).T
             self.kept[request.thread] = request.enabled >> np.arange(self._channels) & 1

@@ -11,39 +11,24 @@ from gen6_bridge.code.assembler import EuProgram
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.drawing.vertex_shader import ATTRIBUTES, ENTRY_FLOATS, VERTEX_CONSTANTS, vertex_shader
 from gen6_bridge.time import CarriedStep, EuConfig, ThreadTraces
-from gen6_bridge.unit import ExecutionUnit, Request
-from gen6_bridge.unit.messages import URB
+from gen6_bridge.unit import ExecutionUnit
+from gen6_bridge.unit.shared import Urb
 
 __all__ = ["ShadedVertices", "UrbEntries", "VertexConstants", "on_the_screen", "shade_vertices"]
 
 _AT_ONCE = 1024
 """Threads that are carried out side by side."""
 _A_THREAD = 2
-_GROUP_BYTES = 16
 _ROW_BYTES = 32
 """What handles and offsets in the URB count."""
-_INTERLEAVES, _OFFSETS = 1 << 10, 63
 _ENTRY_BYTES = 4 * ENTRY_FLOATS
 
 
-class UrbEntries:
-    """Entries of vertices in the URB, which interleaved writes fill: each half of a register is another vertex's."""
+class UrbEntries(Urb):
+    """Entries of vertices in the URB."""
 
     def __init__(self, entries: int) -> None:
-        self.bytes = np.zeros(entries * _ENTRY_BYTES, np.uint8)
-
-    def answer(self, request: Request) -> NDArray[np.uint8] | None:
-        """Write what is there of both vertices; anything else is for nobody here."""
-        function = request.message.function
-        if request.target == URB and function & _INTERLEAVES:
-            halves = request.payload[_ROW_BYTES:].reshape(-1, 2, _GROUP_BYTES)
-            offset = function >> 4 & _OFFSETS
-            for which, handle in enumerate(request.header[:2].tolist()):
-                if request.enabled >> 4 * which & 1:
-                    content = halves[:, which].reshape(-1)
-                    start = (handle + offset) * _ROW_BYTES
-                    self.bytes[start : start + len(content)] = content
-        return None
+        super().__init__(np.zeros(entries * _ENTRY_BYTES, np.uint8))
 
     @property
     def floats(self) -> NDArray[np.float32]:

@@ -9,10 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from gen6_bridge.code.isa.encoding.operands import GRF_REGISTERS, REGISTER_BYTES
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import RECORDS, parse_json, read_bytes, unpacked
 
-__all__ = ["Entry", "Judged", "Table", "judged", "read_json", "read_table", "registers_of"]
+__all__ = [
+    "Entry",
+    "Judged",
+    "Table",
+    "Value",
+    "judged",
+    "list_in",
+    "object_in",
+    "read_json",
+    "read_table",
+    "registers_of",
+]
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 Entry: TypeAlias = "dict[str, Value]"
@@ -51,9 +63,9 @@ def read_json(path: Path) -> list[Entry]:
 
 
 def read_table(path: Path) -> Table:
-    """Return the rows of a CSV file by the names in its first line."""
+    """Return the rows of a CSV file by the names in its first line; raises InputError for a damaged one."""
     try:
-        return list(csv.DictReader(io.StringIO(_text(path))))
+        return list(csv.DictReader(io.StringIO(_text(path)), restval="", strict=True))
     except csv.Error as error:
         raise InputError(Fault(f"is no table: {error}", Place(str(path)))) from None
 
@@ -66,14 +78,32 @@ def judged(kind: str, path: Path, names: Sequence[str], check: Callable[[int], I
     for position, name in enumerate(names):
         try:
             difference = next(check(position), "")
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise InputError(Fault(f"record {position}, {name}: {what}", Place(str(path)))) from None
         yield Judged(kind, name, difference)
 
 
+def list_in(entry: Mapping[str, Value], key: str) -> list[Value]:
+    """Return a list of a record, empty where it has none; raises TypeError for something else."""
+    found = entry.get(key) or []
+    if not isinstance(found, list):
+        raise TypeError(f"{key} is no list")
+    return found
+
+
+def object_in(entry: Mapping[str, Value], key: str) -> dict[str, Value]:
+    """Return an object of a record, empty where it has none; raises TypeError for something else."""
+    found = entry.get(key) or {}
+    if not isinstance(found, dict):
+        raise TypeError(f"{key} is no object")
+    return found
+
+
 def registers_of(entry: Mapping[str, Value], key: str) -> dict[int, bytes]:
     """Return registers by number, of a record's ``{"r10": "hex"}``; none where the record has no such key."""
-    found = entry.get(key) or {}
-    assert isinstance(found, dict)
-    return {int(name[1:]): bytes.fromhex(str(value)) for name, value in found.items()}
+    found = {int(name[1:]): bytes.fromhex(str(value)) for name, value in object_in(entry, key).items()}
+    for number, content in found.items():
+        if not 0 <= number < GRF_REGISTERS or len(content) != REGISTER_BYTES:
+            raise ValueError(f"{key}: register {number} with {len(content)} bytes")
+    return found

@@ -12,6 +12,7 @@ from gen6_bridge.records.kernels import judge_kernels
 from gen6_bridge.records.programs import judge_rules, judge_sources, judge_text, judge_words
 from gen6_bridge.records.regions import judge_cases, judge_instructions, judge_regions
 from gen6_bridge.records.runs import judge_colours, judge_runs
+from gen6_bridge.records.watched import judge_watched
 from gen6_bridge.records.widths import judge_narrowed, judge_narrowed_runs, judge_widened
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
@@ -77,6 +78,7 @@ def judge(folder: Path) -> Judgement:
         if _have(result, path, entries, "asm"):
             result.found += judge_sources("kernels: sources", path, entries, names)
         result.found += judge_kernels("kernels: registers", path, entries, names)
+        result.found += judge_watched("kernels: watched", path, entries, names)
         for kind, widths in (("SIMD16 as SIMD8", judge_narrowed), ("SIMD8 as SIMD16", judge_widened)):
             reasons = Counter[str]()
             result.found += widths(f"kernels: {kind}", path, entries, names, reasons)

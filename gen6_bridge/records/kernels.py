@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.code.isa import EuInstruction
-from gen6_bridge.code.isa.encoding.operands import GRF_REGISTERS, REGISTER_BYTES
-from gen6_bridge.records.files import Entry, Judged, judged, registers_of
+from gen6_bridge.code.isa.encoding.operands import GRF_REGISTERS, MRF_REGISTERS, REGISTER_BYTES
+from gen6_bridge.records.files import Entry, Judged, judged, list_in, object_in, registers_of
 from gen6_bridge.records.programs import code_of
 from gen6_bridge.unit import BlockMemory, ExecutionUnit, MessageRecorder, Replies
 from pixelflow.simd.errors import InputError, MachineFault
@@ -35,9 +35,7 @@ def kernel_unit(
 
     ``code`` and the mask ``dispatch`` are the record's where they are not given.
     """
-    responses = entry.get("responses") or []
-    assert isinstance(responses, list)
-    replies = Replies([bytes.fromhex(str(each)) for each in responses])
+    replies = Replies([bytes.fromhex(str(each)) for each in list_in(entry, "responses")])
     recorder = MessageRecorder(replies)
     mask = int(str(entry.get("dispatch_mask", "ffff")), 16) if dispatch is None else dispatch
     unit = ExecutionUnit(code_of(entry) if code is None else code, dispatch=mask, functions=recorder)
@@ -66,8 +64,9 @@ def _differences(entry: Entry) -> Iterator[str]:
         yield f"refused: {error}"
         return
     yield from _registers(entry, unit)
-    for register, content in registers_of(entry, "expect_mrf").items():
-        found = unit.message[0, register].tobytes()
+    written = registers_of(entry, "expect_mrf")
+    for register in sorted({*range(MRF_REGISTERS), *written}):
+        found, content = unit.message[0, register].tobytes(), written.get(register, bytes(REGISTER_BYTES))
         if found != content:
             yield f"m{register}: {found.hex()}, recorded {content.hex()}"
     if "flags_out" in entry and int(unit.flags[0]) != int(str(entry["flags_out"]), 16):
@@ -90,17 +89,15 @@ def _registers(entry: Entry, unit: ExecutionUnit) -> Iterator[str]:
     care = np.ones(wanted.shape, np.bool_)
     for register, content in registers_of(entry, "care").items():
         care[register] = np.frombuffer(content, np.uint8) != 0
-    tolerances, nans = entry.get("tolerance") or {}, entry.get("nan") or {}
-    assert isinstance(tolerances, dict) and isinstance(nans, dict)
-    for name, bound in tolerances.items():
-        assert isinstance(bound, dict)
-        register = int(name[1:])
+    tolerances = object_in(entry, "tolerance")
+    for name in tolerances:
+        bound, register = object_in(tolerances, name), int(name[1:])
         care[register] = False
         found, expected = (each[register].view(np.float32).astype(np.float64) for each in (unit.general[0], wanted))
         allowed = float(str(bound["abs"])) + float(str(bound["rel"])) * np.abs(expected)
         if not (np.abs(found - expected) <= allowed).all():
             yield f"g{register}: {found.tolist()}, recorded {expected.tolist()} within a tolerance"
-    for name, channels in nans.items():
+    for name, channels in object_in(entry, "nan").items():
         if not np.isnan(unit.general[0, int(name[1:])].view(np.float32)[channels]).all():
             yield f"g{name[1:]}: no NaN where one was recorded"
     differs = (unit.general[0] != wanted) & care
@@ -116,7 +113,8 @@ def _messages(entry: Entry, recorder: MessageRecorder) -> Iterator[str]:
     if len(wanted) != len(recorder.requests):
         yield f"messages: {len(recorder.requests)}, recorded {len(wanted)}"
     for number, (request, message) in enumerate(zip(recorder.requests, wanted, strict=False)):
-        assert isinstance(message, dict)
+        if not isinstance(message, dict):
+            raise TypeError(f"message {number} is no object")
         about = request.message
         mine = (
             request.target,

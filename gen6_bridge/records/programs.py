@@ -9,7 +9,7 @@ from pathlib import Path
 from gen6_bridge.code.assembler import assemble_text
 from gen6_bridge.code.isa import INSTRUCTIONS, EuInstruction
 from gen6_bridge.code.legality import broken_rules
-from gen6_bridge.records.files import Entry, Judged, judged
+from gen6_bridge.records.files import Entry, Judged, judged, list_in, object_in
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.isa.encoding import EncodingError
 
@@ -21,9 +21,9 @@ _MARKS = {"rsq": (" inv ", " rsq "), "fdiv": (" pow ", " fdiv ")}
 
 def words_of(entry: Entry) -> list[int]:
     """Return the instruction words of a record."""
-    words = entry["words"]
-    assert isinstance(words, list)
-    return [int(str(word), 16) for word in words]
+    if "words" not in entry:
+        raise KeyError("words")
+    return [int(str(word), 16) for word in list_in(entry, "words")]
 
 
 def code_of(entry: Entry) -> list[EuInstruction]:
@@ -43,8 +43,7 @@ def judge_text(kind: str, path: Path, entries: list[Entry], names: list[str], ke
     """Compare the disassembler's text of each instruction."""
 
     def check(position: int) -> Iterator[str]:
-        texts = entries[position][key]
-        assert isinstance(texts, list)
+        texts = list_in(entries[position], key)
         for number, (word, text) in enumerate(zip(words_of(entries[position]), texts, strict=True)):
             found = _text_of(word)
             if plain(found) != plain(str(text)):
@@ -81,8 +80,7 @@ def judge_sources(kind: str, path: Path, entries: list[Entry], names: list[str])
 
     def check(position: int) -> Iterator[str]:
         entry = entries[position]
-        lines, altered = entry["asm"], entry.get("patched") or []
-        assert isinstance(lines, list) and isinstance(altered, list)
+        lines, altered = list_in(entry, "asm"), list_in(entry, "patched")
         try:
             found = assemble_text("\n".join(_written(str(line)) for line in lines), names[position]).instructions
         except InputError as error:
@@ -105,8 +103,7 @@ def judge_rules(kind: str, path: Path, entries: list[Entry], names: list[str]) -
     """Compare the rules of legality that instructions of programs break."""
 
     def check(position: int) -> Iterator[str]:
-        recorded = entries[position].get("rules_broken") or {}
-        assert isinstance(recorded, dict)
+        recorded = object_in(entries[position], "rules_broken")
         for number, instruction in enumerate(code_of(entries[position])):
             rules = recorded.get(str(number)) or []
             wanted = sorted(str(each) for each in (rules.split() if isinstance(rules, str) else rules))  # type: ignore[union-attr]

@@ -44,7 +44,7 @@ def judge_regions(kind: str, path: Path, rows: Table) -> Iterator[Judged]:
         region = SourceRegion(File.GENERAL, _BY_SIZE[row["size"]], 10, sub, vertical, width, horizontal)
         yield from _differing(tuple(dict.fromkeys(source_rules(int(row["exec"]), region))), row)
 
-    names = [f"({row['exec']}) <{row['vert']};{row['width']},{row['horz']}>" for row in rows]
+    names = [f"({row.get('exec')}) <{row.get('vert')};{row.get('width')},{row.get('horz')}>" for row in rows]
     yield from judged(kind, path, names, check)
 
 
@@ -60,7 +60,7 @@ def judge_instructions(kind: str, path: Path, rows: Table) -> Iterator[Judged]:
             yield f"{found.text()}, recorded {row['text']}"
         yield from _differing(broken_rules(found), row)
 
-    yield from judged(kind, path, [row["text"] for row in rows], check)
+    yield from judged(kind, path, [row.get("text", "") for row in rows], check)
 
 
 def judge_cases(kind: str, path: Path, rows: Table) -> Iterator[Judged]:
@@ -80,7 +80,7 @@ def judge_cases(kind: str, path: Path, rows: Table) -> Iterator[Judged]:
         sources = [_source(row, f"s{at}_", wide=wide) for at in (0, 1) if row[f"s{at}_type"]]
         yield from _differing(broken_rules(EuInstruction(INSTRUCTIONS[row["op"]], (controls, dst, *sources))), row)
 
-    yield from judged(kind, path, [row["case"] for row in rows], check)
+    yield from judged(kind, path, [row.get("case", "") for row in rows], check)
 
 
 def _source(row: dict[str, str], key: str, *, wide: bool) -> Source:

@@ -11,7 +11,7 @@ import numpy as np
 from gen6_bridge.code.isa import EuInstruction
 from gen6_bridge.code.isa.encoding.operands import GRF_BYTES, REGISTER_BYTES
 from gen6_bridge.code.isa.meanings.execution import FloatRules
-from gen6_bridge.records.files import Entry, Judged, judged, registers_of
+from gen6_bridge.records.files import Entry, Judged, judged, list_in, registers_of
 from gen6_bridge.records.programs import code_of
 from gen6_bridge.unit import ExecutionUnit, MessageRecorder, Replies, Request
 from gen6_bridge.unit.messages import SAMPLER
@@ -86,10 +86,10 @@ def _differences(entry: Entry, program: Entry) -> Iterator[str]:
         wanted = np.frombuffer(bytes.fromhex(str(entry[key])), np.uint8).reshape(content.shape)
         for register in np.flatnonzero((content != wanted).any(axis=1)).tolist():
             yield f"{what}{register}: {content[register].tobytes().hex()}, recorded {wanted[register].tobytes().hex()}"
-    messages = entry.get("message_list") or []
-    assert isinstance(messages, list)
+    messages = list_in(entry, "message_list")
     for number, (request, message) in enumerate(zip(recorder.requests, messages, strict=False)):
-        assert isinstance(message, dict)
+        if not isinstance(message, dict):
+            raise TypeError(f"message {number} is no object")
         mine = (
             request.target,
             f"{request.message.descriptor:08x}",

@@ -39,7 +39,7 @@ class _Chosen:
             except WidthUndefined as reason:
                 skipped[str(reason)] += 1
                 continue
-            except (InputError, KeyError, TypeError, ValueError, AssertionError):
+            except (InputError, MachineFault, KeyError, TypeError, ValueError):
                 continue  # what is wrong with it is said where its words are judged
             self.positions.append(position)
             self.names.append(name)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gen6_bridge.code.assembler import EuProgram
 from gen6_bridge.code.isa import EuFamily
-from gen6_bridge.code.isa.encoding.text import TARGETS
 from gen6_bridge.code.isa.meanings.execution import FloatRules
 from gen6_bridge.time.config import EuConfig, unsupported
 from gen6_bridge.time.schedule import Account, Carrier, ThreadAccount, Watcher, schedule
@@ -19,20 +18,17 @@ from gen6_bridge.time.traces import ThreadTraces
 from gen6_bridge.time.usage import Usage, usage_of
 from gen6_bridge.unit import (
     GATES,
-    BlockMemory,
     ChannelCounts,
     ExecutionUnit,
+    RunFunctions,
     SharedFunctions,
     dispatched,
 )
+from gen6_bridge.unit.messages import TARGET_NAMES
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Column, Json, Part, Report, Shown, Table, counted, number, verbatim
 
-__all__ = ["EuRun", "carry_out", "run_memory"]
-
-_MEMORY_BYTES = 1 << 16
-_PITCH = 256
-"""Of the memory past the data ports that a run has by itself: all of it, and from row to row of media blocks."""
+__all__ = ["EuRun", "carry_out"]
 
 
 class EuRun(Shown):
@@ -107,7 +103,14 @@ class EuRun(Shown):
                     ("lines fetched", account.fetches),
                     ("of them not in the first level", account.l1_misses),
                     ("of them not in the second", account.l2_misses),
-                    *((f"messages to {TARGETS.get(each, each)}", count) for each, count in account.messages.items()),
+                    *(
+                        (f"messages to {TARGET_NAMES.get(each, each)}", count)
+                        for each, count in account.messages.items()
+                    ),
+                    *(
+                        (f"cycles that {TARGET_NAMES.get(each, each)} is held", held)
+                        for each, held in account.served.items()
+                    ),
                 ],
             ),
             "",
@@ -148,6 +151,7 @@ class EuRun(Shown):
             "idle": dict(account.idle),
             "switches": account.switches,
             "messages": {str(target): count for target, count in account.messages.items()},
+            "served": {str(target): held for target, held in account.served.items()},
             "fetches": {"lines": account.fetches, "l1_misses": account.l1_misses, "l2_misses": account.l2_misses},
             "channels": {"possible": channels.possible, "enabled": channels.enabled, "taken": dict(channels.taken)},
             "rules_broken": dict(self._broken().items()),
@@ -174,18 +178,13 @@ def _thread(account: ThreadAccount) -> dict[str, Json]:
     }
 
 
-def run_memory() -> BlockMemory:
-    """Return the memory past the data ports that a run has by itself: 64 KiB of zeros, in rows of 256 bytes."""
-    return BlockMemory(np.zeros(_MEMORY_BYTES, np.uint8), _PITCH)
-
-
 def carry_out(program: EuProgram, config: EuConfig, functions: SharedFunctions | None = None) -> EuRun:
     """Return a run whose threads have ended, before it is scheduled; raises MachineFault.
 
-    Without ``functions`` block messages go to memory (`run_memory`).
+    Without ``functions`` messages go to those that a run has by itself (`RunFunctions`).
     """
     unit = dispatched(
-        program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or run_memory()
+        program, config.count, config.channels, FloatRules(config.fused, config.flushes), functions or RunFunctions()
     )
     traces, channels = ThreadTraces(unit), ChannelCounts(unit)
     unit.run(_Both(traces, channels))

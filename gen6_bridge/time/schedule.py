@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gen6_bridge.code.isa import EuInstruction
-from gen6_bridge.code.isa.encoding.text import TARGETS
 from gen6_bridge.time.caches import LINE_BYTES, LINE_INSTRUCTIONS, InstructionCaches
 from gen6_bridge.time.config import EuConfig
 from gen6_bridge.time.dependences import ACCUMULATOR, FLAG, EuDependences, dependences
 from gen6_bridge.time.traces import CarriedStep
+from gen6_bridge.unit.messages import TARGET_NAMES
 
 __all__ = ["Account", "Carrier", "ThreadAccount", "Watcher", "schedule"]
 
@@ -56,6 +56,8 @@ class Account:
     banked: int = 0
     messages: Counter[int] = field(default_factory=Counter)
     """Messages by target."""
+    served: Counter[int] = field(default_factory=Counter)
+    """Cycles for which each target is held by them: answers wait for it, threads that want none do not."""
     fetches: int = 0
     l1_misses: int = 0
     l2_misses: int = 0
@@ -283,8 +285,9 @@ class _Schedule:
             self._account.messages[known.target] += 1
             start = max(cycle, self._targets[known.target])
             self._targets[known.target] = start + known.target_busy
+            self._account.served[known.target] += known.target_busy
             if self._carrier is not None:
-                way = TARGETS.get(known.target, str(known.target))
+                way = TARGET_NAMES.get(known.target, str(known.target))
                 self._carrier(slot.number, way, cycle, start + known.answer_cycles, known.bytes)
             for register in known.answers:
                 slot.pending[register] = (start + known.answer_cycles, "message")

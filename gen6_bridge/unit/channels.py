@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.code.isa import EuInstruction
-from gen6_bridge.code.isa.encoding.operands import Controls
+from gen6_bridge.code.isa.encoding.operands import Controls, ImmediateOperand
 from gen6_bridge.code.isa.meanings.state import CHANNELS, DISPATCHED, ON
 from gen6_bridge.unit.execution_unit import ExecutionUnit
 
@@ -24,12 +25,13 @@ class ChannelCounts:
     def __init__(self, unit: ExecutionUnit) -> None:
         self._unit = unit
         self._names = [_name(each) for each in unit.instructions]
+        self._controls = [_disabling(each) for each in unit.instructions]
         self.possible = self.enabled = 0
         """Channels of all instructions by their sizes, and those that were enabled."""
         self.taken: Counter[str] = Counter()
         """Channels that were not, by gate."""
         self.issued: Counter[str] = Counter()
-        """Instructions of all threads by mnemonic, type of the destination and size."""
+        """Instructions of all threads by mnemonic, type (the destination's, else the first source's) and size."""
 
     @property
     def efficiency(self) -> float:
@@ -40,7 +42,7 @@ class ChannelCounts:
         """Count an instruction, before it is carried out."""
         threads = int(active.sum())
         self.issued[self._names[number]] += threads
-        self._add(threads, *self._counted(self._unit.instructions[number].controls, active))
+        self._add(threads, *self._counted(self._controls[number], active))
 
     def stretch(self, first: int, past: int, active: NDArray[np.bool_]) -> None:
         """Count instructions without a predicate, one after the other."""
@@ -48,7 +50,7 @@ class ChannelCounts:
         found: dict[tuple[int, int, int], tuple[int, int, int, int]] = {}
         for number in range(first, past):
             self.issued[self._names[number]] += threads
-            controls = self._unit.instructions[number].controls
+            controls = self._controls[number]
             key = controls.size, controls.first, controls.all_channels
             if key not in found:
                 found[key] = self._counted(controls, active)
@@ -73,7 +75,14 @@ class ChannelCounts:
         return size, *open_, enabled
 
 
+def _disabling(instruction: EuInstruction) -> Controls:
+    """Return what an instruction says, without a predicate that chooses a source and disables nothing."""
+    chooses = instruction.declaration.mnemonic == "sel" and not instruction.controls.selector
+    return replace(instruction.controls, predicate=0) if chooses else instruction.controls
+
+
 def _name(instruction: EuInstruction) -> str:
-    destination = instruction.destination
-    kind = destination.type.name if destination is not None and not destination.null else "-"
+    operands = (instruction.destination, *instruction.sources)
+    there = (each for each in operands if each is not None and (isinstance(each, ImmediateOperand) or not each.null))
+    kind = next((each.type.name for each in there), "-")
     return f"{instruction.declaration.mnemonic} {kind} {instruction.controls.size}"

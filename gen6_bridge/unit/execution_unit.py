@@ -23,6 +23,7 @@ from gen6_bridge.code.isa.encoding.operands import (
     EuDestination,
     EuMessage,
     File,
+    Source,
     SourceRegion,
 )
 from gen6_bridge.code.isa.meanings.execution import Execution, FloatRules
@@ -325,11 +326,13 @@ class _Sender:
     def __init__(self, unit: ExecutionUnit, number: int, active: NDArray[np.bool_]) -> None:
         self._unit, self._number, self._active = unit, number, active
 
-    def send(self, controls: Controls, dst: EuDestination, first: SourceRegion, message: EuMessage) -> None:
+    def send(self, controls: Controls, dst: EuDestination, first: Source, message: EuMessage) -> None:
         """Deliver the message of each thread and write the answer; raises MachineFault without anybody to answer."""
         unit = self._unit
         if unit.instructions[self._number].rest >> _DESCRIPTOR_FILE & 3 != File.IMMEDIATE.value:
             raise MachineFault("a descriptor in a register is not modelled")
+        if not isinstance(first, SourceRegion):
+            raise MachineFault("a message of a constant: it is in message registers")
         if first.file is not File.MESSAGE or first.number + message.length > MRF_REGISTERS:
             raise MachineFault(f"a message of {message.length} registers from {first.file.name.lower()} {first.number}")
         enabled = unit.enabled(controls)

@@ -18,6 +18,7 @@ __all__ = [
     "SAMPLER",
     "SAMPLER_CACHE",
     "SPAWNER",
+    "TARGET_NAMES",
     "URB",
     "BlockMemory",
     "MessageRecorder",
@@ -28,6 +29,11 @@ __all__ = [
 
 SAMPLER, GATEWAY, SAMPLER_CACHE, RENDER_CACHE, URB, SPAWNER, CONSTANT_CACHE = 2, 3, 4, 5, 6, 7, 9
 """Targets, by number."""
+TARGET_NAMES = {
+    SAMPLER: "sampler", GATEWAY: "gateway", SAMPLER_CACHE: "sampler cache", RENDER_CACHE: "render cache", URB: "URB",
+    SPAWNER: "thread spawner", 8: "VME", CONSTANT_CACHE: "constant cache",
+}  # fmt: skip
+"""What reports and traces call them; the public disassembler calls two of them sampler."""
 _OWORD_READ, _MEDIA_READ, _OWORD_WRITE, _MEDIA_WRITE = 0, 4, 8, 10
 _OWORD_BYTES = 16
 

@@ -51,10 +51,22 @@ def _expanded(draft: Draft, parameters: Mapping[str, Value], work: Callable[[Exp
             expander.faults.append(Fault(message, hint=hint))
         if expander.faults:
             # The program will not be put together: report now what linking would have found.
-            expander.faults += link_faults(draft, expander.attempted)
+            expander.faults += _without_echoes(link_faults(draft, expander.attempted), expander.faults)
     if expander.faults:
         raise InputError(_in_order(expander.faults))
     return scope
+
+
+def _without_echoes(found: list[Fault], faults: list[Fault]) -> list[Fault]:
+    """Return faults of linking without the ENDLs whose LOOP is a fault already and was left out."""
+    lost = sum("LOOP" in (fault.place.text or "").split(";")[0].split() for fault in faults if fault.place is not None)
+    kept = []
+    for fault in found:
+        if lost and fault.message == "ENDL without LOOP":
+            lost -= 1
+        else:
+            kept.append(fault)
+    return kept
 
 
 def _in_order(faults: list[Fault]) -> list[Fault]:

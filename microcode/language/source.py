@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, Place
+from pixelflow.simd.files import SOURCE, read_text
 
 __all__ = ["Complaint", "Line", "Source", "first_word", "read_source", "source_of"]
-
-SOURCE_BYTES = 16 << 20
-"""Largest source file that is read; a larger one is certainly not microcode."""
-
 
 SHOWN = 160
 """Characters of a line that a message shows, unless the fault is further right."""
@@ -84,21 +81,4 @@ def source_of(text: str, file: str = "<text>", path: Path | None = None) -> Sour
 
 def read_source(path: Path, shown: str) -> Source:
     """Read a file; raises InputError where it is missing, not text, or absurdly large. ``shown`` names it."""
-    try:
-        if path.stat().st_size > SOURCE_BYTES:
-            raise InputError(Fault(f"too large to be microcode: over {SOURCE_BYTES >> 20} MiB", Place(shown)))
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(Fault(f"cannot read the source: {error.strerror}", Place(shown))) from None
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(Fault("this is UTF-16 text", Place(shown), "microcode is UTF-8: save the file as UTF-8"))
-    if b"\0" in content:
-        line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise InputError(Fault("this is a binary file, not microcode: it holds a zero byte", Place(shown, line)))
-    try:
-        return source_of(content.decode("utf-8"), shown, path)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        column = error.start - content.rfind(b"\n", 0, error.start)
-        message = f"not UTF-8 text: byte {content[error.start]:#04x}"
-        raise InputError(Fault(message, Place(shown, line, column), "save the file as UTF-8")) from None
+    return source_of(read_text(path, SOURCE, shown), shown, path)

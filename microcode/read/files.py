@@ -12,12 +12,26 @@ from types import MappingProxyType
 from microcode.language.source import Complaint, Source, read_source
 from pixelflow.simd.errors import nearest
 
-__all__ = ["LIBRARY", "Files"]
+__all__ = ["EXAMPLES", "LIBRARY", "Files", "example", "shipped_beside"]
 
 LIBRARY = Path(__file__).parents[1] / "library"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 FORMER_NAMES: Mapping[str, str] = MappingProxyType({"float32/thesis.mc": "float32/plain.mc"})
 """Names that files of the library had before, found in this release still, with a note."""
+
+
+def example(name: str) -> Source | None:
+    """Return the source of an example that is shipped, by its bare name, with or without ``.mc``; None for others."""
+    known = {path.stem: path for path in sorted(EXAMPLES.glob("*.mc"))}
+    path = known.get(name.removesuffix(".mc"))
+    return None if path is None else read_source(path, f"examples/{path.name}")
+
+
+def shipped_beside(name: str) -> Path:
+    """Return a file, or one of that bare name beside the examples where there is none here."""
+    path = EXAMPLES / name
+    return path if Path(name).name == name and not _is_file(Path(name)) and _is_file(path) else Path(name)
 
 
 @dataclass(frozen=True, slots=True)

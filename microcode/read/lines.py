@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from math import isinf
 from typing import TypeVar
 
 from microcode.language import expressions as e
@@ -102,13 +103,21 @@ class _Reader(Tokens):
             case "NUMBER":
                 return self.integer(token)
             case "FRACTION":
-                return float(token.text)
+                return self.fraction(token)
         text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), token.text[1:-1])
         if token.kind == "STRING":
             return text
         if ord(text) > 255:
             self.note(Complaint(f"{token.text} is not one byte", token.column, len(token.text)))
         return ord(text)
+
+    def fraction(self, token: Token) -> float:
+        value = float(token.text)
+        if isinf(value):
+            hint = "the largest binary32 number is 3.4028235e38"
+            self.note(Complaint(f"{token.text[:DIGITS]} is too large", token.column, len(token.text), hint))
+            return 0.0
+        return value
 
     def integer(self, token: Token) -> int:
         text = token.text

@@ -13,7 +13,7 @@ from pixelflow import __version__
 from pixelflow.cli.shell.arguments import Parser, add_common_options
 from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.simd.errors import ExpectationError, SimulatorError, format_error, nearest
+from pixelflow.simd.errors import ExpectationError, SimulatorError, UsageError, format_error, nearest
 
 __all__ = ["main", "process"]
 
@@ -55,8 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SimulatorError as error:
         _complain(format_error(error))
         return error.exit_code
-    except KeyboardInterrupt:
-        _complain("interrupted")
+    except KeyboardInterrupt as interrupt:
+        _complain(" ".join(["interrupted", *map(str, interrupt.args)]))
         return 130
     except BrokenPipeError:
         _forget_standard_output()
@@ -77,7 +77,7 @@ def _run(arguments: Sequence[str]) -> int:
     options = top.parse_args(before, argparse.Namespace(**_DEFAULTS))
     if name is None:
         top.print_help()
-        return 0
+        return UsageError.exit_code  # nothing was asked for, so nothing is done
     command = COMMANDS.get(name)
     if command is None:
         found = nearest(name, COMMANDS)

@@ -21,6 +21,7 @@ from pixelflow.node.run.perform.repeated import Repeated
 from pixelflow.node.run.perform.score import From, Noting, Score, play
 from pixelflow.node.run.streams.analysis import analysis_of
 from pixelflow.node.run.streams.stream import Stream
+from pixelflow.node.running import Running
 from pixelflow.node.state import NodeState
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
@@ -44,6 +45,11 @@ RUN_REASONS = {
 }
 
 
+def _reason(error: BaseException) -> str:
+    """Return why a run ended that something stopped."""
+    return RUN_REASONS.get(type(error), "internal error")
+
+
 @dataclass(frozen=True, slots=True)
 class _Saving:
     """Where a run is to be saved: before which cycle, and who takes the state."""
@@ -58,6 +64,11 @@ class Node(NodeState):
 
     Memory is indexed ``[byte, lane]`` with lane = ((module * 8 + emc) * 8 + panel) * 32 + pe.
     """
+
+    running: Running | None = None
+    """The run that goes on now."""
+    unfinished: Run | UntimedRun | None = None
+    """The account of the last run as far as it came, where something stopped it."""
 
     # --- running -----------------------------------------------------------------------------------------------
 
@@ -108,6 +119,8 @@ class Node(NodeState):
         ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
         MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
         """
+        if not isinstance(program, Program):
+            raise InputError(f"a node runs a Program, not {type(program).__name__}; microcode.assemble makes one")
         if not timing:
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:
@@ -157,11 +170,23 @@ class Node(NodeState):
             analysis, score = analysis_of(program, self.config), Score()
             lanes = OnLanes(analysis, self.array, self.texture, Bus(), Noting(effects, score))
             runner = AsSoonAsPossible(program, self.config, lanes, entry=entry, max_cycles=max_cycles)
-            runner.run()
+            self._go_untimed(runner)
             score.run = with_program(untimed_account(runner, self.engine), None)
             if score.complete:
                 scores[key] = Repeated.of(score, self.array)
         return replace(with_program(score.run, program), moved=self._moved_since(before))
+
+    def _go_untimed(self, runner: AsSoonAsPossible) -> None:
+        """Run to the end; where something stops it, the account so far is in ``unfinished``."""
+        self.running, self.unfinished = Running.of(runner.streams), None
+        try:
+            runner.run()
+        except BaseException as error:
+            self._say_where(error)
+            self.unfinished = untimed_account(runner, self.engine, _reason(error))
+            raise
+        finally:
+            self.running = None
 
     def _moved_since(self, before: dict[str, int]) -> dict[str, int]:
         return {way: count - before[way] for way, count in self.texture.moved.items()}
@@ -251,12 +276,22 @@ class Node(NodeState):
     def watched(self, runner: Clocked, *, function: bool = True, resumed: bool = False) -> Iterator[None]:
         """Tell the bus that a run begins; and that it ends, with its account so far, where something stops it."""
         self.bus.emit(RunBegan, runner.cycle, runner.program, tuple(runner.streams), function, runner, resumed)
+        self.running, self.unfinished = Running.of(runner.streams.values()), None
         try:
             yield
         except BaseException as error:
-            reason = RUN_REASONS.get(type(error), "internal error")
-            self._tell_end(unfinished_account(runner, self.config, self._engine_name(function), reason))
+            self._say_where(error)
+            run = unfinished_account(runner, self.config, self._engine_name(function), _reason(error))
+            self.unfinished = run
+            self._tell_end(run)
             raise
+        finally:
+            self.running = None
+
+    def _say_where(self, error: BaseException) -> None:
+        """Give an interruption the cycle and the line at which it came."""
+        if isinstance(error, KeyboardInterrupt) and not error.args:
+            error.args = (f"at {self.running}",)
 
     def account(self, runner: Clocked, *, function: bool = True) -> Run:
         """Return the account of a run on this node that has come to its end, and tell the bus that it has."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
+from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
 from pixelflow.node.parts.array.pe_array import PeArray
 from pixelflow.node.parts.texture.gp_memory import GpMemory
@@ -25,6 +26,13 @@ __all__ = ["NodeState"]
 
 _COLUMNS, _LINES = 64, 16
 """128 x 64 PEs with a Braille dot each."""
+
+
+def _known(name: str, names: tuple[str, ...], what: str) -> str:
+    """Return a name; raises InputError where there is none such."""
+    if name not in names:
+        raise InputError(f"there is no {what} {name!r}: it is one of {', '.join(names)}")
+    return name
 
 
 class NodeState(Shown):
@@ -143,19 +151,19 @@ class NodeState(Shown):
 
     def register(self, name: str) -> NDArray[np.uint8]:
         """Return register R, S or M of every PE: uint8[lanes]."""
-        return self.array.engine.get_word(name)
+        return self.array.engine.get_word(_known(name, WORDS, "register"))
 
     def flag(self, name: str) -> NDArray[np.bool_]:
         """Return a flag of every PE (C, E, L, MR, MW, or a stack position): bool[lanes]."""
-        return self.array.engine.get_bit(name)
+        return self.array.engine.get_bit(_known(name, (*CARRIES, *MASKS), "flag"))
 
     def set_register(self, name: str, values: NDArray[np.uint8]) -> None:
         """Write register R, S or M of every PE."""
-        self.array.engine.set_word(name, np.asarray(values, np.uint8))
+        self.array.engine.set_word(_known(name, WORDS, "register"), np.asarray(values, np.uint8))
 
     def set_flag(self, name: str, values: NDArray[np.bool_]) -> None:
         """Write a flag of every PE."""
-        self.array.engine.set_bit(name, np.asarray(values, np.bool_))
+        self.array.engine.set_bit(_known(name, (*CARRIES, *MASKS), "flag"), np.asarray(values, np.bool_))
 
     def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return x and y of every PE as the LEE sees them: int64[lanes] each."""

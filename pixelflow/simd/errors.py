@@ -8,7 +8,7 @@ code  meaning
 0     done, all expectations met
 1     the simulation finished, an expectation failed
 2     usage error (argparse)
-3     input error: source, configuration or data file
+3     input error: source, configuration or data file; a package that is not installed
 4     deadlock
 5     cycle limit reached
 6     machine fault in the program
@@ -31,6 +31,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "MachineFault",
+    "MissingPackageError",
     "Place",
     "SimulatorError",
     "UsageError",
@@ -117,6 +118,13 @@ class InputError(SimulatorError):
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
+class MissingPackageError(InputError):
+    """A library is not installed that only some work needs; ``extra`` of this distribution brings it."""
+
+    def __init__(self, message: str, extra: str, place: Place | None = None) -> None:
+        super().__init__(Fault(message, place, f"pip install 'pixelflow-sim[{extra}]'"))
+
+
 class UsageError(InputError):
     """An option whose value can be judged only when the program or the machine is known; exit code 2."""
 
@@ -157,10 +165,17 @@ class InternalError(SimulatorError):
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed word most like ``word`` (case does not count), or None where none is close."""
+    """Return the allowed word most like ``word`` (case does not count), or None where none is close.
+
+    Two letters that changed places are the likeliest slip: such a word wins.
+    """
     import difflib
 
     by_folded = {candidate.lower(): candidate for candidate in allowed}
+    for at in range(len(word) - 1):
+        swapped = (word[:at] + word[at + 1] + word[at] + word[at + 2 :]).lower()
+        if swapped in by_folded:
+            return by_folded[swapped]
     found = difflib.get_close_matches(word.lower(), list(by_folded), n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 

@@ -45,11 +45,11 @@ GROUP = "pixelflow.machines"
 COMMANDS_GROUP = "pixelflow.commands"
 """The group of entry points of what commands can ask of machines besides."""
 
-Code = TypeVar("Code", bound=AssembledProgram)
-"""A machine's class of programs."""
+Code = TypeVar("Code")
+"""What a machine runs: its class of programs, or what it reads from files of its own."""
 Configuration = TypeVar("Configuration")
 """A machine's class of configurations: a frozen dataclass of `param` values."""
-_Run = TypeVar("_Run", bound=AssembledProgram, contravariant=True)
+_Run = TypeVar("_Run", contravariant=True)
 _Taken = TypeVar("_Taken", contravariant=True)
 
 
@@ -87,7 +87,7 @@ class ProgramRun(Protocol):
 class ProgramRunner(Protocol[_Run, _Taken]):
     """Runs a program to its end; what else a machine lets one choose has defaults."""
 
-    def __call__(self, program: _Run, *, config: _Taken | None = None, bus: Bus | None = None) -> ProgramRun:
+    def __call__(self, program: _Run, /, *, config: _Taken | None = None, bus: Bus | None = None) -> ProgramRun:
         """Return the run, of whose events it told ``bus``.
 
         Raises InputError for a program or a configuration of another machine.

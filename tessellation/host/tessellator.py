@@ -12,6 +12,7 @@ import numpy as np
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 from tessellation.host.caching import CachingSession, new_session
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import PassBegins, PassResult, Session, check_nets
@@ -27,8 +28,8 @@ from tessellation.surface.samples import PatchSamples, measure
 __all__ = ["Tessellation", "collect", "tessellate"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tessellation:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tessellation(Shown):
     """The samples of all patches in the caller's order, and what it took to make them.
 
     ``runs`` is the machine's account of each pass; every cycle in here is the sum of what was executed.
@@ -50,6 +51,27 @@ class Tessellation:
     """The machine's accounts of keeping the results of each pass in texture memory, where the method wants that."""
     recalls: tuple[Run, ...] = ()
     """And of bringing them back: ``patches`` then holds what came back."""
+
+    def __repr__(self) -> str:
+        passes = f"{len(self.runs)} pass{'es' * (len(self.runs) != 1)}"
+        return f"Tessellation({self._size}, {passes}, {self.cycles} cycles, engine {self.engine})"
+
+    @property
+    def _size(self) -> str:
+        count = len(self.patches)
+        return f"{count} patch{'es' * (count != 1)}, {sum(each.samples**2 for each in self.patches)} samples"
+
+    def report(self) -> Report:
+        """Return what was made, by which machine, and the cycles of each stage."""
+        facts = (
+            ("made", self._size),
+            ("passes", f"{len(self.runs)}"),
+            ("library", self.library),
+            ("machine", f"{self.config.lanes:,} PEs at {self.config.clock_mhz} MHz"),
+            ("engine", self.engine),
+        )
+        stages = plain_table(("stage", "cycles"), tuple(self.cycles_by_stage.items()))
+        return overview(f"tessellation of {self.cycles:,} cycles", facts, (stages,))
 
     @property
     def cycles(self) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 from pixelflow.simd.files import MESH, read_bytes
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
@@ -42,8 +42,8 @@ def read_model(path: str) -> Model:
     try:
         import trimesh
     except ImportError:
-        hint = "pip install 'pixelflow-sim[mesh]'"
-        raise InputError(Fault("reading meshes needs trimesh, which is not installed", Place(path), hint)) from None
+        what = "reading meshes needs trimesh, which is not installed"
+        raise MissingPackageError(what, "mesh", Place(path)) from None
     try:
         # Of the bytes alone: no other file that they name is opened.
         found = trimesh.load(io.BytesIO(content), file_type=suffix.removeprefix("."), process=False, force="mesh")

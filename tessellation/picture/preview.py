@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pixelflow.simd.drawing import FAR, NOTHING, SAMPLES, ScreenTriangles, edges_of, nearest, snap
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError
 from tessellation.picture.camera import Camera, Standpoint, View, axes_along, unit
 from tessellation.picture.lighting import CLAY, FILL, KEY
 from tessellation.surface.mesh import Mesh
@@ -111,12 +111,11 @@ def png(mesh: Mesh, view: View | None = None) -> bytes:
 
 
 def require_pillow() -> None:
-    """Raise InputError where pillow is not installed."""
+    """Raise MissingPackageError where pillow is not installed."""
     try:
         import PIL.Image  # noqa: F401
     except ImportError:
-        hint = "pip install 'pixelflow-sim[image]'"
-        raise InputError(Fault("writing a PNG needs Pillow, which is not installed", hint=hint)) from None
+        raise MissingPackageError("writing a PNG needs Pillow, which is not installed", "image") from None
 
 
 def _triangles(screen: np.ndarray, depth: np.ndarray, corners: np.ndarray) -> ScreenTriangles:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 from pixelflow.simd.files import TEXTURE, read_bytes
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, View, read_model
@@ -230,10 +230,8 @@ def _texture(name: str, described: SceneFile) -> Texture:
                 raise InputError(Fault(f"a texture of {image.width}x{image.height} texels", Place(str(path)), hint))
             return Texture(_texels(image))
     except ImportError:
-        hint = "pip install 'pixelflow-sim[image]'"
-        raise InputError(
-            Fault("reading textures needs Pillow, which is not installed", Place(str(path)), hint)
-        ) from None
+        what = "reading textures needs Pillow, which is not installed"
+        raise MissingPackageError(what, "image", Place(str(path))) from None
     except InputError as error:
         raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pixelflow.simd.commands import Told
 from pixelflow.simd.comparison import side_object
-from pixelflow.simd.drawing import Frame, Picture, draw_frame
+from pixelflow.simd.drawing import Frame, Picture, PictureDifference, draw_frame
 from pixelflow.simd.report import Json, Report, counted, facts, number, shares
 from tessellation.picture import PictureOrder
 from tessellation.scenes.load import Scene
@@ -43,13 +43,13 @@ def draw_picture(
 ) -> tuple[Picture, Report]:
     """Draw a frame, by a drawer that is told ``more`` besides; return the picture and what it took.
 
-    The report fails where a pixel is not the one of 64-bit integers.
+    The report fails where a pixel is not the one of 64-bit integers, unless the machine has an arithmetic of its own.
     """
     machine, told = order.machine, order.told
     assert machine.draw is not None and machine.commands is not None and machine.commands.drawing is not None
     drawing = machine.commands.drawing
     side = machine.draw(frame, progress=order.source.progress, **told, **(more or {}))
-    same = draw_frame(frame).equals(side.picture)
+    apart = PictureDifference.of(side, draw_frame(frame))
     drawn = sum(len(each.triangles) for each in frame.draws)
     dropped = sum(each.triangles.dropped for each in frame.draws)
     cycles, whose = before.tessellation or (None, None)
@@ -58,7 +58,7 @@ def draw_picture(
         ("lanes covered", f"{100 * side.covered_lanes:.1f} % of those of {drawing.block}"),
         ("instructions", number(sum(side.mix.values()))),
         ("bytes", f"{sum(side.traffic.values()):,} {drawing.ways}"),
-        ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
+        ("reference", apart.text),
         *side.facts,
         *before.facts,
         *([("tessellation", f"{cycles:,} cycles of {whose} before")] if cycles is not None else []),
@@ -87,9 +87,11 @@ def draw_picture(
             "tessellation_cycles": cycles,
             "tessellation_by": whose,
             "projection": before.projection,
-            "equals_reference": same,
+            "equals_reference": not (apart.colours or apart.depths),
+            "pixels_different": apart.colours,
+            "largest_difference": apart.largest,
             **side_object(side),
         },
-        failure=None if same else "the picture differs from the one drawn in 64-bit integers",
+        failure=None if not apart.wrong else "the picture differs from the one drawn in 64-bit integers",
     )
     return side.picture, report

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -21,6 +22,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import PATCHES, read_bytes
+from pixelflow.simd.report import Report, Shown, overview, plain_table
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
 __all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile"]
@@ -62,14 +64,24 @@ class Convention(Enum):
         return (first + 1, second + 1) if self is Convention.DEGREES else (first, second)
 
 
-@dataclass(frozen=True, slots=True)
-class PatchFile:
+@dataclass(frozen=True, slots=True, repr=False)
+class PatchFile(Shown):
     """The patches of one file, the header convention that it follows, and notes that a user should see."""
 
     name: str
     patches: tuple[Patch, ...]
     convention: Convention
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"PatchFile({self.name!r}, {len(self.patches)} patch{'es' * (len(self.patches) != 1)})"
+
+    def report(self) -> Report:
+        """Return how many patches of which sizes the file has, and what it notes."""
+        sizes = Counter(repr(patch) for patch in self.patches)
+        facts = (("header", self.convention.value), *(("note", note) for note in self.notes))
+        title = f"{self.name}: {len(self.patches)} patch{'es' * (len(self.patches) != 1)}"
+        return overview(title, facts, (plain_table(("patches", "count"), tuple(sizes.items())),))
 
 
 class _Line(NamedTuple):

@@ -45,7 +45,7 @@ class MeshReport:
     unrepaired_normals: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Mesh:
     """Vertices with unit normals, and triangles whose vertices run counter-clockwise seen against the normal.
 
@@ -61,6 +61,9 @@ class Mesh:
     open_sides: np.ndarray
     samples: np.ndarray
     report: MeshReport
+
+    def __repr__(self) -> str:
+        return f"Mesh({len(self.points)} vertices, {len(self.triangles)} triangles)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tessellation.surface.reference import Reference
 __all__ = ["PatchSamples", "measure"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PatchSamples:
     """The k x k samples of one patch: arrays indexed [i, j], u = i/(k-1), v = j/(k-1).
 
@@ -30,6 +30,9 @@ class PatchSamples:
     point_errors: np.ndarray
     normal_errors: np.ndarray
     magnitude: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"PatchSamples({self.samples}x{self.samples} of {self.patch!r})"
 
     @property
     def samples(self) -> int:

@@ -250,3 +250,25 @@ def test_an_object_file_is_not_assembled_again(pixelflow, object_file: Path) -> 
     result = pixelflow("asm", "prog.mco")
     assert (result.code, result.out) == (3, "")
     assert "prog.mco: error: is an object file already, not a source file" in result.err
+
+
+def test_examples_are_found_by_name_in_any_folder(pixelflow, folder: Path) -> None:
+    found = json.loads(pixelflow("run", "vector_add", "--timing-only", "--json", "--profile").out)
+    assert {line["file"] for line in found["profile"]["lines"]} >= {"examples/vector_add.mc"}
+    by_path = Path(__file__).parents[2] / "microcode/examples/vector_add.mc"
+    assert json.loads(pixelflow("run", by_path, "--timing-only", "--json").out)["result"] == found["result"]
+    assert pixelflow("asm", "vector_add.mc").code == 0 and (folder / "vector_add.mco").exists()
+    (folder / "vector_add").write_text("LD R, #1\n")  # a file that is here comes first
+    assert json.loads(pixelflow("run", "vector_add", "--timing-only", "--json").out)["result"]["cycles"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("mandlebrot", "did you mean the example mandelbrot?"),
+        ("xyz.mc", "examples by name: mandelbrot, panel_sum, texture_copy, triangle, vector_add"),
+    ],
+)
+def test_a_program_that_is_not_there_names_the_examples(pixelflow, folder: Path, name: str, hint: str) -> None:
+    result = pixelflow("run", name)
+    assert (result.code, result.err) == (3, f"{name}: error: there is no such file\n    {hint}\n")

@@ -1,11 +1,13 @@
 """`pixelflow run`: report, expectations, state in and out, and every kind of bad input."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pixelflow.cli.run import attended
 from pixelflow.config import TINY, leaves
 from pixelflow.isa import INSTRUCTIONS, Program
 from pixelflow.simd.lanes import AUTO, available, choose
@@ -122,9 +124,38 @@ def test_expectations(pixelflow, folder: Path) -> None:
 def test_the_cycle_limit(pixelflow, folder: Path) -> None:
     assert pixelflow("run", "prog.mc", "--max-cycles", CYCLES).code == 0
     result = pixelflow("run", "prog.mc", "--max-cycles", CYCLES - 1, "--output", "state.npz")
-    assert (result.code, result.out) == (5, "")
-    assert "cycle limit 8 reached at prog.mc:10" in result.err
-    assert not (folder / "state.npz").exists()
+    assert result.code == 5 and "stopped by cycle limit after 6 cycles" in result.out
+    assert result.err.startswith("error: cycle limit 8 reached at prog.mc:10") and "none is named" not in result.err
+
+
+def test_what_there_is_at_the_cycle_limit_is_shown_and_saved_as_asked(pixelflow, folder: Path) -> None:
+    words = ("run", "prog.mc", "--preset", "tiny", "--max-cycles", CYCLES - 1)
+    result = pixelflow(*words, "--json", "--range", "x", "--output", "state.npz")
+    found = json.loads(result.out)
+    assert result.code == 5
+    assert found["result"]["reason"] == "cycle limit" and found["result"]["cycles"] == CYCLES - 3, "not the compare"
+    assert found["state"]["ranges"]["x"] == doubled()[:8], "the routine before it was carried out"
+    with np.load(folder / "state.npz") as saved:
+        assert saved["memory"][0].tolist() == doubled() and '"stopped": "cycle limit"' in str(saved["header"])
+    assert pixelflow(*words, "--show-map", "x", "-q").out.strip()
+    untimed = pixelflow(*words, "--function-only", "--json")
+    assert untimed.code == 5 and json.loads(untimed.out)["result"]["reason"] == "cycle limit"
+
+
+def test_an_endless_loop_ends_at_a_limit_that_says_it_is_the_default(
+    pixelflow, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert attended.DEFAULT_LIMIT == 100_000_000
+    monkeypatch.setattr(attended, "DEFAULT_LIMIT", 1000)
+    (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n")
+    result = pixelflow("run", "endless.mc", "--preset", "tiny", "-q")
+    assert result.code == 5 and result.err == (
+        "error: cycle limit 1000 reached at endless.mc:1 (EIGC)\n"
+        "    this is the limit where none is named; --max-cycles N or none sets another\n"
+    )
+    (folder / "long.mc").write_text("LOOP 1001\nLD R, #1\nENDL\n")
+    assert pixelflow("run", "long.mc", "--preset", "tiny").code == 5
+    assert pixelflow("run", "long.mc", "--preset", "tiny", "--max-cycles", "none").code == 0
 
 
 def test_timing_only_counts_the_same_cycles(pixelflow, folder: Path) -> None:
@@ -239,7 +270,7 @@ BAD_ARGUMENTS = [
     (["--config", "none.toml"], 3, "none.toml: error: no such file"),
     (["--memory", "none.npz"], 3, "none.npz: error: no such file"),
     (["--memory", "prog.mc"], 3, "prog.mc: error: is not a numpy .npz archive"),
-    (["--memory", "."], 3, "cannot be read: Is a directory"),
+    (["--memory", "."], 3, ".: error: is a folder, not an archive of arrays"),
 ]
 
 
@@ -304,4 +335,4 @@ def test_bad_object_files(pixelflow, folder: Path, content: bytes) -> None:
     (folder / "bad.mco").write_bytes(content)
     result = pixelflow("run", "bad.mco")
     assert (result.code, result.out) == (3, "")
-    assert "bad.mco: error: " in result.err
+    assert re.match(r"bad\.mco(:1)?: error: ", result.err)

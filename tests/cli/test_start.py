@@ -1,5 +1,6 @@
 """The frame around all commands: help, imports, usage errors, exit codes, pipes, interrupts."""
 
+import json
 import os
 import re
 import signal
@@ -28,7 +29,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess:
 
 def imported(*arguments: str) -> set[str]:
     result = command("-X", "importtime", "-m", "pixelflow.cli.main", *arguments)
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == (0 if arguments else 2), result.stderr
     return {match[1] for match in re.finditer(r"\|\s+(\S+)$", result.stderr, re.MULTILINE)}
 
 
@@ -78,7 +79,8 @@ def test_help_names_every_command_and_exit_code(pixelflow) -> None:
         assert f"  {each.name:<12}{each.summary}" in result.out
     for code in (0, 1, 2, 3, 4, 5, 6, 70, 130):
         assert re.search(rf"\b{code} ", result.out)
-    assert pixelflow().out == result.out
+    bare = pixelflow()
+    assert (bare.code, bare.out) == (2, result.out)
     assert max(map(len, result.out.splitlines())) <= 80
 
 
@@ -212,7 +214,7 @@ def test_a_full_disk_behind_standard_output() -> None:
 def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pixelflow.cli.main", "run", "endless.mc", "-v"],
+        [sys.executable, "-m", "pixelflow", "run", "endless.mc", "--json", "--output", "state.json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=ENVIRONMENT,
@@ -220,8 +222,11 @@ def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     time.sleep(2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, b"")
-    assert err == b"interrupted\n"
+    assert process.returncode == 130
+    assert re.fullmatch(rb"interrupted at cycle ([0-9,]+), endless.mc:[12]\n", err)
+    result = json.loads(out)["result"]
+    assert result["reason"] == "interrupted" and f"{result['cycles']:,}" in err.decode()
+    assert json.loads((folder / "state.json").read_text())["registers"]["R"] == [1] * 8192
 
 
 def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:
@@ -235,3 +240,33 @@ def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:
 def test_the_study_of_the_supply_takes_no_other_rate(pixelflow) -> None:
     result = pixelflow("study", "supply", "-D", "igc.supply=300")
     assert result.code == 2 and "name the rate as one of its own: --rates 300" in result.err
+
+
+def test_the_package_is_the_command() -> None:
+    result = command("-m", "pixelflow", "--version")
+    assert (result.returncode, result.stdout) == (0, f"pixelflow-sim {__version__}\n")
+
+
+def test_a_python_without_docstrings_assembles_and_runs(folder: Path) -> None:
+    for words in (["run", "prog.mc", "--json"], ["isa", "LD"], ["config", "schema"], ["stats", "list"]):
+        result = command("-OO", "-m", "pixelflow", *words)
+        assert (result.returncode, result.stderr) == (0, ""), words
+    assert '"cycles": 9' in command("-OO", "-m", "pixelflow", "run", "prog.mc", "--json", "--preset", "tiny").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell that closes a stream")
+def test_a_closed_standard_output_is_said() -> None:
+    words = [sys.executable, "-m", "pixelflow", "config", "show"]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *words]
+    result = subprocess.run(closed, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=60)
+    assert (result.returncode, result.stderr) == (3, "standard output: error: is closed\n")
+
+
+def test_standard_input_without_end_is_refused() -> None:
+    with open("/dev/zero", "rb") as endless:
+        result = subprocess.run(
+            [sys.executable, "-m", "pixelflow.cli.main", "run", "-"],
+            stdin=endless, capture_output=True, text=True, env=ENVIRONMENT, timeout=60,
+        )  # fmt: skip
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr == "standard input: error: too large to be microcode: over 16 MiB\n"

@@ -64,8 +64,18 @@ def test_the_command_says_which_engine_ran(tmp_path, monkeypatch, capsys) -> Non
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
     out, err = run()
     assert "engine rows" in " ".join(out.split()) and "llvmlite" not in err
-    out, err = run("--engine", "compiled")
-    assert "engine rows" in " ".join(out.split()) and err.count("llvmlite") == 1
+
+
+@pytest.mark.parametrize("engine", ["compiled", "macro"])
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_an_engine_asked_for_by_name_is_refused_where_it_does_not_work(
+    tmp_path, monkeypatch, capsys, engine: str, quiet: tuple[str, ...]
+) -> None:
+    (tmp_path / "p.mc").write_text("LD R, #1\n")
+    monkeypatch.setattr(choice, "find_spec", lambda name: None)
+    assert main(["run", str(tmp_path / "p.mc"), "--preset", "tiny", "--engine", engine, *quiet]) == 3
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith(f"--engine {engine}: error: ") and "pip install 'pixelflow-sim[fast]'" in err
 
 
 def test_the_engine_that_checks_is_never_replaced(tmp_path, monkeypatch, capsys) -> None:

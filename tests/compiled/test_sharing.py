@@ -289,6 +289,7 @@ def test_nobody_shares_when_python_ends(make) -> None:
     engine.run(actions)
     assert (engine.get_rows(0, 1) == 3 * 232 % 256).all()
     assert team._box.run == 2
+    team.close()  # as at the end of the process, which must not wait for itself
 
 
 def test_an_interrupt_before_anything_began(make, monkeypatch) -> None:

@@ -112,6 +112,6 @@ def test_without_shtab_one_line_says_what_to_install(
     import sys
 
     monkeypatch.setitem(sys.modules, "shtab", None)
-    assert main(["completion", "bash"]) == 2
+    assert main(["completion", "bash"]) == 3
     seen = capsys.readouterr()
     assert seen.out == "" and "pip install 'pixelflow-sim[completion]'" in seen.err

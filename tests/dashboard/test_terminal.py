@@ -195,3 +195,15 @@ def test_nothing_is_written_into_the_picture(tmux) -> None:
     until("ready>")
     send(" ".join(command("run", "short.mc", "--live", "--trace", "perfetto:t.pftrace")) + "; echo code $?", "Enter")
     assert "200 cycles" in until("code 0")
+
+
+def test_a_long_run_says_cycle_rate_and_line_and_where_it_was_interrupted(terminal, folder: Path) -> None:
+    (folder / "endless.mc").write_text("again: LD R, #1\nJMP again\n", encoding="utf-8")
+    child = terminal("run", "endless.mc", "--preset", "tiny", size=(24, 110))
+    child.expect(r"cycle [0-9,]+ of at most 100,000,000, [0-9,]+ a second, at endless.mc:[12]")
+    child.sendintr()
+    child.expect(r"interrupted after [0-9,]+ cycles")
+    child.expect(r"interrupted at cycle [0-9,]+, endless.mc:[12]\r\n")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 130

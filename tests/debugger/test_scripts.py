@@ -111,6 +111,7 @@ def test_the_exit_code_is_that_of_where_the_script_leaves_the_run(debug, text: s
         ("print x:double", "'double' is not a form"),
         ("print x pe", "expected PEs"),
         ("map q", "neither a flag nor a register nor a memory range"),
+        ("b prog.mc:2", "b is back; a stop: break PLACE, or br PLACE"),
         ("info weather", "no information on 'weather'"),
         ("verbose maybe", "'maybe' is neither on nor off"),
         ("finish", "EIGC is in its main program"),
@@ -200,3 +201,11 @@ def test_what_cannot_be_debugged(
     (tmp_path / "prog.mc").write_text("LD R, #1\n")
     found = pixelflow("debug", *options)
     assert found.code == code and message in found.err and not found.out
+
+
+def test_words_of_other_debuggers_are_understood(debug) -> None:
+    text = "CALL f\nroutine f()\nLD R, #1\nend\n"
+    assert debug(text, "step 2\nbt\n").out.replace("bt", "") == debug(text, "step 2\nprint stack\n").out.replace(
+        "print stack", ""
+    )
+    assert debug(text, "run\n").out.replace("run", "") == debug(text, "continue\n").out.replace("continue", "")

@@ -187,7 +187,9 @@ PLY = (
 )
 OFF = b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
 STL = bytes(80) + (1).to_bytes(4, "little") + np.zeros(12, "<f4").tobytes() + b"\0\0"
-RECORDS = json.dumps({"about": "x", "records": [{"name": "a", "r10": "00ff", "regs": {"r1": "0011"}}] * 3}).encode()
+RECORDS = json.dumps(
+    {"about": "x", "records": [{"name": "a", "r10": "00ff", "regs": {"r1": "0011" * 16}}] * 3}
+).encode()
 CSV = b"point,run.cycles,exit_code\n1,5,0\n2,6,0\n"
 JSONL = b'{"point": 1, "run.cycles": 5, "exit_code": 0}\n{"point": 2, "run.cycles": 6, "exit_code": 0}\n'
 

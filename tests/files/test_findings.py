@@ -158,7 +158,7 @@ def test_an_array_that_says_it_is_larger_than_its_bytes(refused) -> None:
 
 
 def test_a_file_that_does_not_end() -> None:
-    with pytest.raises(InputError, match="is larger than 1 MiB"):
+    with pytest.raises(InputError, match="too large to be a configuration file: over 1 MiB"):
         read_bytes("/dev/zero", CONFIGURATION)
 
 

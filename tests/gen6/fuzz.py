@@ -27,6 +27,8 @@ from tests.gen6.scalar import Thread
 INTEGERS = (EuType.UD, EuType.D, EuType.UW, EuType.W, EuType.UB, EuType.B)
 UNARY, ROUNDING = ("mov", "not", "lzd"), ("frc", "rndu", "rndd", "rnde", "rndz")
 BINARY = ("sel", "and", "or", "xor", "shr", "shl", "asr", "cmp", "cmpn", "add", "mul", "avg", "mac", "mach")
+LOGIC = ("not", "and", "or", "xor")
+"""They have no modifiers."""
 FLOATS, DOTS, THREE = ("sel", "cmp", "cmpn", "add", "mul", "mac"), ("dp4", "dph", "dp3", "dp2"), ("mad", "lrp")
 KINDS = ((UNARY, 2), (ROUNDING, 1), (BINARY, 6), (FLOATS, 4), (DOTS, 1), (("line", "pln"), 1), (THREE, 1))
 BYTE_ADDRESSES = (640, 704, 960, 1004, 1100, 1201, 1312, 1504)
@@ -131,6 +133,8 @@ class Instructions:
     def _source(self, name: str, wide: bool, size: int, kind: EuType, *, second: bool = False) -> Source:
         source = self.random
         signs = {"absolute": int(source.random() < 0.15), "negate": int(source.random() < 0.2)}
+        if name in LOGIC:
+            signs = {}
         if name in ("line", "pln") and not second:
             return SourceRegion(File.GENERAL, kind, self._register(), 16 * source.randrange(2), 0, 1, 0)
         if name == "pln":

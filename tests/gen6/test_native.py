@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 
+from gen6_bridge.claims.nests import VARIABLES, random_nest
 from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.time import ThreadTraces
 from gen6_bridge.unit import ChannelCounts, ExecutionUnit
 from pixelflow.simd.errors import MachineFault
-from tests.gen6.nests import VARIABLES, Program, nest
 from tests.gen6.test_instructions import ROWS
 
 THREADS = 8
@@ -45,11 +43,9 @@ def test_rows_of_all_instructions_in_one_program() -> None:
 
 
 def test_a_nest_of_branches() -> None:
-    source = random.Random(5)
-    program = Program()
-    program.write(nest(source, length=3), "END", None)
+    source, _ = random_nest(5, length=3)
     values = np.random.default_rng(5).integers(-20, 21, (THREADS, VARIABLES * 16)).astype(np.int32)
-    assert same(*both("\n".join([*program.lines, "END:", "nop"]), {10: values}, dispatch=0x7FFE))
+    assert same(*both(source, {10: values}, dispatch=0x7FFE))
 
 
 def test_functions_of_the_math_unit_are_left_to_numpy() -> None:

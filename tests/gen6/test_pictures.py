@@ -52,6 +52,9 @@ def test_triangles_with_and_without_a_texture_are_the_references(seed: int) -> N
     frame = Frame(WIDTH, HEIGHT, (9, 99, 199), draws)
     drawn = draw_on_gen6(frame, parts=2)
     assert drawn.picture.equals(draw_frame(frame)) and drawn.cycles > 0
+    assert (
+        f"{450 * int(dict(drawn.facts)['threads'].split()[0].replace(',', '')):,}" in dict(drawn.facts)["render cache"]
+    )
     assert set(drawn.stages) == {"plain", "textured"} and sum(drawn.stages.values()) == drawn.cycles
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gen6_bridge.records import judge
+from gen6_bridge.time import schedule
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
 from tests.gen6.recorded import folder
@@ -28,7 +29,7 @@ def written(path: Path, record: dict[str, object]) -> Path:
 def test_an_equal_record_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "gen6", "--data", str(written(tmp_path, KERNEL)), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["equal"] == 5 and found["different"] == 0 and "programs*.json" in found["skipped"]
+    assert found["equal"] == 6 and found["different"] == 0 and "programs*.json" in found["skipped"]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,7 @@ def test_an_equal_record_is_counted(tmp_path: Path, capsys: pytest.CaptureFixtur
         ({"expect": {"r20": "07000000" * 8}}, "kernels: registers"),
         ({"flags_out": "00000001"}, "kernels: registers"),
         ({"issued": 2}, "kernels: registers"),
+        ({"expect_mrf": {"r3": "01" * 32}}, "kernels: registers"),
         ({"disasm": ["nop ;"]}, "kernels: text"),
         ({"asm": ["add (8) g20<1>D g10<8,8,1>D 6D {align1}"]}, "kernels: sources"),
     ],
@@ -53,7 +55,7 @@ def test_a_field_that_records_have_not_is_skipped_and_said(tmp_path: Path, capsy
     bare = {key: value for key, value in KERNEL.items() if key not in ("asm", "disasm")}
     assert main(["verify", "gen6", "--data", str(written(tmp_path, bare)), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["equal"] == 3 and found["skipped"]["kernels.json: disasm"] == "not in every record"
+    assert found["equal"] == 4 and found["skipped"]["kernels.json: disasm"] == "not in every record"
 
 
 def test_regions_are_judged_by_their_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,13 +78,65 @@ def test_what_is_no_folder_of_records_is_refused(tmp_path: Path) -> None:
         judge(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("kernels.json", json.dumps({"records": [KERNEL | {"words": 7}]}), "record 0, own/add: words is no list"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"disasm": "nop"}]}), "disasm is no list"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"expect": [1]}]}), "expect is no object"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"init": {"r128": "00" * 32}}]}), "init: register 128"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"expect": {"r20": "00"}}]}), "register 20 with 1 bytes"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"tolerance": {"r20": 1}}]}), "r20 is no object"),
+        ("kernels.json", json.dumps({"records": [KERNEL | {"dispatch_mask": "x"}]}), "own/add: invalid literal"),
+        ("programs.json", json.dumps({"records": [{"name": "a", "words": ["0"], "rules_broken": [1]}]}), "no object"),
+        ("regions_source.csv", "exec,vert\n1,2\n", "record 0, .*: no 'sub'"),
+        ("regions_instructions.csv", "word,legal\nzz,1\n", "record 0, : invalid literal"),
+        ("regions_mesa.csv", "case,op\nx,add\n", "record 0, x: no 'mode'"),
+        ("kernels.json.gz", "no gzip", "cannot be read"),
+    ],
+)
+def test_a_record_of_another_form_is_refused(tmp_path: Path, name: str, content: str, message: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=message):
+        judge(tmp_path)
+
+
+def test_kernels_worked_out_by_hand_are_equal() -> None:
+    """22 of unusual types, sizes and regions, nested flow, indirect operands and messages; the words are the public
+    assembler's.
+    """
+    found = judge(Path(__file__).parent / "own_kernels")
+    assert not found.different, found.different[:3]
+    assert found.counts()["kernels: registers"] == (22, 22) and found.counts()["kernels: SIMD16 as SIMD8"] == (7, 7)
+
+
+@pytest.mark.parametrize("size", [6, 8])
+def test_a_word_that_names_no_register_is_a_difference(tmp_path: Path, size: int) -> None:
+    """As sixteen channels and as eight: the report goes on, and says what was refused."""
+    words = [f"00000000008d16002020000000{size}00001"]
+    found = judge(written(tmp_path, {"name": "own/none", "words": words, "expect": {}})).different
+    assert {each.kind for each in found} == {"kernels: registers", "kernels: watched"}
+    assert all("there is no architecture register 0xb0" in each.difference for each in found)
+
+
+def test_a_watcher_that_changes_something_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def later(*rest: object, watcher: object = None, carrier: object = None) -> object:
+        account = schedule(*rest, watcher=watcher, carrier=carrier)
+        account.threads[0].end += watcher is not None
+        return account
+
+    monkeypatch.setattr("gen6_bridge.records.watched.schedule", later)
+    (found,) = judge(written(tmp_path, KERNEL)).different
+    assert found.kind == "kernels: watched" and found.difference.startswith("cycles: ")
+
+
 def test_every_record_of_the_folder_is_equal() -> None:
     """3,002 instructions and those of 413 kernels in text and words, all regions, rules, kernels, runs and colours."""
     found = judge(folder())
     assert not found.different, found.different[:3]
     counts = {kind: equal for kind, (equal, _) in found.counts().items()}
     assert counts["kernels: SIMD16 as SIMD8"] == 74 and counts["kernels: SIMD8 as SIMD16"] == 256
-    assert counts["runs: SIMD16 as SIMD8"] == 26
+    assert counts["runs: SIMD16 as SIMD8"] == 26 and counts["kernels: watched"] == 413
     assert counts["kernels: registers"] == 413 and counts["programs: text"] == 19
     assert counts["regions of sources"] == 39_200 and counts["instructions: text and rules"] == 6_000
     assert counts["cases of rules"] == 79 and counts["runs of programs"] == 38 and counts["colours"] == 8

@@ -4,41 +4,40 @@ from __future__ import annotations
 
 import pytest
 
+from gen6_bridge.claims.closed_forms import LOOPS, chains, independent, loop_misses, off, parts
 from gen6_bridge.code.assembler import assemble_eu
 from gen6_bridge.machine import run_program
 from gen6_bridge.time import CarriedStep, EuConfig, schedule
 from pixelflow.simd.observe import Bus, Carried, Executed, Waited
 
-CHAINS = {2: "add (8) g1<1>F g1<8,8,1>F g2<8,8,1>F", 4: "add (16) g2<1>F g2<8,8,1>F g4<8,8,1>F"}
-"""An instruction that waits for itself, by the cycles for which it holds the pipe."""
+CHAIN = "add (8) g1<1>F g1<8,8,1>F g2<8,8,1>F"
+"""An instruction that waits for itself."""
 
 
-def cycles(source: str, threads: int, count: int, **values: int | bool) -> int:
+def cycles(source: str, threads: int, count: int) -> int:
     """Return what ``threads`` take that carry out ``count`` instructions each, the source again and again."""
     code = assemble_eu(source).code
-    steps = [[CarriedStep(at % len(code)) for at in range(count)]] * threads
-    return schedule(code, steps, EuConfig(**{"caches": False, **values})).cycles
+    return schedule(
+        code, [[CarriedStep(at % len(code)) for at in range(count)]] * threads, EuConfig(caches=False)
+    ).cycles
 
 
-@pytest.mark.parametrize("latency", [12, 14, 16])
-@pytest.mark.parametrize("held", [2, 4])
-@pytest.mark.parametrize("threads", range(1, 6))
-def test_chains_of_threads(latency: int, held: int, threads: int) -> None:
-    count = 40
-    found = cycles(CHAINS[held], threads, count, dependent_cycles=latency)
-    most = max(latency, held)
-    assert found == ((count - 1) * most + threads * held if threads * held <= most else count * threads * held)
+def test_schedules_are_their_closed_forms() -> None:
+    """One to five threads with one to four chains, both widths, three latencies; what waits for nothing; roots."""
+    assert off(chains(), independent(), parts()) == (131, [])
 
 
-@pytest.mark.parametrize("threads", range(1, 6))
-def test_what_waits_for_nothing_fills_the_pipe(threads: int) -> None:
-    source = "\n".join(f"add (8) g{10 + at}<1>F g1<8,8,1>F g2<8,8,1>F" for at in range(20))
-    assert cycles(source, threads, 60) == 60 * threads * 2
+def test_closed_forms_by_hand() -> None:
+    """Two of them worked out once: 3 turns of 16 cycles and a last add; five threads of two chains fill the pipe."""
+    found = {name: (cycles, wanted) for name, cycles, wanted in chains(4)}
+    assert found["1 threads of 1 chains, t 2, L 16"] == (50, 50)
+    assert found["5 threads of 2 chains, t 2, L 16"] == (80, 80)
+    assert off(iter([("one", 3, 4)]), independent(20)) == (11, ["one: 3, by the closed form 4"])
 
 
 def test_five_threads_use_five_eighths() -> None:
     """K t / L: 12.5 % a thread at 16 cycles, of a chain long enough that its end does not count."""
-    code = assemble_eu(CHAINS[2]).code
+    code = assemble_eu(CHAIN).code
     account = schedule(code, [[CarriedStep(0)] * 10_000] * 5, EuConfig(caches=False))
     assert account.utilisation() == pytest.approx(0.625, abs=1e-4)
 
@@ -48,21 +47,10 @@ def test_sixteen_channels_issue_as_two_eights() -> None:
     assert cycles("add (16) g10<1>F g1<8,8,1>F g3<8,8,1>F", 1, 1) == cycles(eights, 1, 2) == 4
 
 
-def test_math_and_sums_of_two_threads_overlap() -> None:
-    sums, roots = CHAINS[2], "math (8) g1<1>F g1<8,8,1>F inv"
-    code = assemble_eu(f"{sums}\n{roots}").code
-    alone = [schedule(code, [[CarriedStep(at)] * 50], EuConfig(caches=False)).cycles for at in (0, 1)]
-    both = schedule(code, [[CarriedStep(0)] * 50, [CarriedStep(1)] * 50], EuConfig(caches=False)).cycles
-    assert max(alone) <= both <= max(alone) + 1
-
-
-@pytest.mark.parametrize(("lines", "each_turn"), [(10, 0), (64, 0), (65, 5), (70, 30), (80, 80), (90, 90)])
+@pytest.mark.parametrize(("lines", "each_turn"), LOOPS.items())
 def test_a_loop_misses_what_the_cache_cannot_hold(lines: int, each_turn: int) -> None:
     """64 lines in 16 sets of 4 ways: each set that has a fifth line misses all five."""
-    code = assemble_eu("nop\n" * (4 * lines)).code
-    turns = 3
-    account = schedule(code, [[CarriedStep(at) for at in range(4 * lines)] * turns], EuConfig())
-    assert account.l1_misses == lines + (turns - 1) * each_turn
+    assert loop_misses(lines, 3) == lines + 2 * each_turn
 
 
 def test_three_units_in_step_fetch_a_line_once() -> None:
@@ -79,6 +67,17 @@ def test_messages_hide_each_others_latency() -> None:
     steps = [CarriedStep(at) for at in range(16)]
     found = schedule(code, [steps], EuConfig(caches=False, dependent_cycles=2)).cycles
     assert found == 7 * 16 + 140 + 2  # the eighth message has waited for seven
+
+
+def test_an_answer_of_the_render_cache_waits_for_the_writes_before() -> None:
+    """Three writes that hold it for 450 cycles each; the last is asked to say when it is done, 300 cycles later."""
+    write = "send (8) 1 null null write(0, 4, 12, 0) mlen 5 rlen 0"
+    source = f"{write}\n{write}\nsend (8) 1 g20<1>UW null write(0, 4, 12, 1) mlen 5 rlen 1\nmov (8) g1<1>D g20<8,8,1>D"
+    code = assemble_eu(source).code
+    account = schedule(code, [[CarriedStep(at) for at in range(4)]], EuConfig(caches=False))
+    assert account.cycles == 2 * 450 + 300 + 2 and account.served == {5: 3 * 450}
+    config = EuConfig(caches=False, render_busy=6)
+    assert schedule(code, [[CarriedStep(at) for at in range(4)]], config).cycles == 2 * 6 + 300 + 2
 
 
 def test_priority_switch_and_atomic() -> None:
@@ -102,7 +101,7 @@ def test_priority_switch_and_atomic() -> None:
 
 
 def test_a_sixth_thread_waits_for_a_place() -> None:
-    code = assemble_eu(CHAINS[2]).code
+    code = assemble_eu(CHAIN).code
     account = schedule(code, [[CarriedStep(0)] * 10] * 6, EuConfig(caches=False))
     assert [each.begin for each in account.threads[:5]] == [0] * 5
     assert account.threads[5].begin >= min(each.end for each in account.threads[:5]) - 2
@@ -129,8 +128,16 @@ def test_messages_and_lines_are_told() -> None:
     run = run_program(program, config=EuConfig(), bus=bus)
     fetch, message = sorted(seen, key=lambda each: each.cycle)
     assert (fetch.wire, fetch.amount, fetch.arrives) == ("instruction fetch main", 64, 200)
-    assert (message.wire, message.amount) == ("sampler main", 32) and message.arrives == message.cycle + 100
+    assert (message.wire, message.amount) == ("sampler cache main", 32) and message.arrives == message.cycle + 100
     assert run.usage.sent == {4: 64} and run.usage.regions == {"immediate": 1, "scalar": 1}
+
+
+def test_what_a_predicate_disables_is_counted_and_what_it_chooses_is_not() -> None:
+    source = "mov (1) f0.0<1>UW 3UW\n(+f0.0) sel (8) g20<1>F g10<8,8,1>F g11<8,8,1>F\n"
+    source += "(+f0.0) add (8) g20<1>F g10<8,8,1>F 1.0F\ncmp.l.f0.1 (8) null<1>W g1<8,8,1>W 5W\n"
+    channels = run_program(assemble_eu(source)).channels
+    assert (channels.possible, channels.enabled, channels.taken["predicate"]) == (25, 19, 6)
+    assert channels.issued == {"mov UW 1": 1, "sel F 8": 1, "add F 8": 1, "cmp W 8": 1}
 
 
 def test_what_threads_use_is_counted() -> None:

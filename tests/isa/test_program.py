@@ -73,5 +73,5 @@ def test_missing_files_are_input_errors(tmp_path) -> None:
     with pytest.raises(InputError, match="no such file"):
         Program.load(tmp_path / "none.mco")
     (tmp_path / "binary.mco").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is not UTF-8 text"):
+    with pytest.raises(InputError, match="this is UTF-16 text"):
         Program.load(tmp_path / "binary.mco")

@@ -236,3 +236,14 @@ def test_all_8192_pes() -> None:
     assert node.lanes == 8192
     assert sorted(node.read_word(0, 2).tolist()) == list(range(8192))  # every point of the 128 x 64 region once
     assert np.array_equal(node.read_word(0, 2), x + 128 * y)
+
+
+def test_wrong_arguments_of_a_node_are_refused_by_name() -> None:
+    node = Node(TINY, engine="rows")
+    for program, kind in (("LD R, #1", "str"), (None, "NoneType")):
+        with pytest.raises(InputError, match=f"a node runs a Program, not {kind}; microcode.assemble makes one"):
+            node.run(program)
+    with pytest.raises(InputError, match=r"there is no register 'Q': it is one of R, S, M"):
+        node.register("Q")
+    with pytest.raises(InputError, match=r"there is no flag 'Z': it is one of C, E, L"):
+        node.flag("Z")

@@ -11,12 +11,14 @@ import pytest
 
 from microcode.assembler import assemble
 from pixelflow.simd.config.param import leaves
-from pixelflow.simd.drawing import draw_frame
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.drawing import PictureDifference, draw_frame
+from pixelflow.simd.errors import InputError, nearest
 from pixelflow.simd.machine import MachineRecord, machine_named, machine_names, machines, register
 from tessellation.scenes import SceneSource, load_scene
 
-NAMES = ("gen6", "larrabee", "pixelflow")
+NAMES = ("attila", "gen6", "larrabee", "pixelflow")
+RUN_SCENES = {"attila"}
+"""Machines that run scenes, not programs, and whose pictures are close to the reference."""
 HALTED = {"gen6": "    nop\n", "larrabee": "    mov r1, 7\n", "pixelflow": "    LD R, #7\n"}
 
 
@@ -31,13 +33,16 @@ def test_names_are_there_without_an_import() -> None:
 def test_a_record_says_what_commands_need(name: str) -> None:
     machine = machine_named(name)
     assert machine is machine_named(name) and machine.name == name and machine.title.lower() == name
-    assert len(machine.instructions) > 40 and machine.instructions is machine.target.instructions
+    assert (
+        len(machine.instructions) > (20 if name in RUN_SCENES else 40)
+        and machine.instructions is machine.target.instructions
+    )
     assert all(known.text and known.source for _, known, _, _ in leaves(machine.configuration()))
     assert all(isinstance(each, machine.configuration) for each in machine.presets.values())
     assert machines() == tuple(machine_named(each) for each in NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted(set(NAMES) - RUN_SCENES))
 def test_a_program_runs(name: str) -> None:
     machine = machine_named(name)
     run = machine.run(assemble(HALTED[name], machine.target))
@@ -48,8 +53,15 @@ def test_a_program_runs(name: str) -> None:
 def test_a_frame_is_drawn(name: str) -> None:
     frame = load_scene("enneper", SceneSource(size=(48, 32), patch_samples=3)).frame
     drawn = machine_named(name).draw(frame, parts=2)
-    assert drawn.picture.equals(draw_frame(frame)) and drawn.machine == machine_named(name).title
+    found = PictureDifference.of(drawn, draw_frame(frame))
+    assert not found.wrong and bool(found.reason) == (name in RUN_SCENES) and found.colours < found.pixels / 20
+    assert drawn.machine == machine_named(name).title
     assert drawn.parts == 2 and drawn.cycles > 0
+
+
+def test_a_transposition_is_the_likeliest_slip() -> None:
+    assert nearest("sdram.trdc_cycles", ["sdram.trc_cycles", "sdram.trcd_cycles"]) == "sdram.trcd_cycles"
+    assert nearest("Ocunt", ["amount", "Count"]) == "Count"
 
 
 def test_an_unknown_name_says_the_nearest() -> None:
@@ -58,7 +70,7 @@ def test_an_unknown_name_says_the_nearest() -> None:
     assert "did you mean larrabee?" in caught.value.faults[0].hint
     with pytest.raises(InputError) as caught:
         machine_named("reyes")
-    assert "machines: gen6, larrabee, pixelflow" in caught.value.faults[0].hint
+    assert "machines: attila, gen6, larrabee, pixelflow" in caught.value.faults[0].hint
 
 
 def test_a_machine_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +94,7 @@ def test_a_third_machine_needs_an_entry_point_alone(tmp_path: Path, monkeypatch:
     (known / "entry_points.txt").write_text(entries)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("pixelflow.simd.machine._REGISTERED", {})
-    assert machine_names() == ("broken", "gen6", "larrabee", "pixelflow", "third")
+    assert machine_names() == ("attila", "broken", "gen6", "larrabee", "pixelflow", "third")
     assert isinstance(machine_named("third"), MachineRecord)
     with pytest.raises(InputError, match="third_machine:THIRD is no machine of the name broken"):
         machine_named("broken")

@@ -119,6 +119,9 @@ ONE_LINE = {
     "no room": ("range x[300]", 7, 1, "no room for range x: main memory has no 300 free bytes in a row", []),
     "empty range": ("range x[0]", 7, 1, "range x has size 0; a range has at least one byte", []),
     "a name of the machine": ("const R = 3", 7, 1, "R is a name of the machine and cannot be defined", []),
+    "fraction too large": (
+        "data [0]: float 1e999", 17, 5, "1e999 is too large", ["the largest binary32 number is 3.4028235e38"],
+    ),
     "float too large": ("data [0]: float 1e39", 6, 3, "1e+39 does not fit binary32: the largest is 3.4028235e38", []),
     "failed assertion": ('assert 2 < 1, "n is", 2', 8, 5, "n is 2", []),
     "error statement": ('error "not", "here"', 1, 5, "not here", []),
@@ -325,3 +328,13 @@ def test_a_value_where_an_integer_is_needed_is_named(value: str, named: str) -> 
 
 def test_a_line_beyond_all_bounds() -> None:
     assert "the line is longer than 4000 characters" in message("LD R, S" + " " * 5000)
+
+
+def test_a_bad_loop_is_one_fault_and_its_end_none() -> None:
+    with pytest.raises(InputError) as caught:
+        assemble("LOOP 70000\nLD R, #1\nENDL\n")
+    (fault,) = caught.value.faults
+    assert fault.message == "LOOP: count is 70000, allowed: an integer 0..65535"
+    with pytest.raises(InputError) as caught:
+        assemble("LOOP 70000\nENDL\nENDL\n")
+    assert [fault.message for fault in caught.value.faults][1:] == ["ENDL without LOOP"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 
 from microcode import Builder, assemble
 from microcode.read import files
 from pixelflow.simd.errors import InputError, format_error
+from pixelflow.simd.files import SOURCE
 
 
 @pytest.fixture
@@ -111,7 +113,7 @@ def test_a_file_that_is_no_source(folder, name: str) -> None:
 
 
 def test_a_file_that_is_not_there(folder) -> None:
-    assert message("none.mc") == "none.mc: error: cannot read the source: No such file or directory"
+    assert message("none.mc") == "none.mc: error: no such file"
 
 
 def test_faults_of_several_files_come_together(folder) -> None:
@@ -142,3 +144,11 @@ def test_a_former_name_of_a_library_file_is_found_with_a_note(folder, caplog) ->
 def test_a_file_of_ones_own_has_its_name(folder, caplog) -> None:
     folder(float32__thesis="const K = 3\n", main='include "float32/thesis.mc"\nLD R, #K\n')
     assert texts("main.mc") == ["LD R, #3", "HALT"] and not caplog.records
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")
+def test_a_source_without_end_is_refused_after_the_stated_limit(folder) -> None:
+    with pytest.raises(InputError, match=r"^/dev/zero: error: too large to be microcode: over 16 MiB$"):
+        assemble(Path("/dev/zero"))
+    folder(long=b"; \n" * (SOURCE.limit // 3 + 1))
+    assert message("long.mc") == "long.mc: error: too large to be microcode: over 16 MiB"

@@ -21,6 +21,8 @@ from pixelflow.observe.stats import Collector, RunStatistics
 from pixelflow.observe.tracer import NodeTracer
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from pixelflow.simd.trace import Selection, Trace, TraceClock, known_tracks
+from tessellation import load, tessellate
+from tessellation.surface.mesh import build_mesh
 
 HOSTILE = "<script>alert(1)</script> [bold]x[/bold] mem[p] &amp; \x1b[2J"
 SOURCE = f"""\
@@ -189,3 +191,17 @@ def test_a_trace_shows_its_tracks_with_the_cycles_of_the_account() -> None:
     table = tracer.trace.report().parts[-1]
     assert {row[0]: row[2] for row in table.rows}["eigc"] == run.cycles
     assert HOSTILE[:20] in page(tracer.trace).text and "script" not in page(tracer.trace).tags
+
+
+def test_results_of_a_tessellation_are_short_in_a_notebook() -> None:
+    file = load("teapot")
+    made = tessellate(file.patches[:2], 4, config=TINY)
+    mesh = build_mesh(made.patches, weld=False)
+    run = made.runs[0]
+    for each in (file, made, made.patches[0], mesh, run.by_line):
+        assert len(repr(each)) < 500, repr(each)
+    assert repr(made) == f"Tessellation(2 patches, 32 samples, 1 pass, {made.cycles} cycles, engine {made.engine})"
+    assert repr(mesh) == f"Mesh({len(mesh.points)} vertices, {len(mesh.triangles)} triangles)"
+    assert repr(file) == "PatchFile('teapot', 32 patches)"
+    assert f"{made.cycles:,}" in made._repr_html_() and len(made._repr_html_()) < 20_000
+    assert "32" in file._repr_html_() and sum(run.by_line.values()) == run.busy

@@ -66,5 +66,5 @@ def test_without_dask_one_line_says_what_to_install(sweep, monkeypatch: pytest.M
 
     monkeypatch.setitem(sys.modules, "distributed", None)
     result = sweep(*GRID, "--scheduler", "tcp://127.0.0.1:8786")
-    assert result.code == 2
+    assert result.code == 3
     assert "pip install 'pixelflow-sim[distributed]'" in result.err

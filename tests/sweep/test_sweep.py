@@ -271,3 +271,22 @@ def test_the_former_name_of_a_schedule_is_the_same_point(folder: Path) -> None:
         assert main(["sweep", "tessellate", "enneper", *arguments]) == 0
         tables.append(Path(f"{name}.csv").read_text())
     assert tables[0] == tables[1] and "shared-columns" in tables[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
+def test_a_full_disk_keeps_the_finished_points_and_the_sweep_goes_on_from_there(sweep, folder: Path) -> None:
+    import resource
+
+    assert sweep(*GRID, "--out", "whole.csv").code == 0
+    whole = Path("whole.csv").read_text()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:  # a file that may not grow any more is, to its writer, a full disk
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) - 10, before[1]))
+        full = sweep(*GRID, "--out", "part.csv")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert full.code == 3 and "part.csv: error: cannot be written: File too large" in full.err
+    assert "the same command goes on from there" in full.err
+    assert Path("part.csv").read_text().splitlines() == whole.splitlines()[:-1]
+    assert sweep(*GRID, "--out", "part.csv").code == 0
+    assert Path("part.csv").read_text() == whole

@@ -139,7 +139,7 @@ def test_without_its_package_a_format_says_what_to_install(
     find = __import__("importlib.util").util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == format.package else find(name))
     result = pixelflow("run", "streams.mc", "--trace", format.name)
-    assert result.code == 2
+    assert result.code == 3
     assert "pip install 'pixelflow-sim[trace]'" in result.err
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import cast
 
+from microcode.read.files import shipped_beside
 from pixelflow.cli.debug.commands import Debugger
 from pixelflow.cli.run.pe_files import read_memory_file
 from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
@@ -29,14 +30,14 @@ from pixelflow.debugger import DebugSession
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.dialogue import Dialogue
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
-from pixelflow.simd.files import SCRIPT, read_text
+from pixelflow.simd.files import SCRIPT, read_text, too_large
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/mandelbrot.mc --record mandelbrot.npz",
-    "pixelflow debug mandelbrot.npz --cmd microcode/examples/mandelbrot.look",
+    "pixelflow run mandelbrot --record mandelbrot.npz",
+    "pixelflow debug mandelbrot.npz --cmd mandelbrot.look",
 )
 
 _PROMPT = "(pixelflow) "
@@ -114,8 +115,16 @@ def _script(args: argparse.Namespace) -> list[str] | None:
     if args.cmd in (None, STANDARD_STREAM):
         if args.program == STANDARD_STREAM:
             raise UsageError("-", "standard input cannot be the program and the commands", "use --cmd FILE")
-        return [] if sys.stdin is None else sys.stdin.read().splitlines()
-    return read_text(args.cmd, SCRIPT).splitlines()
+        return [] if sys.stdin is None else _typed().splitlines()
+    return read_text(shipped_beside(args.cmd), SCRIPT, args.cmd).splitlines()
+
+
+def _typed() -> str:
+    """Return what stands on standard input."""
+    text = sys.stdin.read(SCRIPT.limit + 1)
+    if len(text) > SCRIPT.limit:
+        raise too_large("standard input", SCRIPT)
+    return text
 
 
 def _follow(debugger: Dialogue, script: list[str], file: str, screen: Screen) -> None:

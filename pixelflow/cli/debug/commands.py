@@ -55,6 +55,7 @@ class Debugger:
     def carry_out(self, text: str) -> None:
         """Carry out one command; raises InputError where it cannot be understood or not be done."""
         name, *words = text.split()
+        name, *words = (*_ALIASES.get(name, (name,)), *words)
         command = command_named(COMMANDS, name)
         try:
             command.carry_out(self, words)
@@ -103,6 +104,9 @@ class Debugger:
 
     def back(self, words: list[str]) -> None:
         stream = self._stream(words)
+        if words and not words[-1].isdigit():
+            hint = "b is back; a stop: break PLACE, or br PLACE"
+            raise InputError(Fault(f"{words[-1]!r} is no number of instructions", hint=hint))
         count = _count(words)
         self._moved(lambda: self.session.back(count, stream))
 
@@ -305,6 +309,9 @@ WHAT    registers, flags, enables, memory, stack, semaphores, stages,
         or ranges: NAME, NAME:float, NAME:word, NAME:bytes, NAME[2]
 BYTES   NAME[2], 200 or 200-203
 LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
+
+_ALIASES = {"bt": ("print", "stack"), "where": ("print", "stack"), "r": ("continue",), "run": ("continue",)}
+"""What people type who come from other debuggers, and the command that it is here."""
 
 
 def _count(words: list[str]) -> int:

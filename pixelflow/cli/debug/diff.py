@@ -29,8 +29,8 @@ from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Json, Part, Report, counted, number
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/triangle.mc --stats a.json --record a.npz",
-    "pixelflow run microcode/examples/triangle.mc --stats b.json --record b.npz",
+    "pixelflow run triangle --stats a.json --record a.npz",
+    "pixelflow run triangle --stats b.json --record b.npz",
     "pixelflow diff a.json b.json --ignore 'tool.*'",
     "pixelflow diff a.npz b.npz",
 )

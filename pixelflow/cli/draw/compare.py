@@ -141,5 +141,5 @@ def _report(
             **{key: None if each is None else each.data for key, each in besides.items()},
             **comparison_object(found),
         },
-        failure=None if found.identical else "a picture differs from the one drawn in 64-bit integers",
+        failure=None if not found.wrong else "a picture differs from the one drawn in 64-bit integers",
     )

@@ -15,6 +15,7 @@ from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import PRESETS, THESIS, leaves
 from pixelflow.isa import INSTRUCTIONS
+from pixelflow.simd.errors import MissingPackageError, Place
 from pixelflow.simd.report import Fact
 
 EXAMPLES = ("pixelflow completion bash",)
@@ -34,8 +35,8 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     try:
         import shtab
     except ImportError:
-        hint = "pip install 'pixelflow-sim[completion]'"
-        raise UsageError("completion", "the script is made by shtab, which is not installed", hint) from None
+        what = "the script is made by shtab, which is not installed"
+        raise MissingPackageError(what, "completion", Place("completion")) from None
     parser = whole_parser()
     _say_what_completes(parser, shtab.FILE)
     screen.print(Fact(shtab.complete(parser, args.shell).rstrip(), wrap=False))

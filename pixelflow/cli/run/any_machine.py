@@ -57,7 +57,11 @@ def _read(machine: MachineRecord[Code, Configuration], args: argparse.Namespace)
 
 
 def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Callable[..., ProgramRun]:
-    """Return what runs a program by the engine that was asked for; raises UsageError where it has none such."""
+    """Return what runs a program as it was asked for; raises UsageError for an engine, or draws, that it has not."""
+    if args.from_draw is not None:
+        if machine.read is None:
+            raise UsageError("--from-draw", f"{machine.title} runs programs, which have no draws")
+        return partial(cast("Callable[..., ProgramRun]", machine.run), from_draw=args.from_draw)
     if args.engine == AUTO:
         return machine.run
     drawing = machine.commands.drawing if machine.commands is not None else None

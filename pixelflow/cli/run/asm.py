@@ -16,8 +16,8 @@ from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Fact, Json, Report, counted
 
 EXAMPLES = (
-    "pixelflow asm microcode/examples/vector_add.mc --listing",
-    "pixelflow asm microcode/examples/triangle.mc -o triangle.mco",
+    "pixelflow asm vector_add --listing",
+    "pixelflow asm triangle -o triangle.mco",
 )
 
 

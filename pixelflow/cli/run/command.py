@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pixelflow.cli.model.rules import NOT_MODELLED
+from pixelflow.cli.run.attended import DEFAULT_LIMIT, Attended, cycle_limit, explained, limit_of
 from pixelflow.cli.run.pe_files import check_state_name, read_memory_file, write_state
-from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count, count_or_zero
+from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count_or_zero
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option
@@ -19,6 +20,7 @@ from pixelflow.cli.shell.programs import add_parameter_option, read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
+from pixelflow.isa import Program
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun
 from pixelflow.node.account.guesses import guesses, guesses_without_time, set_in_vain, times_set_in_vain
 from pixelflow.node.account.run_report import run_object, run_parts, untimed_object, untimed_parts
@@ -33,6 +35,7 @@ from pixelflow.node.pe_report import (
     no_map,
     ranges_table,
 )
+from pixelflow.simd.errors import CycleLimitError
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.report import Json, Part, Report, number
 
@@ -43,25 +46,29 @@ _TIMED = ("expect_cycles", "profile", "save_at", "load", "stats", "trace", "wind
 
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/triangle.mc --show-map colour --profile",
-    "pixelflow run microcode/examples/texture_copy.mc --stats copy.json",
-    "pixelflow run microcode/examples/vector_add.mc --timing-only",
-    "pixelflow run microcode/examples/texture_copy.mc --function-only",
+    "pixelflow run triangle --show-map colour --profile",
+    "pixelflow run texture_copy --stats copy.json",
+    "pixelflow run vector_add --timing-only",
+    "pixelflow run texture_copy --function-only",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add program, machine, limits and what to show."""
     add = parser.add_argument
-    add("program", metavar="PROG", help="source (.mc), object file (.mco), or - for source on standard input")
+    add("program", metavar="PROG",
+        help="source (.mc), object file (.mco), an example by its name, or - for source on standard input")  # fmt: skip
     add_machine_option(parser)
     add_engine_option(parser)
     add("--timing-only", action="store_true", help="count cycles without touching PE data")
     add("--function-only", action="store_true",
         help="the state of a full run without simulating time: where semaphores order what the streams do; "
         "port conflicts are not seen")  # fmt: skip
-    add("--max-cycles", type=count, metavar="N",
-        help="stop with exit code 5 after N cycles (--function-only: N of a stream's own, without waits)")  # fmt: skip
+    add("--from-draw", type=count_or_zero, metavar="N",
+        help="machines that run scenes: the first N draws by function alone, in no time")  # fmt: skip
+    add("--max-cycles", type=cycle_limit, metavar="N",
+        help=f"stop with exit code 5 after N cycles or none (default {number(DEFAULT_LIMIT)}, a second of the machine; "
+        "--function-only: of a stream's own, without waits)")  # fmt: skip
     add("--expect-cycles", type=count_or_zero, metavar="N", help="exit code 1 unless the run takes exactly N cycles")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
     add("--profile", action="store_true", help="cycles per instruction family, routine and source line")
@@ -100,25 +107,46 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     maps = [map_view(text, program) for text in args.show_map]
     # Without data no engine does anything, so none is worth the wait for a compiler.
     node = Node(effective.config, engine="rows" if args.timing_only else engine_of(args, screen))
-    limits = {"max_cycles": args.max_cycles, **_save_options(args.save_at)}
-    with Watching(args, screen, effective, args.program) as watching:
-        watching.attach(node)
-        if args.load is None:
-            node.load(program)
-            if args.memory is not None:
-                read_memory_file(args.memory, node, program)
-            account = node.run(program, function=not args.timing_only, timing=not args.function_only, **limits)
-        else:
-            account = node.resume(program, Checkpoint.load(args.load), **limits)
+    account, stopped = _run(args, screen, effective, program, node)
     if args.output is not None:
         header = {"program": program.sha256, "config": effective.config.sha256}
         header |= {} if args.function_only else {"cycles": account.total_cycles}
+        header |= {} if stopped is None else {"stopped": account.reason}
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     report = _report(args, effective, account)
     data = {**report.data, **_about(effective, account), "state": _state(args, node, views, few)}
     state, notes = _state_parts(args, screen, node, views, maps, few)
-    return replace(report, data=data, results=state, notes=(*notes, *report.notes))
+    report = replace(report, data=data, results=state, notes=(*notes, *report.notes))
+    if stopped is not None:  # what there is of the run is shown all the same
+        screen.show(report)
+        raise stopped
+    return report
+
+
+def _run(
+    args: argparse.Namespace, screen: Screen, effective: Effective, program: Program, node: Node
+) -> tuple[Run | UntimedRun, BaseException | None]:
+    """Run the program; return the account, and what stopped it where that was the cycle limit or Ctrl-C."""
+    limits = {"max_cycles": limit_of(args), **_save_options(args.save_at)}
+    attended = Attended(node, screen, limit_of(args), line=not args.live)
+    try:
+        with Watching(args, screen, effective, args.program) as watching, attended:
+            watching.attach(node)
+            if args.load is not None:
+                return node.resume(program, Checkpoint.load(args.load), **limits), None
+            node.load(program)
+            if args.memory is not None:
+                read_memory_file(args.memory, node, program)
+            return node.run(program, function=not args.timing_only, timing=not args.function_only, **limits), None
+    except CycleLimitError as limit:
+        if node.unfinished is None:
+            raise
+        return node.unfinished, explained(limit, args)
+    except KeyboardInterrupt as interrupt:
+        if node.unfinished is None or attended.torn:
+            raise
+        return node.unfinished, interrupt
 
 
 def _report(args: argparse.Namespace, effective: Effective, account: Run | UntimedRun) -> Report:
@@ -159,6 +187,8 @@ def _about(effective: Effective, account: Run | UntimedRun) -> dict[str, Json]:
 
 def _check_options(args: argparse.Namespace, screen: Screen) -> None:
     """Refuse options that go with no such run, and files that could not be written."""
+    if args.from_draw is not None:
+        raise UsageError("--from-draw", "a program has no draws", "machines that run scenes have")
     if args.function_only:
         _refuse_timed_options(args)
     if args.timing_only and (args.dump or args.ranges or args.show_map or args.output):

@@ -14,7 +14,7 @@ from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Report
 
 EXAMPLES = (
-    "pixelflow asm microcode/examples/vector_add.mc -o vector_add.mco",
+    "pixelflow asm vector_add -o vector_add.mco",
     "pixelflow dis vector_add.mco",
 )
 

@@ -6,13 +6,20 @@ import argparse
 
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.node.parts.kernels import choose
+from pixelflow.simd.errors import Fault, InputError, Place
 
 __all__ = ["engine_of"]
 
 
 def engine_of(args: argparse.Namespace, screen: Screen) -> str:
-    """Return the name of the lane engine of ``--engine`` that works here; a note says where it is another one."""
+    """Return the name of the lane engine of ``--engine``; a note says where ``auto`` cannot take the fastest.
+
+    Raises InputError for an engine that was asked for by name and does not work here: nothing takes its place.
+    """
     choice = choose(args.engine)
+    if choice.why is not None:
+        hint = "install the extra: pip install 'pixelflow-sim[fast]'; or leave out --engine for the fastest that works"
+        raise InputError(Fault(choice.why, Place(f"--engine {args.engine}"), hint))
     if choice.note is not None:
         screen.note(f"note: {choice.note}")
     return choice.engine

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place
 
 __all__ = [
     "STANDARD_STREAM",
@@ -85,13 +85,11 @@ def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
 
 
 def check_drawing() -> None:
-    """Raise InputError where matplotlib is not installed; call it before long work."""
+    """Raise MissingPackageError where matplotlib is not installed; call it before long work."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise InputError(
-            Fault("--figure needs matplotlib", hint="install the extra: pip install 'pixelflow-sim[plot]'")
-        ) from None
+        raise MissingPackageError("--figure needs matplotlib, which is not installed", "plot") from None
 
 
 def refuse_overwrite(source: str, target: str | None) -> None:
@@ -107,8 +105,8 @@ def refuse_overwrite(source: str, target: str | None) -> None:
 
 def write_stdout(text: str) -> None:
     """Write text to standard output; characters that its encoding lacks are replaced."""
-    if sys.stdout is None:
-        return
+    if sys.stdout is None:  # closed by whoever started the command: what was asked for cannot be given
+        raise InputError(Fault("is closed", Place("standard output")))
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -9,11 +9,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from microcode import assemble
+from microcode.language.source import Source
+from microcode.read.files import EXAMPLES, example
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import SOURCE, read_stream, text_of
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = [
@@ -25,6 +28,9 @@ __all__ = [
 ]
 
 OBJECT_SUFFIX = ".mco"
+
+_STDIN = "standard input"
+"""What messages call it."""
 
 
 def add_parameter_option(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +48,7 @@ def add_parameter_option(parser: argparse.ArgumentParser) -> None:
 def read_program(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
     """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
 
+    The bare name of an example that is shipped means that, where no such file is here.
     ``target`` is what it is for (None: the node's instruction streams).
     """
     parameters = list(parameters)
@@ -69,12 +76,22 @@ def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | 
 def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        return assemble(Path(path), target, **values)
-    try:
-        text = sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(Fault("is not UTF-8 text", Place("standard input"))) from None
-    return assemble(text + "\n", target, **values)
+        return assemble(_file_or_example(path) if target is PIXELFLOW else Path(path), target, **values)
+    content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
+    return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
+
+
+def _file_or_example(path: str) -> Path | Source:
+    """Return a file, or the example that a bare name means where there is no such file here."""
+    if os.path.basename(path) != path or os.path.exists(path):
+        return Path(path)
+    found = example(path)
+    if found is None:
+        names = [each.stem for each in sorted(EXAMPLES.glob("*.mc"))]
+        near = nearest(path.removesuffix(".mc"), names)
+        hint = f"did you mean the example {near}?" if near else f"examples by name: {', '.join(names)}"
+        raise InputError(Fault("there is no such file", Place(path), hint))
+    return found
 
 
 def refuse_object(path: str) -> None:

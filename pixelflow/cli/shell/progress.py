@@ -52,6 +52,11 @@ class Progress:
         self._resources.close()
         self._display = None
 
+    @staticmethod
+    def wanted(screen: Screen) -> bool:
+        """Whether there is a terminal that a line may be shown on."""
+        return _wanted(screen)
+
     @property
     def shown(self) -> bool:
         """Whether anybody sees it."""

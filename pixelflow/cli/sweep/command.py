@@ -25,7 +25,7 @@ from pixelflow.config import Value
 from pixelflow.simd.report import counted, number
 
 EXAMPLES = (
-    "pixelflow sweep run microcode/examples/texture_copy.mc --set gni.gp_count=1,2",
+    "pixelflow sweep run texture_copy --set gni.gp_count=1,2",
     "pixelflow sweep tessellate enneper --set samples=2,4 --out enneper.csv",
 )
 

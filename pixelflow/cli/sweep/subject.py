@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from pixelflow.cli.run.attended import limit_of
 from pixelflow.cli.run.tessellate import sample_counts
 from pixelflow.cli.run.tessellate_method import method_of
 from pixelflow.cli.shell.arguments import Parser, UsageError
@@ -78,7 +79,7 @@ class Subject:
 
     def _run_point(self, chosen: argparse.Namespace, config: NodeConfig) -> RunPoint:
         program = self._program(tuple(chosen.parameters))
-        return RunPoint(program, config, chosen.engine, chosen.max_cycles, not self._args.timing_only)
+        return RunPoint(program, config, chosen.engine, limit_of(chosen), not self._args.timing_only)
 
     def _tessellate_point(self, chosen: argparse.Namespace, config: NodeConfig) -> TessellatePoint:
         counts = tuple(sample_counts(chosen, len(self._patches)))

@@ -13,8 +13,9 @@ import io
 import json
 import os
 from collections.abc import Iterator, Sequence
+from io import FileIO
 from pathlib import Path, PurePath
-from typing import IO, Protocol
+from typing import Protocol
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, write_stdout
@@ -112,7 +113,7 @@ class SweepTable:
         self._lines: dict[int, str] = {}
         self._failed: set[int] = set()
         self._in_order = True
-        self._file: IO[str] | None = None
+        self._file: FileIO | None = None
 
     def __contains__(self, point: int) -> bool:
         return point in self._lines
@@ -137,7 +138,7 @@ class SweepTable:
             self._rewrite()
             try:
                 # The file grows in place, unlike other outputs: each row must outlive what may end the sweep.
-                with Path(self._path).open("a", encoding="utf-8", newline="\n") as self._file:
+                with self._appending() as self._file:
                     yield
             finally:
                 self._file = None
@@ -145,15 +146,39 @@ class SweepTable:
                     self._rewrite()
 
     def add(self, point: int, row: Row) -> None:
-        """Append the row of a point, numbered from 1; it is on disk when this returns."""
+        """Append the row of a point, numbered from 1; it is on disk when this returns.
+
+        Raises InputError where it cannot be written (a full disk): the file then ends with the row before.
+        """
+        line = self._format.line(self._columns, {POINT: point, **row})
+        if self._file is not None:
+            self._append(self._file, line.encode("utf-8"))
         self._in_order = self._in_order and point > max(self._lines, default=0)
-        self._lines[point] = self._format.line(self._columns, {POINT: point, **row})
+        self._lines[point] = line
         if row["exit_code"]:
             self._failed.add(point)
-        if self._file is not None:
-            self._file.write(self._lines[point])
-            self._file.flush()
-            os.fsync(self._file.fileno())
+
+    def _appending(self) -> FileIO:
+        """Open the file without a buffer, whose rest would be written when nothing more can be."""
+        try:
+            return FileIO(self._path, "ab")
+        except OSError as error:
+            raise self._unwritten(error) from None
+
+    def _append(self, file: FileIO, line: bytes) -> None:
+        before, done = file.seek(0, os.SEEK_END), 0
+        try:
+            while done < len(line):
+                done += file.write(line[done:])
+            os.fsync(file.fileno())
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                file.truncate(before)
+            raise self._unwritten(error) from None
+
+    def _unwritten(self, error: OSError) -> InputError:
+        hint = "the finished points are in it; the same command goes on from there"
+        return InputError(Fault(f"cannot be written: {error.strerror or error}", Place(self._path), hint))
 
     def print(self) -> None:
         """Write the table to standard output where it has no file."""

@@ -15,7 +15,7 @@ from itertools import islice
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.sweep.points import Point, Row, library_sha256, measure
-from pixelflow.simd.errors import SimulatorError
+from pixelflow.simd.errors import MissingPackageError, Place, SimulatorError
 
 __all__ = ["WorkerLost", "measured"]
 
@@ -98,8 +98,8 @@ def _cluster(address: str) -> Iterator[Executor]:
     try:
         from distributed import Client, KilledWorker
     except ImportError:
-        hint = "pip install 'pixelflow-sim[distributed]'"
-        raise UsageError("--scheduler", "a cluster needs Dask, which is not installed", hint) from None
+        what = "a cluster needs Dask, which is not installed"
+        raise MissingPackageError(what, "distributed", Place("--scheduler")) from None
     try:
         client = Client(address, timeout=_PATIENCE_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/triangle.mc --record triangle.npz",
+    "pixelflow run triangle --record triangle.npz",
     "pixelflow dash triangle.npz --at 12",
     "pixelflow dash triangle.npz --show depth --width 100 --svg triangle.svg",
 )

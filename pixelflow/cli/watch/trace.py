@@ -21,7 +21,7 @@ from pixelflow.simd.trace.read.perfetto import read_perfetto
 from pixelflow.simd.trace.vcd import OPCODE_BITS
 
 EXAMPLES = (
-    "pixelflow run microcode/examples/triangle.mc --trace perfetto",
+    "pixelflow run triangle --trace perfetto",
     "pixelflow trace check triangle.pftrace",
     "pixelflow trace convert triangle.pftrace --to kanata -o triangle.kanata.gz",
     "pixelflow trace opcodes -o opcodes.txt",

@@ -17,7 +17,7 @@ from pixelflow.config import Effective, NodeConfig
 from pixelflow.isa.control import SEMAPHORES
 from pixelflow.observe import Bus
 from pixelflow.observe.tracer import NodeTracer
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 from pixelflow.simd.trace import Selection, Trace, TraceClock, Tracer, Track, known_tracks, unknown_track
 from pixelflow.simd.trace.formats import FORMATS, Format, format_of
 from pixelflow.simd.trace.model import STREAMS
@@ -151,10 +151,10 @@ def reading(path: str) -> Iterator[tuple[Format, IO[bytes]]]:
 
 
 def require_package(format: Format, option: str) -> None:
-    """Raise UsageError where the package of a format is not installed."""
+    """Raise MissingPackageError where the package of a format is not installed."""
     if format.missing:
-        hint = "pip install 'pixelflow-sim[trace]'"
-        raise UsageError(option, f"the format {format.name} needs a package that is not installed", hint)
+        what = f"the format {format.name} needs a package that is not installed"
+        raise MissingPackageError(what, "trace", Place(option))
 
 
 def _write_buffered(trace: Trace, format: Format, stream: IO[bytes]) -> None:

@@ -14,6 +14,8 @@ from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["RoutineUse", "Run"]
 
+_LINES_SHOWN = 10
+
 
 @dataclass(frozen=True, slots=True)
 class RoutineUse:
@@ -23,6 +25,16 @@ class RoutineUse:
     calls: int
     own_cycles: int
     total_cycles: int
+
+
+class _ByLine(dict[SourceLine | None, int]):
+    """Cycles by source line; a long one shows those that took most."""
+
+    def __repr__(self) -> str:
+        most = sorted(self.items(), key=lambda item: -item[1])[:_LINES_SHOWN]
+        shown = [f"{f'{line.file}:{line.line}' if line else None}: {cycles}" for line, cycles in most]
+        left = len(self) - len(most)
+        return "{" + ", ".join([*shown, *([f"... {left} more"] if left else [])]) + "}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,7 +144,7 @@ class Run(Shown):
         totals: Counter[SourceLine | None] = Counter()
         for index, cycles in enumerate(self._spent):
             totals[self.program.line_at(index)] += cycles
-        return dict(totals)
+        return _ByLine(totals)
 
     @cached_property
     def by_routine(self) -> dict[str, RoutineUse]:

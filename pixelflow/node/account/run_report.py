@@ -28,6 +28,7 @@ def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Pa
     total, streams = account.total_cycles, account.streams
     instructions = sum(each.instructions for each in streams)
     time = f"{counted(total, 'cycle')}, {machine_time(config.seconds(total))} at {config.clock_mhz} MHz"
+    time = f"{_ended(account)}{time}"
     if len(streams) == 1:
         yield f"{time}, {counted(instructions, 'instruction')}"
     else:
@@ -39,6 +40,13 @@ def run_parts(account: Run, config: NodeConfig, *, profile: bool) -> Iterator[Pa
             yield from ("", shares(_stage_rows(each), "cycles", f"stage{name}", total=each.cycles))
         if profile:
             yield from _profile(each, name)
+
+
+def _ended(account: Run | UntimedRun) -> str:
+    """Return what stands before the counts of a run that did not come to its end."""
+    if account.reason == "halt":
+        return ""
+    return "interrupted after " if account.reason == "interrupted" else f"stopped by {account.reason} after "
 
 
 def _streams(account: Run) -> Iterator[Part]:
@@ -109,7 +117,7 @@ def run_object(account: Run, config: NodeConfig, *, profile: bool) -> dict[str, 
             "cycles": account.total_cycles,
             "seconds_at_clock": config.seconds(account.total_cycles),
             "instructions": sum(each.instructions for each in account.streams),
-            "reason": "halt",
+            "reason": account.reason,
         },
         "streams": {
             each.stream: {
@@ -123,7 +131,7 @@ def run_object(account: Run, config: NodeConfig, *, profile: bool) -> dict[str, 
             for each in account.streams
         },
         "tasic_busy_cycles": list(account.tasic_cycles),
-        "ledger": account.ledger.as_object(),
+        "ledger": None if account.ledger is None else account.ledger.as_object(),
         "profile": _profile_object(account, lines=profile),
         "guesses": guesses([account], config).as_object(),
     }
@@ -155,7 +163,7 @@ def untimed_parts(account: UntimedRun) -> Iterator[Part]:
     streams = account.streams
     total = sum(each.instructions for each in streams)
     where = f" in {len(streams)} streams" if len(streams) > 1 else ""
-    yield f"{counted(total, 'instruction')}{where}; no time was simulated"
+    yield f"{_ended(account)}{counted(total, 'instruction')}{where}; no time was simulated"
     tables = []
     for each in streams:
         whose = f" of {each.stream.upper()}" if len(streams) > 1 else ""
@@ -169,7 +177,7 @@ def untimed_parts(account: UntimedRun) -> Iterator[Part]:
 def untimed_object(account: UntimedRun) -> dict[str, Json]:
     """Return what a run did for JSON: for each stream instructions, stages and calls; bytes moved by way."""
     return {
-        "result": {"instructions": sum(each.instructions for each in account.streams), "reason": "halt"},
+        "result": {"instructions": sum(each.instructions for each in account.streams), "reason": account.reason},
         "streams": {
             each.stream: {
                 "instructions": each.instructions,

@@ -13,7 +13,7 @@ __all__ = ["UntimedRun"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class UntimedRun(Shown):
-    """The account of one stream of a function-only run, which came to its end. It knows no cycles."""
+    """The account of one stream of a function-only run. It knows no cycles."""
 
     program: Program
     engine: str
@@ -26,6 +26,8 @@ class UntimedRun(Shown):
     """How often each routine was called."""
     moved: dict[str, int]
     """Bytes of data that transfers moved, by way (`texture_unit.WAYS`), for both streams together."""
+    reason: str = "halt"
+    """Why the run ended: ``halt``, or what stopped it."""
     beside: UntimedRun | None = None
     """The account of the texture stream that ran beside this one."""
 
@@ -46,6 +48,7 @@ class UntimedRun(Shown):
             ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
             ("engine", self.engine),
             ("time", "none was simulated"),
+            *((("ended by", self.reason),) if self.reason != "halt" else ()),
         )
         total = sum(each.instructions for each in self.streams)
         return overview(f"function-only run of {total:,} instructions", facts, tables)

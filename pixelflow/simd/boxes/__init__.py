@@ -6,6 +6,6 @@ Knows no machine: a node's boxes live with the node. Nothing here touches data o
 from pixelflow.simd.boxes.box import Box
 from pixelflow.simd.boxes.clock import Clock
 from pixelflow.simd.boxes.netlist import Netlist, NetlistError
-from pixelflow.simd.boxes.wire import Sent, Wire, WireError
+from pixelflow.simd.boxes.wire import Level, Sent, Wire, WireError
 
-__all__ = ["Box", "Clock", "Netlist", "NetlistError", "Sent", "Wire", "WireError"]
+__all__ = ["Box", "Clock", "Level", "Netlist", "NetlistError", "Sent", "Wire", "WireError"]

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from pixelflow.simd.boxes.wire import Wire
+from pixelflow.simd.boxes.wire import Level, Wire
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.units import Cycle
@@ -47,6 +47,16 @@ class Box(ABC, Generic[SpecT, StateT]):
         """Where the box tells what it does; whoever drives it may put another bus here."""
         self.wires: dict[str, Wire] = {}
         """The wire at each port; filled in by the netlist."""
+
+    def wired(self) -> None:
+        """Take note that every port has its wire: called once, by the clock."""
+
+    def level(self, port: str) -> Level:
+        """Return the wire at a port, which always carries a value; raises InternalError where it does not."""
+        wire = self.wires[port]
+        if not isinstance(wire, Level):
+            raise InternalError(f"box {self.name}: the wire at {port} carries items, not a value")
+        return wire
 
     @abstractmethod
     def next_event(self) -> Cycle | None:

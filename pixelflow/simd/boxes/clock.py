@@ -11,8 +11,9 @@ import random
 from collections.abc import Callable
 from typing import TypedDict
 
+from pixelflow.simd.boxes.box import Box
 from pixelflow.simd.boxes.netlist import Netlist
-from pixelflow.simd.boxes.wire import Sent, WireError, WireState
+from pixelflow.simd.boxes.wire import Record, Sent, Wire, WireError, WireState
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError
 from pixelflow.simd.units import Cycle
 
@@ -47,15 +48,27 @@ class Clock:
         self._random = None if shuffle_seed is None else random.Random(shuffle_seed)
         self._boxes = netlist.boxes
         index_of = {box.name: index for index, box in enumerate(self._boxes)}
-        self._outputs = [[box.wires[port] for port in box.outputs] for box in self._boxes]
         self._sink = {wire.name: index_of[netlist.sink_of(wire).name] for wire in netlist.wires}
+        # Boxes that do not say themselves when they are done are done when they want nothing and wait for nothing.
+        self._plain_done = [type(box).done is Box.done for box in self._boxes]
+        self._ticks = [box.tick for box in self._boxes]
+        self._next_events = [box.next_event for box in self._boxes]
+        self._sent: list[tuple[Wire, Record]] = []
+        for wire in netlist.wires:
+            wire.fresh = self._sent
+            wire.sink = self._sink[wire.name]
+        for box in self._boxes:
+            box.wired()
         self._rank = {wire.name: rank for rank, wire in enumerate(netlist.wires)}
         self._schedule()
 
     def _schedule(self) -> None:
         """Build the agenda from the state of boxes and wires."""
-        # An entry is (cycle, box, whether an arrival); a box's own entry counts only while `_wanted` agrees.
-        self._agenda: list[tuple[Cycle, int, bool]] = []
+        # By cycle: boxes at which something arrives, as often as it does, and boxes that want a tick; the latter count
+        # only while `_wanted` agrees. The heap has each of these cycles once.
+        self._arrivals: dict[int, list[int]] = {}
+        self._wants: dict[int, list[int]] = {}
+        self._agenda: list[int] = []
         self._wanted: list[Cycle | None] = [None] * len(self._boxes)
         self._done = [False] * len(self._boxes)
         self._not_done = len(self._boxes)
@@ -67,7 +80,7 @@ class Clock:
         for wire in self.netlist.wires:
             for transfer in wire.unread:
                 if transfer.arrives > self.cycle:
-                    self._expect(transfer)
+                    self._expect(wire.name, transfer.arrives)
 
     def run(self, max_cycles: int | None = None) -> Cycle:
         """Run until all boxes are done; return the last cycle in which something happened.
@@ -92,72 +105,114 @@ class Clock:
 
     def next_cycle(self) -> Cycle | None:
         """Return the next cycle in which a box will be ticked, or None where the run has come to its end."""
-        agenda = self._agenda
+        agenda, wanted = self._agenda, self._wanted
         while agenda:
-            cycle, index, arrival = agenda[0]
-            if arrival or self._wanted[index] == cycle:
+            cycle = agenda[0]
+            if cycle in self._arrivals or any(wanted[index] == cycle for index in self._wants.get(cycle, ())):
                 # What finished boxes have scheduled for themselves holds up neither the end nor a deadlock.
-                return cycle if self._in_flight or self._drivers else None
+                return Cycle(cycle) if self._in_flight or self._drivers else None
             heapq.heappop(agenda)
+            self._wants.pop(cycle, None)
         return None
 
     def _step(self, cycle: Cycle) -> None:
         """Tick every box that has something to do in ``cycle``."""
-        agenda, due = self._agenda, set()
-        while agenda and agenda[0][0] == cycle:
-            _, index, arrival = heapq.heappop(agenda)
-            if arrival:
-                self._in_flight -= 1
-                due.add(index)
-            elif self._wanted[index] == cycle:
+        wanted = self._wanted
+        heapq.heappop(self._agenda)
+        arrived = self._arrivals.pop(cycle, None)
+        due = set(arrived) if arrived else set()
+        if arrived:
+            self._in_flight -= len(arrived)
+        for index in self._wants.pop(cycle, ()):
+            if wanted[index] == cycle:
                 due.add(index)
         order = sorted(due)
         if self._random is not None:
             self._random.shuffle(order)
         self.cycle = cycle
-        sent: list[Sent] = []
+        ticks, sent = self._ticks, self._sent
+        sent.clear()
+        soon = cycle + 1
+        next_events, driving, plain = self._next_events, self._driving, self._plain_done
+        again: list[int] = []
         for index in order:
-            self._boxes[index].tick(cycle)
-            for wire in self._outputs[index]:
-                if wire.fresh:
-                    sent += wire.fresh
-                    wire.fresh.clear()
-            self._look_at(index)
-        for transfer in sent:
-            if transfer.sent != cycle:
-                raise WireError(f"cycle {cycle}, wire {transfer.wire}: sent for cycle {transfer.sent}: {transfer.item}")
-            self._expect(transfer)
-        if self.watchers and sent:
-            sent.sort(key=lambda transfer: self._rank[transfer.wire])
-            for transfer in sent:
+            ticks[index](cycle)
+            if plain[index] and driving[index] and next_events[index]() == soon:
+                wanted[index] = Cycle(soon)
+                again.append(index)
+            else:
+                self._look_at(index)
+        arrivals, wants, agenda = self._arrivals, self._wants, self._agenda
+        if again:
+            if soon in wants:
+                wants[soon] += again
+            else:
+                wants[soon] = again
+                if soon not in arrivals:
+                    heapq.heappush(agenda, soon)
+        if not sent:
+            return
+        for wire, record in sent:
+            arrives = record[0]
+            if record[1] != cycle:
+                raise WireError(f"cycle {cycle}, wire {wire.name}: sent for cycle {record[1]}: {record[3]}")
+            there = arrivals.get(arrives)
+            if there is None:
+                arrivals[arrives] = [wire.sink]
+                if arrives not in wants:
+                    heapq.heappush(agenda, arrives)
+            else:
+                there.append(wire.sink)
+        self._in_flight += len(sent)
+        if self.watchers:
+            transfers = [wire.sent(record) for wire, record in sent]
+            transfers.sort(key=lambda transfer: self._rank[transfer.wire])
+            for transfer in transfers:
                 for watch in self.watchers:
                     watch(transfer)
 
-    def _expect(self, transfer: Sent) -> None:
-        heapq.heappush(self._agenda, (transfer.arrives, self._sink[transfer.wire], True))
+    def _expect(self, wire: str, arrives: int) -> None:
+        if arrives not in self._arrivals:
+            self._arrivals[arrives] = []
+            if arrives not in self._wants:
+                heapq.heappush(self._agenda, arrives)
+        self._arrivals[arrives].append(self._sink[wire])
         self._in_flight += 1
 
     def _look_at(self, index: int) -> None:
         """Note what a box wants next; raises InternalError where that lies in the past."""
-        box = self._boxes[index]
-        wanted = box.next_event()
+        wanted = self._next_events[index]()
         if wanted is not None and wanted <= self.cycle:
-            raise InternalError(f"cycle {self.cycle}, box {box.name}: its next event is cycle {wanted}, which has gone")
+            name = self._boxes[index].name
+            raise InternalError(f"cycle {self.cycle}, box {name}: its next event is cycle {wanted}, which has gone")
         if wanted is not None and wanted != self._wanted[index]:
-            heapq.heappush(self._agenda, (wanted, index, False))
+            there = self._wants.get(wanted)
+            if there is None:
+                self._wants[wanted] = [index]
+                if wanted not in self._arrivals:
+                    heapq.heappush(self._agenda, wanted)
+            else:
+                there.append(index)
         self._wanted[index] = wanted
-        done = box.done
-        driving = wanted is not None and not done
-        self._not_done += self._done[index] - done
-        self._drivers += driving - self._driving[index]
-        self._done[index], self._driving[index] = done, driving
+        if self._plain_done[index]:
+            driving = wanted is not None
+            done = not driving and self._boxes[index].why_blocked() is None
+        else:
+            done = self._boxes[index].done
+            driving = wanted is not None and not done
+        if done is not self._done[index]:
+            self._not_done += self._done[index] - done
+            self._done[index] = done
+        if driving is not self._driving[index]:
+            self._drivers += driving - self._driving[index]
+            self._driving[index] = driving
 
     # --- the end -------------------------------------------------------------------------------------------------
 
     def _check_end(self) -> None:
         if self._not_done:
             self._standstill()
-        left = [(wire, transfer) for wire in self.netlist.wires for transfer in wire.unread]
+        left = [(wire, transfer) for wire in self.netlist.wires for transfer in wire.lost]
         if left:
             lines = [f"  wire {wire.name}: {each.item}, arrived in cycle {each.arrives}" for wire, each in left]
             raise WireError(f"cycle {self.cycle}: {len(left)} items were never read\n" + "\n".join(lines))
@@ -173,8 +228,8 @@ class Clock:
         lines = [f"deadlock at cycle {self.cycle}: no box can advance"]
         lines += [f"  {name:<{width}}  {reason}" for name, reason in blocked]
         for wire in self.netlist.wires:
-            if wire.unread:
-                lines.append(f"  unread on wire {wire.name}: {'; '.join(str(each.item) for each in wire.unread)}")
+            if wire.lost:
+                lines.append(f"  unread on wire {wire.name}: {'; '.join(str(each.item) for each in wire.lost)}")
         raise DeadlockError("\n".join(lines))
 
     # --- state ---------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from pixelflow.simd.boxes.box import Box
-from pixelflow.simd.boxes.wire import Wire
+from pixelflow.simd.boxes.wire import Item, Level, Wire
 from pixelflow.simd.errors import InternalError, nearest
 
 if TYPE_CHECKING:
@@ -73,6 +73,18 @@ class Netlist:
         Latency and bandwidth are those of :class:`Wire`. What does not fit is a fault that :meth:`check` reports.
         """
         wire = Wire(name, latency=latency, bandwidth=bandwidth, unit=unit)
+        return self._lay(wire, source, sink)
+
+    def connect_level(
+        self, name: str, source: tuple[AnyBox, str], sink: tuple[AnyBox, str], value: Item, *, latency: int = 1
+    ) -> Level:
+        """Lay a wire that always carries a value, ``value`` at first; what does not fit is reported as by `connect`."""
+        wire = Level(name, value, latency=latency)
+        self._lay(wire, source, sink)
+        return wire
+
+    def _lay(self, wire: Wire, source: tuple[AnyBox, str], sink: tuple[AnyBox, str]) -> Wire:
+        name = wire.name
         if name in self._connections:
             self._faults.append(f"two wires have the name {name}")
             return wire

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, cast
 
 from pixelflow.simd.errors import InternalError
 from pixelflow.simd.units import Cycle
 
-__all__ = ["Item", "Sent", "Wire", "WireError"]
+__all__ = ["Item", "Level", "Record", "Sent", "Wire", "WireError"]
 
 Item: TypeAlias = Any
 """What a wire carries: whatever the boxes at its ends agree on."""
@@ -35,6 +35,10 @@ class Sent:
     item: Item
 
 
+Record: TypeAlias = tuple[int, int, int, Item]
+"""A transfer as wires keep it: first cycle in which it can be read, cycle in which it was sent, amount, item."""
+
+
 class WireState(TypedDict):
     """What a wire holds, as it is saved."""
 
@@ -42,6 +46,13 @@ class WireState(TypedDict):
     last: tuple[Sent, ...]
     busy: tuple[Cycle, Cycle]
     used: int
+
+
+class LevelState(WireState):
+    """What a level holds, as it is saved."""
+
+    value: Item
+    driven: Item
 
 
 class Wire:
@@ -61,13 +72,17 @@ class Wire:
         self.latency = latency
         self.bandwidth = bandwidth
         self.unit = unit
-        self.fresh: list[Sent] = []
-        """What was sent since the clock last looked."""
-        self._items: deque[Sent] = deque()
-        self._last: tuple[Sent, ...] = ()
+        self.fresh: list[tuple[Wire, Record]] = []
+        """What was sent since the clock last looked; wires on one clock share the list."""
+        self.waiting: deque[Record] = deque()
+        """Everything sent and not yet read, in the order of arrival; for readers that cannot afford a call."""
+        # What was sent last: the items of cycle `_busy_from`, for messages.
+        self._last: tuple[Record, ...] = ()
         # Sends that used cycle `_busy_from`; a bulk transfer is alone and goes on to `_busy_to`.
         self._busy_from = self._busy_to = Cycle(-1)
         self._used = 0
+        self.sink = -1
+        """Number of the box that reads it; the clock's."""
 
     # --- the sender's end ----------------------------------------------------------------------------------------
 
@@ -76,24 +91,46 @@ class Wire:
         """The first cycle in which nothing has been sent yet."""
         return Cycle(self._busy_to + 1)
 
-    def send(self, cycle: Cycle, item: Item, amount: int = 1) -> Cycle:
+    def send(self, cycle: Cycle, item: Item, amount: int = 1, latency: int | None = None) -> Cycle:
         """Send an item that fits what is left of ``cycle``; returns the cycle in which it can first be read.
 
+        ``latency`` is that of this item where it is less than the wire's. Items are read in the order of their arrival.
         Raises WireError where the sends of one cycle exceed the bandwidth.
         """
+        if latency is None:
+            latency = self.latency
+        elif not 1 <= latency <= self.latency:
+            limit = f"the wire's is 1 to {self.latency}"
+            raise WireError(f"cycle {cycle}, wire {self.name}: latency {latency} of an item, {limit}: {item}")
+        record = (cycle + latency, cycle, amount, item)
+        if cycle > self._busy_to and 0 < amount <= self.bandwidth:
+            self._busy_from = self._busy_to = cycle
+            self._used = amount
+            self._last = (record,)
+        else:
+            self._add(cycle, record)
+        waiting = self.waiting
+        if waiting and waiting[-1][0] > record[0]:
+            return self._put(record)
+        waiting.append(record)
+        self.fresh.append((self, record))
+        return Cycle(record[0])
+
+    def _add(self, cycle: Cycle, record: Record) -> None:
+        """Note a send that is not the first one of its cycle, or that may not be; raises WireError."""
+        _, _, amount, item = record
         self._check(cycle, item, amount)
-        used = amount + (self._used if cycle == self._busy_from else 0)
+        same = cycle == self._busy_from
+        used = amount + (self._used if same else 0)
+        before = self._last if same else ()
         if used > self.bandwidth:
-            before = self._last if cycle == self._busy_from else ()
-            named = "; ".join(str(each) for each in (*(sent.item for sent in before), item))
+            named = "; ".join(str(each) for each in (*(sent[3] for sent in before), item))
             raise WireError(
                 f"cycle {cycle}, wire {self.name}: {used} {self.unit} in one cycle, bandwidth {self.bandwidth}: {named}"
             )
-        transfer = Sent(self.name, cycle, Cycle(cycle + self.latency), amount, item)
-        self._last = (*self._last, transfer) if cycle == self._busy_from else (transfer,)
         self._busy_from = self._busy_to = cycle
         self._used = used
-        return self._put(transfer)
+        self._last = (*before, record)
 
     def send_bulk(self, cycle: Cycle, item: Item, amount: int) -> Cycle:
         """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles from ``cycle`` on.
@@ -105,12 +142,12 @@ class Wire:
         if cycle == self._busy_from:
             raise self._overlap(cycle, item)
         last = Cycle(cycle + -(-amount // self.bandwidth) - 1)
-        transfer = Sent(self.name, cycle, Cycle(last + self.latency), amount, item)
-        self._last = (transfer,)
+        record = (last + self.latency, cycle, amount, item)
+        self._last = (record,)
         self._busy_from, self._busy_to = cycle, last
         # A bulk transfer leaves nothing of its cycles, even where its last bytes would.
         self._used = self.bandwidth
-        return self._put(transfer)
+        return self._put(record)
 
     def _check(self, cycle: Cycle, item: Item, amount: int) -> None:
         if amount < 1:
@@ -118,65 +155,125 @@ class Wire:
         if cycle < self._busy_from:
             raise WireError(
                 f"cycle {cycle}, wire {self.name}: sent after something was sent in cycle {self._busy_from}: "
-                f"{self._last[-1].item}; {item}"
+                f"{self._last[-1][3]}; {item}"
             )
         if self._busy_from < cycle <= self._busy_to:
             raise self._overlap(cycle, item)
 
     def _overlap(self, cycle: Cycle, item: Item) -> WireError:
         until = f"busy from cycle {self._busy_from} to {self._busy_to}"
-        return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1].item}; {item})")
+        return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1][3]}; {item})")
 
-    def _put(self, transfer: Sent) -> Cycle:
-        self._items.append(transfer)
-        self.fresh.append(transfer)
-        return transfer.arrives
+    def _put(self, record: Record) -> Cycle:
+        items = self.waiting
+        if items and items[-1][0] > record[0]:
+            place = len(items)
+            while place and items[place - 1][0] > record[0]:
+                place -= 1
+            items.insert(place, record)
+        else:
+            items.append(record)
+        self.fresh.append((self, record))
+        return Cycle(record[0])
 
     # --- the reader's end ----------------------------------------------------------------------------------------
 
     def ready(self, cycle: Cycle) -> bool:
         """Whether an item has arrived by ``cycle`` and is still unread."""
-        return bool(self._items) and self._items[0].arrives <= cycle
+        return bool(self.waiting) and self.waiting[0][0] <= cycle
 
     def peek(self, cycle: Cycle) -> Item:
         """Return the oldest unread item without reading it; raises WireError where none has arrived."""
         if not self.ready(cycle):
             raise WireError(f"cycle {cycle}, wire {self.name}: nothing has arrived to be read")
-        return self._items[0].item
+        return self.waiting[0][3]
 
     def take(self, cycle: Cycle) -> Item:
         """Read the oldest unread item; raises WireError where none has arrived."""
         item = self.peek(cycle)
-        self._items.popleft()
+        self.waiting.popleft()
         return item
 
     def take_all(self, cycle: Cycle) -> list[Item]:
         """Read every item that has arrived by ``cycle``, oldest first."""
-        taken = []
-        while self.ready(cycle):
-            taken.append(self._items.popleft().item)
+        items = self.waiting
+        taken: list[Item] = []
+        while items and items[0][0] <= cycle:
+            taken.append(items.popleft()[3])
         return taken
 
     @property
     def unread(self) -> tuple[Sent, ...]:
         """Everything sent and not yet read, arrived or still on its way."""
-        return tuple(self._items)
+        return tuple(self.sent(record) for record in self.waiting)
+
+    @property
+    def lost(self) -> tuple[Sent, ...]:
+        """What has not been read when a run is over, although somebody should have."""
+        return self.unread
+
+    def sent(self, record: Record) -> Sent:
+        """Return a transfer of this wire with its fields named."""
+        arrives, sent, amount, item = record
+        return Sent(self.name, Cycle(sent), Cycle(arrives), amount, item)
 
     # --- state ---------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> WireState:
         """Return the wire's state; :meth:`restore` takes it back."""
         return {
-            "items": tuple(self._items),
-            "last": self._last,
+            "items": self.unread,
+            "last": tuple(self.sent(record) for record in self._last),
             "busy": (self._busy_from, self._busy_to),
             "used": self._used,
         }
 
     def restore(self, snapshot: WireState) -> None:
         """Put the wire into the state of a snapshot."""
-        self._items = deque(snapshot["items"])
-        self._last = tuple(snapshot["last"])
+        self.waiting = deque((each.arrives, each.sent, each.amount, each.item) for each in snapshot["items"])
+        self._last = tuple((each.arrives, each.sent, each.amount, each.item) for each in snapshot["last"])
         self._busy_from, self._busy_to = snapshot["busy"]
         self._used = snapshot["used"]
         self.fresh.clear()
+
+
+class Level(Wire):
+    """A wire that always carries a value (ready or busy): sent when it changes, read as the last value that arrived.
+
+    A change wakes the reader like any item; nothing is lost when nobody reads it.
+    """
+
+    def __init__(self, name: str, value: Item, *, latency: int = 1) -> None:
+        super().__init__(name, latency=latency, unit="changes")
+        self.seen = value
+        """The value that was read last; it still holds where nothing is waiting."""
+        self.driven = value
+        """The value that was sent last."""
+
+    def drive(self, cycle: Cycle, value: Item) -> None:
+        """Let the wire carry ``value`` from ``cycle`` on; nothing is sent where it carries that already."""
+        if value != self.driven:
+            self.driven = value
+            self.send(cycle, value)
+
+    def value(self, cycle: Cycle) -> Item:
+        """Return the value as it is seen in ``cycle``."""
+        items = self.waiting
+        while items and items[0][0] <= cycle:
+            self.seen = items.popleft()[3]
+        return self.seen
+
+    @property
+    def lost(self) -> tuple[Sent, ...]:
+        """Nothing: a value that nobody reads is only not needed."""
+        return ()
+
+    def snapshot(self) -> LevelState:
+        """Return the state of the level; :meth:`restore` takes it back."""
+        return {**super().snapshot(), "value": self.seen, "driven": self.driven}
+
+    def restore(self, snapshot: WireState) -> None:
+        """Put the level into the state of a snapshot."""
+        super().restore(snapshot)
+        state = cast(LevelState, snapshot)
+        self.seen, self.driven = state["value"], state["driven"]

@@ -8,7 +8,7 @@ from rich.panel import Panel as Bordered
 from rich.table import Table
 from rich.text import Text
 
-from pixelflow.simd.comparison.report import all_of
+from pixelflow.simd.comparison.report import all_of, verdict
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import Fact, Part, drawn, number, percent
 
@@ -33,8 +33,8 @@ def dashboard_parts(found: Comparison, width: int, *, color: bool) -> Iterator[P
         grid.add_row(*row)
     yield Fact("\n".join(drawn(grid, width, color=color)), wrap=False)
     yield from (f" {side.machine}, {name}: {fact}." for side in found.sides for name, fact in side.facts)
-    verdict = f"every pixel equal on {all_of(found.sides)}" if found.identical else "PICTURES DIFFER"
-    yield Fact(f" {found.scene} · {found.triangles:,} triangles · {verdict}", wrap=False)
+    same = f"every pixel equal on {all_of(found.sides)}" if found.identical else verdict(found)
+    yield Fact(f" {found.scene} · {found.triangles:,} triangles · {same}", wrap=False)
 
 
 def _one(side: DrawnFrame, width: int, slowest: float) -> Bordered:

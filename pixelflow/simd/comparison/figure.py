@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
-from pixelflow.simd.comparison.report import Beside, all_of
+from pixelflow.simd.comparison.report import Beside, all_of, verdict
 from pixelflow.simd.drawing import ALL_PARTS, Comparison, DrawnFrame
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def save_figure(stream: IO[bytes], kind: str, found: Comparison, besides: Sequen
         (picture, times), (stages, mix) = figure.subplots(2, 2)
         same = f"the same pixels on {all_of(found.sides)}"
         picture.imshow(found.sides[0].picture.colours)
-        picture.set(title=f"{found.scene}: {same if found.identical else 'PICTURES DIFFER'}")
+        picture.set(title=f"{found.scene}: {same if found.identical else verdict(found)}")
         picture.set_axis_off()
         _times(times, found, besides)
         _stacked(

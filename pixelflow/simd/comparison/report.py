@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pixelflow.simd.drawing import Comparison, DrawnFrame
 from pixelflow.simd.report import Column, Json, Part, Table, counted, number, percent, shares, verbatim
 
-__all__ = ["Beside", "all_of", "comparison_object", "comparison_parts", "side_object", "side_tables"]
+__all__ = ["Beside", "all_of", "comparison_object", "comparison_parts", "side_object", "side_tables", "verdict"]
 
 _FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[DrawnFrame], float | None]], ...] = (
     ("clock, MHz", "clock_mhz", number, lambda side: side.clock_mhz),
@@ -40,11 +40,25 @@ def all_of(sides: Sequence[DrawnFrame]) -> str:
     return {1: "it", 2: "both"}.get(len(sides), "all")
 
 
+def verdict(found: Comparison) -> str:
+    """Return how the pictures stand to the one of 64-bit integers."""
+    if found.wrong:
+        return "PICTURES DIFFER"
+    exact = [side for side, apart in zip(found.sides, found.differences, strict=True) if not apart.reason]
+    if len(exact) == len(found.sides):
+        return f"every pixel of {all_of(exact)} is the one of 64-bit integers"
+    names = " and ".join(side.machine for side in exact)
+    return (
+        f"every pixel of {names} is the one of 64-bit integers" if exact else "pictures by an arithmetic of their own"
+    )
+
+
 def comparison_parts(found: Comparison) -> Iterator[Part]:
     """Yield what holds for all, then stages, instructions and bytes of each."""
-    equal = f"every pixel of {all_of(found.sides)} is the one of 64-bit integers"
-    same = equal if found.identical else "PICTURES DIFFER"
-    yield f"{counted(found.triangles, 'triangle')}, {found.dropped:,} without an area; {same}"
+    yield f"{counted(found.triangles, 'triangle')}, {found.dropped:,} without an area; {verdict(found)}"
+    for side, apart in zip(found.sides, found.differences, strict=True):
+        if not found.wrong and (apart.colours or apart.depths):
+            yield f"{side.machine}: {apart.text}"
     rows = [(label, *(kind(of(side)) for side in found.sides)) for label, _, kind, of in _FIGURES]
     titles = (f"{side.machine} x{side.parts}" for side in found.sides)
     yield from ("", Table([Column("", fixed=True), *(Column(title, verbatim) for title in titles)], rows))
@@ -70,7 +84,10 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
         "triangles": found.triangles,
         "without_area": found.dropped,
         "identical": found.identical,
-        "machines": [side_object(side) for side in found.sides],
+        "machines": [
+            {**side_object(side), "pixels_different": apart.colours, "largest_difference": apart.largest}
+            for side, apart in zip(found.sides, found.differences, strict=True)
+        ],
     }
 
 

@@ -1,7 +1,7 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
 from pixelflow.simd.drawing.clip_space import perspective
-from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame
+from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame, PictureDifference
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -51,6 +51,7 @@ __all__ = [
     "Frame",
     "Framebuffer",
     "Picture",
+    "PictureDifference",
     "Planes",
     "RowSpans",
     "ScreenTriangles",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from pixelflow.simd.drawing.reference import Picture
 
-__all__ = ["ALL_PARTS", "Comparison", "DrawnFrame"]
+__all__ = ["ALL_PARTS", "Comparison", "DrawnFrame", "PictureDifference"]
 
 ALL_PARTS = "of all parts"
 """What cycles by stage are added up over where nothing else is said."""
@@ -42,6 +44,8 @@ class DrawnFrame:
     """What the cycles by stage are added up over."""
     facts: tuple[tuple[str, str], ...] = field(default=())
     """What else is worth knowing: (name, text)."""
+    own_arithmetic: str = ""
+    """Why its pixels may differ from those of 64-bit integers; empty where none may."""
 
     @property
     def milliseconds(self) -> float:
@@ -52,6 +56,46 @@ class DrawnFrame:
     def lane_cycles(self) -> int:
         """Cycles of all parts together times the lanes of one: what was paid, whatever the clock."""
         return self.work * (self.lanes // self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureDifference:
+    """A machine's picture beside the one that is expected."""
+
+    colours: int
+    """Pixels of another colour."""
+    depths: int
+    """Pixels of another depth."""
+    largest: int
+    """The largest difference of a colour, in 255ths."""
+    pixels: int
+    """Of the whole picture."""
+    reason: str
+    """Why there may be any; empty where there may not."""
+
+    @classmethod
+    def of(cls, side: DrawnFrame, expected: Picture) -> PictureDifference:
+        """Return by how much what a machine drew is off."""
+        mine = side.picture
+        apart = np.abs(mine.colours.astype(np.int16) - expected.colours.astype(np.int16)).max(axis=2)
+        depths = int((mine.depths != expected.depths).sum())
+        return cls(int((apart > 0).sum()), depths, int(apart.max(initial=0)), apart.size, side.own_arithmetic)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether there is a difference that must not be."""
+        return not self.reason and bool(self.colours or self.depths)
+
+    @property
+    def text(self) -> str:
+        """The finding, as a clause."""
+        if not (self.colours or self.depths):
+            return "every pixel equal"
+        if self.wrong:
+            return "PIXELS DIFFER"
+        colours = f"{self.colours:,} of {self.pixels:,} pixels have another colour, by {self.largest} of 255 at most"
+        found = colours if self.colours else f"every colour equal, {self.depths:,} of {self.pixels:,} depths are not"
+        return f"{found}; {self.reason}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,3 +114,13 @@ class Comparison:
     def identical(self) -> bool:
         """Whether every machine has drawn every pixel, depth and colour, as it is expected."""
         return all(side.picture.equals(self.expected) for side in self.sides)
+
+    @property
+    def differences(self) -> tuple[PictureDifference, ...]:
+        """Each machine's picture beside the one that is expected."""
+        return tuple(PictureDifference.of(side, self.expected) for side in self.sides)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether a machine has drawn a pixel otherwise that may not."""
+        return any(each.wrong for each in self.differences)

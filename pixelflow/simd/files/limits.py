@@ -18,9 +18,11 @@ __all__ = [
     "REPORT",
     "SCENE",
     "SCRIPT",
+    "SOURCE",
     "TABLE",
     "TEXTURE",
     "TRACE",
+    "VERTICES",
     "FileKind",
 ]
 
@@ -41,6 +43,9 @@ class FileKind:
 CONFIGURATION = FileKind("a configuration file", 1 << 20)
 SCENE = FileKind("a scene file", 1 << 20)
 SCRIPT = FileKind("a script of commands", 1 << 20)
+SOURCE = FileKind("microcode", 16 << 20)
+VERTICES = FileKind("a scene with its vertices", 32 << 20)
+"""A scene whose numbers stand in the file itself."""
 OBJECT = FileKind("an object file", 32 << 20)
 """Parsed JSON takes up to 24 times as much memory as its text."""
 REPORT = FileKind("a JSON report", 32 << 20)
@@ -56,7 +61,8 @@ TRACE = FileKind("a trace", 1 << 30)
 KINDS: Mapping[str, FileKind] = {
     each.what: each
     for each in (
-        *(CONFIGURATION, SCENE, SCRIPT, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE, RECORDS, ARRAYS, TRACE),
+        *(CONFIGURATION, SCENE, VERTICES, SCRIPT, SOURCE, OBJECT, REPORT, PATCHES, MESH, TEXTURE, TABLE, RECORDS),
+        *(ARRAYS, TRACE),
     )
 }
 """Every kind by what it is called."""

@@ -29,10 +29,14 @@ _FASTEST, _FALLBACK = "compiled", "rows"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The name of an engine that works here; ``note`` says why it is not the one that was asked for."""
+    """The name of an engine that works here; ``note`` says why it is not the one that was asked for.
+
+    ``why`` is the reason alone, where one was asked for by name.
+    """
 
     engine: str
     note: str | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,8 @@ class Engines:
         if offer.irreplaceable:
             raise InputError(f"{offer.irreplaceable}: {why}")
         asked = "" if offer.name == _FASTEST else f"engine {offer.name}: "
-        return Choice(_FALLBACK, f"{asked}{why}; the {_FALLBACK} engine runs instead")
+        reason = None if wanted == AUTO else asked + why
+        return Choice(_FALLBACK, f"{asked}{why}; the {_FALLBACK} engine runs instead", reason)
 
     def available(self) -> tuple[str, ...]:
         """Return the names of the engines that work here."""

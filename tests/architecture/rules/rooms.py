@@ -71,6 +71,9 @@ TABLE = {
     # The scenes that are measured.
     "larrabee_bridge.claims.paper": (*BASE, "pixelflow.evidence", "larrabee_bridge", "tessellation"),
     "gen6_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
+    "attila_bridge": (*BASE, "pixelflow.evidence", "pixelflow.observe", "microcode", "numpy"),
+    # The reader of recorded pictures is an extra.
+    "attila_bridge.records.measured": (*BASE, "attila_bridge", "numpy", "PIL"),
     "gen6_bridge.compare": (*BASE, "gen6_bridge", "tessellation", "numpy"),
     "larrabee_bridge.compare": (
         *NODE,
@@ -92,6 +95,7 @@ HALLS = {
     "microcode",
     "larrabee_bridge",
     "gen6_bridge",
+    "attila_bridge",
 }
 """Packages whose own files are public, besides the faces below them."""
 

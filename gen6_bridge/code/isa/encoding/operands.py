@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from gen6_bridge.code.isa.encoding.types import EuType
+from pixelflow.simd.errors import MachineFault
 
 __all__ = [
     "GRF_BYTES",
@@ -118,13 +119,13 @@ class _Located:
 
     @property
     def architecture(self) -> Architecture | None:
-        """Which architecture register, if any; raises ValueError for a number without one."""
+        """Which architecture register, if any; raises MachineFault for a number without one."""
         if self.file is not File.ARCHITECTURE:
             return None
         try:
             return Architecture(self.number & 0xF0)
         except ValueError:
-            raise ValueError(f"there is no architecture register {self.number:#x}") from None
+            raise MachineFault(f"there is no architecture register {self.number:#x}") from None
 
     @property
     def null(self) -> bool:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Protocol
 
 from gen6_bridge.code.isa.declarations import DST, SRC0, SRC1, EuFamily, declare, described
-from gen6_bridge.code.isa.encoding.operands import EuDestination, Source
+from gen6_bridge.code.isa.encoding.operands import EuDestination, Source, SourceRegion
 from gen6_bridge.code.isa.encoding.types import ExecutionType
 from gen6_bridge.code.isa.meanings.execution import Execution
 from gen6_bridge.code.isa.meanings.integers import Integer
@@ -25,10 +25,17 @@ def _integers_only(run: Execution[Word, Bit], *sources: Source) -> None:
         raise MachineFault("logic and shifts are of integers: a source is F")
 
 
+def _plain_integers(run: Execution[Word, Bit], *sources: Source) -> None:
+    """Refuse what logic operations have not: floats, and modifiers, which no source gives a meaning there."""
+    _integers_only(run, *sources)
+    if any(isinstance(each, SourceRegion) and each.modified for each in sources):
+        raise MachineFault("logic operations have no modifiers of sources: no minus, no (abs)")
+
+
 @declare("not", 4, DST, SRC0, family=EuFamily.LOGIC)
 def _not(run: Execution[Word, Bit], dst: EuDestination, src0: Source) -> None:
     """Complement: dst = ~src0."""
-    _integers_only(run, src0)
+    _plain_integers(run, src0)
     ones = run.integers.constant(-1)
     run.give_integer(dst, run.integers.bitwise(run.lanes.differ, run.integer(src0), ones))
 
@@ -46,7 +53,7 @@ def _bitwise(
     text: str,
 ) -> None:
     def meaning(run: Execution[Word, Bit], dst: EuDestination, src0: Source, src1: Source) -> None:
-        _integers_only(run, src0, src1)
+        _plain_integers(run, src0, src1)
         combined = run.integers.bitwise(partial(operation, run.lanes), run.integer(src0), run.integer(src1))
         run.give_integer(dst, combined)
 

@@ -161,6 +161,11 @@ class ControlFlow:
             self._fault(f"word {address} is not the start of an instruction")
         return index
 
+    @property
+    def place(self) -> str:
+        """Where in the source it stands."""
+        return self._here()
+
     def _here(self) -> str:
         return self.sequencer.program.where(min(max(self.index, 0), len(self.sequencer.control) - 1))
 

@@ -26,6 +26,9 @@ from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["Stream"]
 
+_NEAR_LIMIT = 1_000_000
+"""Cycles before the limit from which on a stream that waits for words goes on one by one, to stop at the very cycle."""
+
 
 class Stream(ControlFlow):
     """One instruction stream while it runs; also the object on which control instructions act."""
@@ -62,17 +65,21 @@ class Stream(ControlFlow):
         """Cycles spent waiting, by reason: ``sem N``, ``transfer``, or ``instructions``, whose words come late."""
         self.stage_waits: dict[tuple[int, str], int] = {}
         """The same by stage: its position in ``stages`` (-1 before the first), and the reason."""
+        self.interrupted = False
+        """Set from outside, it ends the run with KeyboardInterrupt before the next instruction."""
         self.waiting: int | None = None
         self.signalled: int | None = None
 
     def issues(self) -> Iterator[Issue]:
-        """Walk the program; raises MachineFault, DeadlockError or CycleLimitError."""
+        """Walk the program; raises MachineFault, DeadlockError, CycleLimitError or KeyboardInterrupt."""
         sequencer = self.sequencer
         control, cycles, watched, executed = sequencer.control, sequencer.cycles, sequencer.watched, self.executed
         limit = self.max_cycles if self.max_cycles is not None else float("inf")
         size = len(control)
         wanted = self.bus.wants(Executed)
         while not self.halted:
+            if self.interrupted:
+                raise KeyboardInterrupt
             index = self.index
             if index >= size:
                 raise MachineFault("execution ran past the end of the program: HALT or RET is missing")
@@ -129,7 +136,7 @@ class Stream(ControlFlow):
         """Skip all of some straight code, where no part of it could be seen from outside; return whether it was."""
         if self.cycle + code.cycles > limit or not code.fits(self.frames):
             return False
-        if self.supply is not None and self.max_cycles is not None:
+        if self.supply is not None and limit - self.cycle < code.cycles + _NEAR_LIMIT:
             return False  # the limit may lie in a wait for words
         if self.may_skip is not None and not self.may_skip(code):
             return False
@@ -151,6 +158,8 @@ class Stream(ControlFlow):
             self.left(body.name, self.cycle - entered)
         if self.on_skip is not None and not code.shared:
             self.on_skip(code)
+        if self.cycle > limit:
+            raise self._limit(", where it waited for instructions")
         return True
 
     def _go_through(self, first: int, end: int, cycles: int) -> None:

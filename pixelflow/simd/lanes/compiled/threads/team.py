@@ -46,6 +46,7 @@ class Team:
         self._box = WorkBox()
         self._wakers: list[threading.Lock] = []
         self._busy = threading.Lock()
+        self._closed = False
         self._unfinished: dict[int, tuple[int, object, object]] = {}
         """Of the last runs: how many tiles, whose they are, and what must live until they are done."""
 
@@ -80,7 +81,13 @@ class Team:
                 self._wait(number)
 
     def close(self) -> None:
-        """Let nobody share any more, and return when all runs are done: what they work on goes when Python ends."""
+        """Let nobody share any more, and return when all runs are done: what they work on goes when Python ends.
+
+        Once is enough: a second time it returns at once.
+        """
+        if self._closed:
+            return
+        self._closed = True
         self._busy.acquire()
         self.settle()
 

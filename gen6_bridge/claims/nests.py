@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-COMPARES = {
+from gen6_bridge.code.assembler import assemble_eu
+from gen6_bridge.unit import ExecutionUnit
+
+__all__ = ["VARIABLES", "random_nest", "wrong_channels"]
+
+_COMPARES = {
     "l": np.less,
     "le": np.less_equal,
     "g": np.greater,
@@ -19,69 +24,69 @@ COMPARES = {
 }
 VARIABLES = 4
 """Registers of the data: variable v is the pair of registers from 10 + 2 v on."""
-DEEPEST = 4
+_DEEPEST = 4
 
 
-@dataclass(frozen=True)
-class Condition:
+@dataclass(frozen=True, slots=True)
+class _Condition:
     variable: int
     compare: str
     constant: int
 
 
-@dataclass(frozen=True)
-class Change:
+@dataclass(frozen=True, slots=True)
+class _Change:
     operation: str
     variable: int
     constant: int
 
 
-@dataclass(frozen=True)
-class Choice:
-    condition: Condition
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    condition: _Condition
     first: tuple[object, ...]
     second: tuple[object, ...] | None
 
 
-@dataclass(frozen=True)
-class Loop:
+@dataclass(frozen=True, slots=True)
+class _Loop:
     depth: int
     turns: int
     body: tuple[object, ...]
 
 
-@dataclass(frozen=True)
-class Leave:
+@dataclass(frozen=True, slots=True)
+class _Leave:
     """BREAK, or CONT."""
 
-    condition: Condition
+    condition: _Condition
     again: bool
 
 
-def nest(source: random.Random, depth: int = 0, loops: int = 0, length: int = 3) -> tuple[object, ...]:
+def _nest(source: random.Random, depth: int = 0, loops: int = 0, length: int = 3) -> tuple[object, ...]:
     """Return statements, a few levels deep."""
     found: list[object] = []
     for _ in range(source.randint(1, length)):
         kind = source.random()
-        if depth < DEEPEST and kind < 0.35:
-            second = nest(source, depth + 1, loops) if source.random() < 0.6 else None
-            found.append(Choice(condition(source), nest(source, depth + 1, loops), second))
-        elif depth < DEEPEST and loops < 2 and kind < 0.55:
-            found.append(Loop(loops, source.randint(1, 4), nest(source, depth + 1, loops + 1)))
+        if depth < _DEEPEST and kind < 0.35:
+            second = _nest(source, depth + 1, loops) if source.random() < 0.6 else None
+            found.append(_Choice(_condition(source), _nest(source, depth + 1, loops), second))
+        elif depth < _DEEPEST and loops < 2 and kind < 0.55:
+            found.append(_Loop(loops, source.randint(1, 4), _nest(source, depth + 1, loops + 1)))
         elif loops and kind < 0.75:
-            found.append(Leave(condition(source), source.random() < 0.5))
+            found.append(_Leave(_condition(source), source.random() < 0.5))
         else:
             operation = source.choice(("add", "xor", "and"))
-            found.append(Change(operation, source.randrange(VARIABLES), source.randint(-20, 20)))
+            found.append(_Change(operation, source.randrange(VARIABLES), source.randint(-20, 20)))
     return tuple(found)
 
 
-def condition(source: random.Random) -> Condition:
-    return Condition(source.randrange(VARIABLES), source.choice(tuple(COMPARES)), source.randint(-15, 15))
+def _condition(source: random.Random) -> _Condition:
+    return _Condition(source.randrange(VARIABLES), source.choice(tuple(_COMPARES)), source.randint(-15, 15))
 
 
 @dataclass
-class Program:
+class _Program:
     """The text of statements: what each block's end is called is known before it is written."""
 
     lines: list[str] = field(default_factory=list)
@@ -91,14 +96,14 @@ class Program:
         self.labels += 1
         return f"L{self.labels}"
 
-    def write(self, statements: Sequence[object], end: str, loop: tuple[str, str, Loop] | None) -> None:
+    def write(self, statements: Sequence[object], end: str, loop: tuple[str, str, _Loop] | None) -> None:
         """Write statements of a block that ends at ``end``, in a loop with its last and its next label."""
         for each in statements:
             match each:
-                case Change(operation, variable, constant):
+                case _Change(operation, variable, constant):
                     register = 10 + 2 * variable
                     self.lines.append(f"{operation} (16) g{register}<1>D g{register}<8,8,1>D {constant}D")
-                case Choice(test, first, second):
+                case _Choice(test, first, second):
                     otherwise, over = self.label(), self.label()
                     self.compare(test, "f0.0")
                     self.lines.append(f"(+f0.0) if (16) {otherwise}")
@@ -109,7 +114,7 @@ class Program:
                     else:
                         self.lines.append(f"{otherwise}:")
                     self.lines += [f"{over}:", f"endif (16) {end}"]
-                case Loop(depth, _, body):
+                case _Loop(depth, _, body):
                     top, last, past = self.label(), self.label(), self.label()
                     counter = 30 + 2 * depth
                     self.lines += [f"mov (16) g{counter}<1>D 0D", f"{top}:"]
@@ -117,7 +122,7 @@ class Program:
                     self.write(body, last, (last, past, each))
                     self.turns(each)
                     self.lines += [f"{last}:", f"(+f0.1) while (16) {top}", f"{past}:"]
-                case Leave(test, again):
+                case _Leave(test, again):
                     assert loop is not None
                     if again:
                         self.turns(loop[2])  # the WHILE sees the flag as it is left here
@@ -126,10 +131,10 @@ class Program:
                         f"(+f0.0) {'cont' if again else 'break'} (16) {end} {loop[0] if again else loop[1]}"
                     )
 
-    def compare(self, test: Condition, flag: str) -> None:
+    def compare(self, test: _Condition, flag: str) -> None:
         self.lines.append(f"cmp.{test.compare}.{flag} (16) null<1>D g{10 + 2 * test.variable}<8,8,1>D {test.constant}D")
 
-    def turns(self, loop: Loop) -> None:
+    def turns(self, loop: _Loop) -> None:
         self.lines.append(f"cmp.l.f0.1 (16) null<1>D g{30 + 2 * loop.depth}<8,8,1>D {loop.turns}D")
 
 
@@ -138,39 +143,65 @@ class _Left(Exception):
         self.again = again
 
 
-def through(statements: Sequence[object], values: list[int]) -> None:
+def _through(statements: Sequence[object], values: list[int]) -> None:
     """Carry statements out for one channel."""
     for each in statements:
         match each:
-            case Change(operation, variable, constant):
+            case _Change(operation, variable, constant):
                 value = values[variable]
                 values[variable] = {"add": value + constant, "xor": value ^ constant, "and": value & constant}[
                     operation
                 ]
-            case Choice(test, first, second):
-                if COMPARES[test.compare](values[test.variable], test.constant):
-                    through(first, values)
+            case _Choice(test, first, second):
+                if _COMPARES[test.compare](values[test.variable], test.constant):
+                    _through(first, values)
                 elif second is not None:
-                    through(second, values)
-            case Loop(_, turns, body):
+                    _through(second, values)
+            case _Loop(_, turns, body):
                 for _ in range(turns):
                     try:
-                        through(body, values)
+                        _through(body, values)
                     except _Left as left:
                         if not left.again:
                             break
-            case Leave(test, again):
-                if COMPARES[test.compare](values[test.variable], test.constant):
+            case _Leave(test, again):
+                if _COMPARES[test.compare](values[test.variable], test.constant):
                     raise _Left(again)
 
 
-def expected(
+def _expected(
     statements: Sequence[object], values: NDArray[np.int32], dispatched: NDArray[np.bool_]
 ) -> NDArray[np.int32]:
     """Return int32[threads, variable, channel] after statements, channels that do not exist as they were."""
     found = values.copy()
     for thread, channel in zip(*np.nonzero(dispatched), strict=True):
         row = values[thread, :, channel].tolist()
-        through(statements, row)
+        _through(statements, row)
         found[thread, :, channel] = row
     return found
+
+
+def random_nest(seed: int, length: int = 5) -> tuple[str, tuple[object, ...]]:
+    """Return the source of a random nest and its statements; ``length`` bounds those of the outermost block."""
+    statements = _nest(random.Random(seed), length=length)
+    program = _Program()
+    program.write(statements, "END", None)
+    return "\n".join([*program.lines, "END:", "nop"]), statements
+
+
+def wrong_channels(seed: int, threads: int) -> int:
+    """Return how many channels of a random nest are left with other data than each has by itself.
+
+    ``threads`` have sixteen channels each; in every other thread some are not dispatched.
+    """
+    text, statements = random_nest(seed)
+    numbers = np.random.default_rng(seed)
+    values = numbers.integers(-20, 21, (threads, VARIABLES, 16), np.int32)
+    masks = np.where(np.arange(threads) % 2, 0xFFFF, numbers.integers(1, 1 << 16, threads))
+    unit = ExecutionUnit(assemble_eu(text).code, threads, dispatch=masks)
+    unit.set_register(10, values.reshape(threads, -1))
+    unit.run(limit=100_000)
+    found = np.ascontiguousarray(unit.general[:, 10 : 10 + 2 * VARIABLES]).reshape(threads, -1).view(np.int32)
+    dispatched = (masks[:, None] >> np.arange(16) & 1).astype(np.bool_)
+    differs = found.reshape(values.shape) != _expected(statements, values, dispatched)
+    return int(differs.any(axis=1).sum())

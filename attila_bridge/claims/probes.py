@@ -1,0 +1,236 @@
+"""Probes: scenes that are made to show one unit at work, and machines that tell what their wires carried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attila_bridge.drawing.run import SceneRun
+from attila_bridge.function import Units, draw
+from attila_bridge.scene.model import (
+    AttilaScene,
+    ClearValues,
+    Compare,
+    DepthState,
+    DrawState,
+    Factor,
+    Filter,
+    Primitive,
+    SceneBuffer,
+    SceneDraw,
+    SceneTexture,
+    Wrap,
+)
+from attila_bridge.time.build.boxes import Boxes
+from attila_bridge.time.config import AttilaConfig
+from attila_bridge.time.machine import Simulation
+from pixelflow.simd.observe import Bus, Carried
+
+__all__ = [
+    "DEPTH",
+    "OVER",
+    "QUEUES",
+    "WireLog",
+    "attributes",
+    "corners",
+    "giants",
+    "layers",
+    "probe",
+    "reading",
+    "texture",
+    "watched",
+]
+
+_VERTEX = "!!ARBvp1.0\nMOV result.position, vertex.position;\nMOV result.color, vertex.color;\n{more}END"
+_COORDINATES = "MOV result.texcoord[{}], vertex.texcoord[0];\n"
+_SETS = 10
+"""Sets of coordinates that a fragment program can read."""
+_FRAGMENT = "!!ARBfp1.0\nMOV result.color, fragment.color;\nEND"
+DEPTH = DrawState(DepthState(Compare.LESS, write=True))
+OVER = DrawState(blend=(Factor.SRC_ALPHA, Factor.ONE_MINUS_SRC_ALPHA))
+
+Floats = NDArray[np.float64]
+
+
+QUEUES: Mapping[str, Callable[[Boxes], int]] = {
+    "vertices": lambda boxes: (
+        boxes.config.streamer.output_memory - len(boxes.cache.state.free) if boxes.cache.state.index_of else 0
+    ),
+    "clipped": lambda boxes: len(boxes.clipper.state.clipped),
+    "hz": lambda boxes: len(boxes.hz.state.found) + len(boxes.hz.state.looked) + len(boxes.hz.state.sending),
+    "z": lambda boxes: len(boxes.depth[0].state.fetched),
+    "colour": lambda boxes: len(boxes.color[0].state.fetched),
+}
+"""Queues of which no wires tell what is in them, since what waits there may vanish; of several units the first."""
+
+
+@dataclass(slots=True)
+class WireLog:
+    """What wires carried: amounts by wire and cycle, and latencies; the most that was in queues."""
+
+    sent: dict[str, Counter[int]] = field(default_factory=dict)
+    """By wire: cycle of sending, and how much."""
+    arrived: dict[str, Counter[int]] = field(default_factory=dict)
+    latencies: dict[str, set[int]] = field(default_factory=dict)
+    queued: dict[str, int] = field(default_factory=dict)
+    """The most that was in each of `QUEUES` whenever a wire was given something."""
+
+    def __call__(self, carried: Carried) -> None:
+        """Note one transfer."""
+        self.sent.setdefault(carried.wire, Counter())[carried.cycle] += carried.amount
+        self.arrived.setdefault(carried.wire, Counter())[carried.arrives] += carried.amount
+        self.latencies.setdefault(carried.wire, set()).add(carried.arrives - carried.cycle)
+
+    def most(self, wire: str) -> int:
+        """Return the most that a wire was given in one cycle."""
+        return max(self.sent.get(wire, {0: 0}).values())
+
+    def rate(self, wires: Sequence[str], cycles: int) -> int:
+        """Return the most that wires together were given in so many cycles in a row."""
+        sent: Counter[int] = Counter()
+        for wire in wires:
+            sent.update(self.sent.get(wire, {}))
+        return max(sum(sent[first + later] for later in range(cycles)) for first in sorted(sent))
+
+    def shortest(self, wire: str) -> int:
+        """Return the fewest cycles from one use of a wire to the next."""
+        cycles = sorted(self.sent[wire])
+        return min(later - sooner for sooner, later in pairwise(cycles))
+
+    def held(self, into: Sequence[str], out: Sequence[str], each: int = 1) -> int:
+        """Return the most that lay between wires at once: what had arrived by ``into``, less what had been sent by
+        ``out``, of which one takes ``each``; only where nothing vanishes in between."""
+        steps: Counter[int] = Counter()
+        for wire in into:
+            for cycle, amount in self.arrived.get(wire, {}).items():
+                steps[2 * cycle] += amount
+        for wire in out:
+            for cycle, amount in self.sent.get(wire, {}).items():
+                steps[2 * cycle + 1] -= each * amount
+        now = most = 0
+        for cycle in sorted(steps):
+            now += steps[cycle]
+            most = max(most, now)
+        return most
+
+
+def watched(scene: AttilaScene, config: AttilaConfig) -> tuple[SceneRun, WireLog]:
+    """Run a scene and note what its wires carry, and how full queues become."""
+    bus, log = Bus(), WireLog()
+    bus.subscribe(log, Carried)
+    work = draw(scene, Units(config.gpu.rops, config.gpu.shaders))
+    simulation = Simulation(work, config, bus=bus)
+
+    def look(carried: Carried) -> None:
+        for name, length in QUEUES.items():
+            log.queued[name] = max(log.queued.get(name, 0), length(simulation.boxes))
+
+    bus.subscribe(look, Carried)
+    return SceneRun(scene, work, simulation.finish(), config), log
+
+
+def probe(
+    positions: Floats,
+    *,
+    size: int = 256,
+    height: int | None = None,
+    state: DrawState = DrawState(),  # noqa: B008 - frozen
+    fragment: str = _FRAGMENT,
+    textures: Mapping[int, SceneTexture] | None = None,
+    coordinates: Floats | None = None,
+    indices: Sequence[int] | None = None,
+) -> AttilaScene:
+    """Return a scene of one draw of triangles: ``positions`` is [vertex, 4], grey with half opacity.
+
+    A program that reads more coordinates than `texcoord[0]` gets these for all of them.
+    """
+    count = len(positions)
+    buffers = {
+        "positions": SceneBuffer("positions", "vertex", positions.astype(np.float32)),
+        "colours": SceneBuffer("colours", "vertex", np.full((count, 4), 0.5, np.float32)),
+    }
+    attributes = {"position": "positions", "color": "colours"}
+    if coordinates is not None:
+        buffers["coordinates"] = SceneBuffer("coordinates", "vertex", coordinates.astype(np.float32))
+        attributes["texcoord0"] = "coordinates"
+    if indices is not None:
+        buffers["indices"] = SceneBuffer("indices", "index", np.array(indices, np.uint32))
+    units = dict(textures or {})
+    draw = SceneDraw(
+        Primitive.TRIANGLES, count if indices is None else len(indices), attributes,
+        None if indices is None else "indices", "vertices", "fragments",
+        {unit: each.name for unit, each in units.items()}, state,
+    )  # fmt: skip
+    sets = [number for number in range(_SETS) if number == 0 or f"texcoord[{number}]" in fragment]
+    more = "".join(_COORDINATES.format(number) for number in sets if coordinates is not None)
+    programs = {"vertices": _VERTEX.format(more=more), "fragments": fragment}
+    clear = ClearValues((0.0, 0.0, 0.0, 1.0), 1.0, None)
+    known = {each.name: each for each in units.values()}
+    return AttilaScene("probe", "", (size, height or size), clear, buffers, known, programs, (draw,))
+
+
+def layers(count: int, *, nearest_first: bool = False) -> Floats:
+    """Return the corners of full screens, two triangles each, behind each other."""
+    square = np.array([(-1, -1), (1, -1), (1, 1), (-1, -1), (1, 1), (-1, 1)], np.float64)
+    depths = np.linspace(0.9, -0.9, count)
+    rows = [np.column_stack([square, np.full(6, depth), np.ones(6)]) for depth in depths]
+    return np.concatenate(rows[::-1] if nearest_first else rows)
+
+
+def giants(count: int) -> Floats:
+    """Return triangles that each cover the whole screen and more, the farthest first."""
+    one = np.array([(-1, -1), (3, -1), (-1, 3)], np.float64)
+    depths = np.linspace(0.9, -0.9, count)
+    return np.concatenate([np.column_stack([one, np.full(3, depth), np.ones(3)]) for depth in depths])
+
+
+def texture(side: int, *, levels: bool = False, anisotropy: int = 1, name: str = "texture") -> SceneTexture:
+    """Return a square texture of a pattern that repeats in no line of the cache."""
+    made: list[NDArray[np.uint8]] = []
+    while True:
+        row, column = np.indices((side, side))
+        words = row * 0x9E3779B1 + column * 0x85EBCA6B + len(made)
+        made.append(np.stack([words >> shift & 255 for shift in (0, 8, 16, 24)], axis=-1).astype(np.uint8))
+        if not levels or side == 1:
+            break
+        side //= 2
+    least = Filter.LINEAR_MIPMAP_LINEAR if levels else Filter.LINEAR
+    return SceneTexture(name, tuple(made), least, Filter.LINEAR, Wrap.REPEAT, anisotropy)
+
+
+def reading(reads: int, instructions: int) -> str:
+    """Return a program of ``instructions``, so many of which read the same texture at the same place.
+
+    It has two temporaries, so that registers leave room for as many inputs as there are threads.
+    """
+    lines = ["!!ARBfp1.0", "TEMP s, t;"]
+    for number in range(reads):
+        lines.append(f"TEX {'t' if number else 's'}, fragment.texcoord[0], texture[0], 2D;")
+        lines += ["ADD s, s, t;"] if number else []
+    if reads < 2:
+        lines.append("MUL s, s, fragment.color;" if reads else "MOV s, fragment.color;")
+    more = instructions - 1 - reads - max(1, reads - 1)
+    lines += ["MAD s, s, fragment.color, s;"] * more
+    return "\n".join([*lines, "MOV result.color, s;", "END"])
+
+
+def attributes(count: int) -> str:
+    """Return a program that reads so many attributes, up to twelve: colour, position, sets of coordinates."""
+    names = ["fragment.color", "fragment.position", *(f"fragment.texcoord[{number}]" for number in range(_SETS))][
+        :count
+    ]
+    lines = ["!!ARBfp1.0", "TEMP s;", "MOV s, { 1, 1, 1, 1 };", *(f"MUL s, s, {name};" for name in names)]
+    return "\n".join([*lines, "MOV result.color, s;", "END"])
+
+
+def corners(count: int, legs: float) -> Iterator[tuple[float, float, float, float]]:
+    """Yield corners of small triangles side by side, in a screen of 256 pixels."""
+    for number in range(count):
+        x, y = -1 + 2 * (4 + 6 * (number % 40)) / 256, -1 + 2 * (4 + 6 * (number // 40)) / 256
+        for right, up in ((0, 0), (legs, 0), (0, legs)):
+            yield x + 2 * right / 256, y + 2 * up / 256, 0.0, 1.0

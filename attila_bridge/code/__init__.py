@@ -1,0 +1,1 @@
+"""Meaning: the ARB instructions, each declared once, and the assembler of their text."""

@@ -1,0 +1,25 @@
+"""Meaning: the instruction set of the shader, ARB programs with one declaration an instruction."""
+
+from attila_bridge.code.isa import instructions
+from attila_bridge.code.isa.declarations import (
+    INSTRUCTIONS,
+    ShaderDeclaration,
+    ShaderFamily,
+    ShaderUnit,
+    carry_out,
+    destination_of,
+    sources_of,
+    unit_of,
+)
+
+__all__ = [
+    "INSTRUCTIONS",
+    "ShaderDeclaration",
+    "ShaderFamily",
+    "ShaderUnit",
+    "carry_out",
+    "destination_of",
+    "instructions",
+    "sources_of",
+    "unit_of",
+]

@@ -1,0 +1,79 @@
+"""A frame on ATTILA: drawn as a scene, timed, and accounted for as every machine's pictures are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
+from attila_bridge.drawing.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
+from attila_bridge.time.config import PAPER, AttilaConfig
+from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
+
+__all__ = ["draw_on_attila"]
+
+_LANES = 16
+"""Lanes of a shader: four inputs of four components."""
+_DEPTH = 0xFFFFFF
+_CLIENTS = {
+    "CommandProcessor": "commands, programs, uploads", "StreamerFetch": "indices", "StreamerLoader": "vertices",
+    "TextureUnit": "textures", "ZStencilTest": "depth and stencil", "ColorWrite": "colour", "DAC": "display",
+}  # fmt: skip
+"""Clients of memory, as statistics name them."""
+
+
+def draw_on_attila(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: AttilaConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> DrawnFrame:
+    """Draw a frame on one GPU; raises InputError for states that it does not have here."""
+    config = config or PAPER
+    if progress is not None:
+        progress("ATTILA")
+    run = run_scene(scene_of_frame(frame), config=config)
+    generated = sum(int(draw.quads.covered.size) for draw in run.work.draws)
+    covered = sum(int(np.bitwise_count(draw.quads.covered).sum()) for draw in run.work.draws)
+    return DrawnFrame(
+        machine="ATTILA",
+        parts=parts,
+        lanes=_LANES * config.gpu.shaders,
+        clock_mhz=CLOCK_MHZ,
+        cycles=run.cycles,
+        work=run.cycles,
+        stages={text: run.columns[key] for key, text in PHASES.items()},
+        mix=_mix(run),
+        covered_lanes=covered / max(1, 4 * generated),
+        enabled_lanes=None,
+        traffic=_traffic(run),
+        picture=_picture(run),
+        whose_stages="of the command processor",
+        facts=(
+            ("rates", "of the paper's tables, and of the early preset of its authors' simulator"),
+            ("not counted", "what the host does before the command processor reads"),
+        ),
+        own_arithmetic=DIFFERS,
+    )
+
+
+def _mix(run: SceneRun) -> dict[str, int]:
+    """Return instructions that a program's inputs make, by program: groups of four carry one out for all."""
+    found: Counter[str] = Counter()
+    for unit, counts in run.timed.counts.items():
+        if unit.startswith("ShDX"):
+            found["of vertices and fragments, four at a time"] += counts["ExecutedInstructions"] // 4
+    return dict(found)
+
+
+def _traffic(run: SceneRun) -> dict[str, int]:
+    memory = run.timed.counts["MC"]
+    found = {text: memory[f"{name}ReadBytes"] + memory[f"{name}WriteBytes"] for name, text in _CLIENTS.items()}
+    return {text: count for text, count in found.items() if count}
+
+
+def _picture(run: SceneRun) -> Picture:
+    return Picture(run.image, (run.work.depth[::-1] & _DEPTH).astype(np.int64))

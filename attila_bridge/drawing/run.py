@@ -1,0 +1,140 @@
+"""Runs of scenes: drawn by function, timed by the boxes, and their account."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attila_bridge.drawing.events import told
+from attila_bridge.function import Units, draw
+from attila_bridge.function.work import AttilaWork
+from attila_bridge.scene.model import AttilaScene
+from attila_bridge.statistics.columns import columns_of
+from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.machine import AttilaRun, run
+from pixelflow.simd.observe import Bus
+from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
+
+__all__ = ["CLOCK_MHZ", "PHASES", "SceneRun", "run_scene"]
+
+CLOCK_MHZ = 600
+"""Of the GPU and its memory, in section 5 of the paper."""
+_OCCUPATION = "Occupation"
+"""In the name of statistics that add up over cycles what lies in a queue."""
+PHASES = {
+    "cp_Ready": "registers and commands", "cp_MemoryWrite": "uploads", "cp_MemoryRead": "loading programs",
+    "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
+    "cp_EndGeometry": "drawing: until fragments have ended", "cp_EndFragment": "drawing: the end",
+    "cp_Swap": "the swap, and the picture's way to the display",
+}  # fmt: skip
+"""States of the command processor, whose cycles are those of the frame."""
+
+
+@dataclass(frozen=True, eq=False)
+class SceneRun:
+    """A scene that has been drawn."""
+
+    scene: AttilaScene
+    work: AttilaWork
+    timed: AttilaRun
+    config: AttilaConfig
+
+    @property
+    def cycles(self) -> int:
+        """Of the whole frame, the picture's way to the display among them."""
+        return self.timed.cycles
+
+    @cached_property
+    def columns(self) -> Mapping[str, int]:
+        """Cycles by phase and counts, under the names that recorded runs have."""
+        timed = self.timed
+        return columns_of(timed.phases, timed.rendered, timed.cycles, timed.counts)
+
+    @cached_property
+    def statistics(self) -> Mapping[str, float]:
+        """Every statistic by ATTILA's name, with the unit's where there are several."""
+        return {f"{name}_{unit}": count for unit, counts in self.timed.counts.items() for name, count in counts.items()}
+
+    @property
+    def image(self) -> NDArray[np.uint8]:
+        """The picture, [row, column, rgb], the top row first."""
+        return self.work.picture
+
+    def report(self) -> Report:
+        """Return phases, counts, and how much of the time the units worked."""
+        columns = self.columns
+        width, height = self.scene.size
+        drawing = columns["cycles_drawing"]
+        phases = [(text, columns[key], f"{columns[key] / max(1, self.cycles):.1%}") for key, text in PHASES.items()]
+        counts = [(name, value) for name, value in columns.items() if not name.startswith(("cp_", "cycles"))]
+        frames = CLOCK_MHZ * 1e6 / max(1, self.cycles)
+        parts: list[Part] = [
+            f"{self.scene.name}: {width}x{height}, {counted(len(self.scene.draws), 'draw')}; "
+            f"{self.cycles:,} cycles, of them {drawing:,} drawing",
+            f"{frames:,.1f} frames a second at {CLOCK_MHZ} MHz (formula: clock / cycles)",
+            "",
+            Table((Column("cycles of", fixed=True), Column("cycles", number), Column("share", verbatim)), phases),
+            "",
+            Table((Column("counts", fixed=True), Column("", number)), counts),
+            "",
+            Table((Column("busy, of the cycles of drawing", fixed=True), Column("share", verbatim)), self._busy()),
+            "",
+            Table((Column("waiting, on average while drawing", fixed=True), Column("", verbatim)), self._waiting()),
+        ]
+        before = self.work.before
+        if before is not None:
+            drawn = f"the first {counted(before.draws, 'draw')} by function alone, in no time; then caches are cold, "
+            parts.insert(1, drawn + "and lines count as stored in the size that their words compress to")
+        return Report(results=parts, schema="pixelflow.attila-run/1", data=self._object())
+
+    def _busy(self) -> list[tuple[str, str]]:
+        """Return what share of the cycles of drawing units worked, by statistics that count it."""
+        drawing = max(1, self.columns["cycles_drawing"])
+        config, found = self.config, []
+        for what, name, rate in (
+            ("traversal", "UtilizationCycles_TT", 1),
+            ("texture addresses", "AddressALUBusyCycles_TU-", 1),
+            ("texture filters", "FilterALUBusyCycles_TU-", 1),
+            ("shaders, instructions", "ExecutedInstructions_ShDX-", config.shader.thread_rate),
+            ("depth units, quads", "OperatedFragments_ZST-", 1),
+            ("colour units, quads", "OperatedFragments_CW-", 1),
+            ("channels of memory, data", "DataCycles", 1),
+        ):
+            for key in sorted(self.statistics):
+                if key.startswith(name):
+                    unit = key[len(name) :].removesuffix("_MC")
+                    share = self.statistics[key] / rate / drawing
+                    found.append((f"{what} {unit}".rstrip(), f"{share:.1%}"))
+        return found
+
+    def _waiting(self) -> list[tuple[str, str]]:
+        """Return how many items lay in queues on average over the cycles of drawing."""
+        drawing = max(1, self.columns["cycles_drawing"])
+        waited = ((key, count) for key, count in self.statistics.items() if _OCCUPATION in key and count)
+        return [(key.replace(_OCCUPATION, ""), f"{count / drawing:,.2f}") for key, count in sorted(waited)]
+
+    def _object(self) -> dict[str, Json]:
+        return {
+            "scene": self.scene.name,
+            "size": list(self.scene.size),
+            "from_draw": 0 if self.work.before is None else self.work.before.draws,
+            **self.columns,
+            "statistics": dict(self.statistics),
+        }
+
+
+def run_scene(
+    scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
+) -> SceneRun:
+    """Draw a scene and time it, from a draw on: those before it are drawn by function alone, in no time.
+
+    Raises InputError for programs with faults or a draw that is not there, MachineFault where the machine stops.
+    """
+    config = config or PAPER
+    work = draw(scene, Units(config.gpu.rops, config.gpu.shaders), first=from_draw)
+    timed = run(work, config) if bus is None or not bus.watched else told(scene.name, work, config, bus)
+    return SceneRun(scene, work, timed, config)

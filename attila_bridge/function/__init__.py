@@ -1,0 +1,6 @@
+"""Meaning: pictures, whole draws in arrays, without a clock."""
+
+from attila_bridge.function.draw import draw
+from attila_bridge.function.layout import Units
+
+__all__ = ["Units", "draw"]

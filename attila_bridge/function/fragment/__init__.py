@@ -1,0 +1,1 @@
+"""Meaning: what becomes of covered quads: tests, shading, colour."""

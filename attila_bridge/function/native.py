@@ -1,0 +1,74 @@
+"""Native code for stretches of instructions between texture reads and functions, by the core's programs for groups."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from attila_bridge.code.assembler import ShaderProgram
+from attila_bridge.code.isa import ShaderDeclaration, ShaderUnit, carry_out
+from attila_bridge.code.isa.registers import POINTER, shader_shape
+from pixelflow.simd.isa.declare import Instruction
+from pixelflow.simd.lanes.form import Part, places_of
+from pixelflow.simd.lanes.wide.native.program import GroupProgram
+from pixelflow.simd.lanes.wide.native.run import GroupRuns
+from pixelflow.simd.lanes.wide.recorder import record_numbers
+from pixelflow.simd.lanes.wide.words import WordsEngine
+
+__all__ = ["WORTH", "NativeProgram"]
+
+WORTH = 2_000_000
+"""Instructions times groups of a stretch from which on it is made native: about what numpy does meanwhile."""
+_STOPPED = 0xFFFFFFFF
+
+
+class NativeProgram:
+    """The stretches of one program that were made native; whatever cannot be is carried out by numpy."""
+
+    def __init__(self, program: ShaderProgram) -> None:
+        self._instructions = program.instructions
+        self.ends = _ends(self._instructions)
+        """For each instruction the one past the stretch that it begins; itself where it is none for native code."""
+        self._runs: dict[int, GroupRuns] = {}
+        self._done: dict[int, int] = {}
+
+    def carry_out(self, lanes: WordsEngine, first: int, groups: int, *, at_once: bool) -> bool:
+        """Carry out the stretch that begins with an instruction; return whether it was, else nothing has happened.
+
+        ``at_once`` does not wait until numpy has shown that it is worth it.
+        """
+        past = self.ends[first]
+        if first not in self._runs:
+            self._done[first] = self._done.get(first, 0) + (past - first) * groups
+            if past == first or (self._done[first] < WORTH and not at_once):
+                return False
+            self._runs[first] = _made(self._instructions[first:past])
+        return self._runs[first].run(lanes, past - first).is_done
+
+
+def _made(instructions: tuple[Instruction, ...]) -> GroupRuns:
+    shape = shader_shape(1)
+    places, parts = places_of(shape), list[Part]()
+    for instruction in instructions:
+        parts.append(record_numbers(partial(carry_out, instruction), places))
+    return GroupRuns(
+        GroupProgram(
+            shape=shape,
+            parts=parts,
+            branches=[False] * len(parts),
+            addresses=range(len(parts) + 1),
+            following=POINTER,
+            stopped=_STOPPED,
+            begins=[0],
+        )
+    )
+
+
+def _ends(instructions: tuple[Instruction, ...]) -> list[int]:
+    """Return, for each instruction, the next one that native code has not: recorded forms know no functions."""
+    ends = list(range(len(instructions)))
+    for number in reversed(range(len(instructions))):
+        declaration = instructions[number].declaration
+        assert isinstance(declaration, ShaderDeclaration)
+        if declaration.unit is not ShaderUnit.TEXTURE and not declaration.elementary:
+            ends[number] = ends[number + 1] if number + 1 < len(ends) else number + 1
+    return ends

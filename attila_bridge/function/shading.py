@@ -1,0 +1,128 @@
+"""Shading: programs carried out on lanes, for vertices and for the fragments of quads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attila_bridge.code.assembler import ShaderProgram
+from attila_bridge.code.isa import carry_out
+from attila_bridge.code.isa.execution import TextureSampler
+from attila_bridge.code.isa.registers import (
+    COMPONENTS,
+    GROUP_LANES,
+    INPUTS_OF_GROUP,
+    KILLED,
+    RegisterBank,
+    row_of,
+    shader_shape,
+)
+from attila_bridge.function.native import NativeProgram
+from attila_bridge.function.programs import registers_of
+from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
+from pixelflow.simd.lanes.wide.words import LaneValues, WordsEngine
+from pixelflow.simd.native.choice import WIDE
+
+__all__ = ["COLOR", "QuadSampler", "Shaded", "Shader"]
+
+Floats = NDArray[np.float32]
+Words = NDArray[np.uint32]
+_DEFAULT = np.array([0, 0, 0, 1], np.float32)
+_CONSTANT_BYTES = 16
+COLOR = 1
+"""The output register that holds the colour, of vertices and of fragments."""
+
+
+class QuadSampler(TextureSampler[Words], Protocol):
+    """Answers texture reads, and is told which instruction asks."""
+
+    instruction: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shaded:
+    """Outputs of shaded inputs."""
+
+    outputs: dict[int, Floats]
+    """By number of the output register, float32[inputs, 4]: those that the program writes."""
+    killed: NDArray[np.bool_]
+    """[inputs]"""
+
+    def output(self, number: int) -> Floats:
+        """Return an output register, zeros where the program does not write it."""
+        found = self.outputs.get(number)
+        return np.zeros((len(self.killed), COMPONENTS), np.float32) if found is None else found
+
+    def with_colors_clamped(self) -> Shaded:
+        """Return the outputs of vertices with the colour within 0..1, as the end of the vertex side leaves it."""
+        with np.errstate(all="ignore"):
+            color = np.clip(self.output(COLOR), np.float32(0), np.float32(1))
+        return Shaded({**self.outputs, COLOR: color}, self.killed)
+
+
+class Shader:
+    """A program, to be carried out on any number of groups of four inputs."""
+
+    def __init__(self, program: ShaderProgram, engine: str = AUTO) -> None:
+        """``engine`` is ``rows`` (numpy), ``compiled`` (native) or the fastest that works; the bits are the same."""
+        self.program = program
+        self._at_once = engine != AUTO
+        self._native = NativeProgram(program) if WIDE.choose(engine).engine == "compiled" else None
+        constants = np.array(program.constants, np.float32).reshape(-1, COMPONENTS)
+        # Constants lie in memory too, for instructions that address them by a register.
+        self._memory = ByteMemory(max(1, len(constants)) * _CONSTANT_BYTES)
+        self._memory.data[0, : constants.nbytes] = constants.reshape(-1).view(np.uint8)
+        self._rows = {row_of(RegisterBank.CONSTANT, at): _everywhere(value) for at, value in enumerate(constants)}
+        for register in registers_of(program, RegisterBank.INPUT):
+            self._rows[row_of(RegisterBank.INPUT, register)] = _everywhere(_DEFAULT)
+        self._outputs = registers_of(program, RegisterBank.OUTPUT)
+
+    def vertices(self, attributes: dict[int, Floats], count: int) -> Shaded:
+        """Shade vertices; attributes by input register, float32[count, up to 4]; the rest is (0, 0, 0, 1)."""
+        groups = -(-count // INPUTS_OF_GROUP)
+        inputs = {}
+        for register, values in attributes.items():
+            whole = np.broadcast_to(_DEFAULT, (groups * INPUTS_OF_GROUP, COMPONENTS)).copy()
+            whole[:count, : values.shape[1]] = values
+            inputs[register] = whole.reshape(groups, GROUP_LANES)
+        found = self.quads(inputs, groups)
+        return Shaded({number: values[:count] for number, values in found.outputs.items()}, found.killed[:count])
+
+    def quads(self, inputs: dict[int, Floats], groups: int, sampler: QuadSampler | None = None) -> Shaded:
+        """Shade groups; inputs by register, float32[groups, 16], four components for each fragment."""
+        lanes = WordsEngine(shader_shape(groups), self._memory)
+        given = {
+            row_of(RegisterBank.INPUT, register): np.ascontiguousarray(values).view(np.uint32)
+            for register, values in inputs.items()
+        }
+        lanes.set_values(LaneValues(self._rows | given, {}, {}))
+        number = 0
+        while number < len(self.program.instructions):
+            number = self._carry_out(lanes, number, groups, sampler)
+        found = lanes.values()
+        outputs = {}
+        for register in self._outputs:
+            row = np.broadcast_to(found.rows[row_of(RegisterBank.OUTPUT, register)], (groups, GROUP_LANES))
+            outputs[register] = np.ascontiguousarray(row).view(np.float32).reshape(-1, COMPONENTS)
+        killed = np.broadcast_to(found.flags[KILLED], (groups, GROUP_LANES))
+        return Shaded(outputs, killed.reshape(-1, COMPONENTS)[:, 0].copy())
+
+    def _carry_out(self, lanes: WordsEngine, number: int, groups: int, sampler: QuadSampler | None) -> int:
+        """Carry out an instruction, or the stretch that it begins; return the one after."""
+        native = self._native
+        if native is not None and native.carry_out(lanes, number, groups, at_once=self._at_once):
+            return native.ends[number]
+        if sampler is not None:
+            sampler.instruction = number
+        lanes.run([(partial(carry_out, self.program.instructions[number], sampler=sampler),)])
+        return number + 1
+
+
+def _everywhere(value: Floats) -> Words:
+    """Return a register that is the same for all inputs."""
+    return np.tile(value, INPUTS_OF_GROUP)[None].view(np.uint32)

@@ -1,0 +1,51 @@
+"""ATTILA as a machine: its record, by which commands find it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from attila_bridge.code.assembler import TARGET
+from attila_bridge.commands import COMMANDS
+from attila_bridge.drawing.run import CLOCK_MHZ, run_scene
+from attila_bridge.scene.load import load_scene
+from attila_bridge.scene.model import AttilaScene
+from attila_bridge.time.config import PRESETS, AttilaConfig
+from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.machine import MachineRecord
+
+__all__ = ["MACHINE"]
+
+
+def _read(path: Path) -> AttilaScene:
+    return load_scene(path)
+
+
+def _draw(
+    frame: Frame,
+    *,
+    parts: int = 1,
+    config: AttilaConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> DrawnFrame:
+    # Only who draws waits for these imports.
+    from attila_bridge.drawing import draw_on_attila
+
+    return draw_on_attila(frame, parts=parts, config=config, progress=progress)
+
+
+MACHINE = MachineRecord(
+    name="attila",
+    title="ATTILA",
+    part="GPU",
+    most_parts=1,
+    target=TARGET,
+    configuration=AttilaConfig,
+    clock_mhz=lambda config: CLOCK_MHZ,
+    run=run_scene,
+    draw=_draw,
+    presets=PRESETS,
+    read=_read,
+    paper="attila_bridge.claims.paper:PAPER",
+    commands=COMMANDS,
+)

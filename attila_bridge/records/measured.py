@@ -1,0 +1,104 @@
+"""Measures of records: each recorded scene drawn and timed here, and its picture laid beside the recorded one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attila_bridge.drawing.run import SceneRun, run_scene
+from attila_bridge.function.work import DrawWork
+from attila_bridge.records.files import RecordedRun, Records
+from attila_bridge.scene.load import load_scene
+from attila_bridge.time.config import PRESETS, overridden
+from pixelflow.simd.errors import InputError, MachineFault
+
+__all__ = ["RunFigures", "measure"]
+
+_BYTES_MOST = 255
+_SHADERS = 4
+"""More than any machine here has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What a recorded run gives here."""
+
+    columns: Mapping[str, float] = field(default_factory=dict)
+    statistics: Mapping[str, float] = field(default_factory=dict)
+    refilled: Mapping[str, int] = field(default_factory=dict)
+    """Lines that came into a cache more than once, by kind of cache: ``z``, ``color``, ``texture``."""
+    different: int | None = None
+    """Pixels of the picture that differ from the recorded one; None where there is none."""
+    worst: int = 0
+    """The largest difference of a colour, in 255ths."""
+    refused: str = ""
+    """Why there is nothing of this."""
+
+
+def measure(
+    records: Records, *, progress: Callable[[str], None] | None = None
+) -> Iterator[tuple[RecordedRun, RunFigures]]:
+    """Yield every run of a folder with what it gives here, one process for each core of the host."""
+    work = [(run, records) for run in records.runs]
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, max(len(work), 1))) as pool:
+        for (run, _), found in zip(work, pool.map(_measured, work), strict=True):
+            if progress is not None:
+                progress(run.name)
+            yield run, found
+
+
+def _measured(work: tuple[RecordedRun, Records]) -> RunFigures:
+    run, records = work
+    try:
+        config = overridden(PRESETS[run.machine], run.overrides)
+        found = run_scene(load_scene(records.scene(run)), config=config)
+    except (InputError, MachineFault) as error:
+        return RunFigures(refused=str(error))
+    different, worst = _beside(found.image, records, run)
+    return RunFigures(dict(found.columns), dict(found.statistics), refilled(found), different, worst)
+
+
+def refilled(found: SceneRun) -> dict[str, int]:
+    """Return how many lines each kind of cache took in beyond the different ones that a run touches."""
+    draws = found.work.draws
+    kinds = {
+        "z": ("_FC_ZST-", {block for each in draws for block in each.quads.block.tolist()}),
+        "color": ("_FC_CW-", {block for each in draws for block in each.quads.block.tolist()}),
+        "texture": ("_FC64_TU-", _texture_lines(draws, found.config.texture.line)),
+    }
+    again = {}
+    for kind, (unit, lines) in kinds.items():
+        taken = sum(count for name, count in found.statistics.items() if name.startswith("MissOK") and unit in name)
+        again[kind] = max(0, round(taken) - len(lines))
+    return again
+
+
+def _texture_lines(draws: Sequence[DrawWork], size: int) -> set[int]:
+    """Return the lines of texels that draws read, each with the shader that reads it."""
+    found: set[int] = set()
+    for draw in draws:
+        for read in draw.textures:
+            shader = np.repeat(draw.quads.shader[read.quads >> 4].astype(np.int64), np.diff(read.loops))
+            lines = read.texels.reshape(len(shader), -1).astype(np.int64) // size
+            found.update(np.unique(lines * _SHADERS + shader[:, None]).tolist())
+    return found
+
+
+def _beside(image: NDArray[np.uint8], records: Records, run: RecordedRun) -> tuple[int | None, int]:
+    """Return how many pixels of a picture differ from the recorded one, and by how much at most."""
+    path = records.frame(run)
+    if path is None:
+        return None, 0
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        recorded = np.asarray(picture.convert("RGB"))
+    if recorded.shape != image.shape:
+        return image.shape[0] * image.shape[1], _BYTES_MOST
+    apart = np.abs(image.astype(np.int16) - recorded.astype(np.int16))
+    return int((apart.max(axis=2) > 0).sum()), int(apart.max(initial=0))

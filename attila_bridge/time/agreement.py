@@ -1,0 +1,29 @@
+"""Agreement: a frame's work was made for some units and tiles; a machine with others cannot take it."""
+
+from __future__ import annotations
+
+from attila_bridge.function.layout import SCAN_TILE, TILE
+from attila_bridge.function.work import AttilaWork
+from attila_bridge.time.config import AttilaConfig
+from pixelflow.simd.errors import InputError
+
+__all__ = ["check_agreement"]
+
+
+def check_agreement(work: AttilaWork, config: AttilaConfig) -> None:
+    """Raise InputError where work and configuration do not fit each other."""
+    quads = [draw.quads for draw in work.draws if len(draw.quads.triangle)]
+    rops = 1 + max((int(each.rop.max()) for each in quads), default=0)
+    shaders = 1 + max((int(each.shader.max()) for each in quads), default=0)
+    tile = config.traversal.generation_tile
+    pairs = (
+        ("gpu.rops", config.gpu.rops, rops, config.gpu.rops >= rops),
+        ("gpu.shaders", config.gpu.shaders, shaders, config.gpu.shaders >= shaders),
+        ("traversal.scan_tile", config.traversal.scan_tile, SCAN_TILE, config.traversal.scan_tile == SCAN_TILE),
+        ("traversal.generation_tile", tile, TILE, tile == TILE),
+        ("hz.block_quads", config.hz.block_quads, TILE * TILE // 4, config.hz.block_quads == TILE * TILE // 4),
+        ("hz.blocks", config.hz.blocks, work.blocks, config.hz.blocks >= work.blocks),
+    )
+    for key, ours, needed, fits in pairs:
+        if not fits:
+            raise InputError(f"{key} is {ours}; the frame was drawn for {needed}")

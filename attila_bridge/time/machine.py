@@ -1,0 +1,143 @@
+"""Machine: a frame's work goes through the boxes; a run tells its cycles, its statistics and its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from attila_bridge.function.work import AttilaWork
+from attila_bridge.time.agreement import check_agreement
+from attila_bridge.time.before import contents
+from attila_bridge.time.build.boxes import Boxes, FramePlan
+from attila_bridge.time.build.netlist import netlist
+from attila_bridge.time.build.summary import summary
+from attila_bridge.time.command.processor import Step
+from attila_bridge.time.config import PAPER, AttilaConfig
+from attila_bridge.time.plan import DrawPlan
+from attila_bridge.time.prepare import plans
+from pixelflow.simd.boxes import Clock, Sent
+from pixelflow.simd.observe import Bus, Carried
+
+__all__ = ["AttilaRun", "Simulation", "run"]
+
+_TRANSACTION = 64
+
+
+@dataclass(frozen=True)
+class AttilaRun:
+    """What a frame took."""
+
+    phases: Mapping[str, int]
+    """Cycles of the command processor's states: Ready, Draw, EndGeometry, EndFragment, Clear, MemoryWrite, ..."""
+    rendered: int
+    """Cycle in which the swap began."""
+    counts: Mapping[str, Mapping[str, int]]
+    """By box (`HZ`, `CW-SU0`), then by name."""
+    spans: tuple[tuple[str, int, int, int], ...] = ()
+    """When steps of the frame, and fragments of its draws, began and ended: stream, step, first cycle, end."""
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        """Every statistic under its whole name: `InputFragments_CW-SU0`."""
+        return {f"{name}_{box}": value for box, counts in self.counts.items() for name, value in counts.items()}
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of the whole frame."""
+        return sum(self.phases.values()) + 1
+
+    @property
+    def drawing(self) -> int:
+        """Cycles of the draws alone."""
+        return self.phases["Draw"] + self.phases["EndGeometry"] + self.phases["EndFragment"]
+
+
+class Simulation:
+    """A frame on a machine, which can be stopped, saved and continued."""
+
+    def __init__(
+        self, work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, shuffle: int | None = None
+    ) -> None:
+        check_agreement(work, config)
+        draws = plans(work, config)
+        self.boxes = Boxes(config, _frame(work, config, draws))
+        net = netlist(self.boxes)
+        watchers: tuple[Callable[[Sent], None], ...] = ()
+        if bus is not None and bus.wants(Carried):
+            units = {wire.name: wire.unit for wire in net.wires}
+
+            def carried(sent: Sent) -> None:
+                bus.emit(Carried, sent.sent, sent.wire, sent.arrives, sent.amount, units[sent.wire])
+
+            watchers = (carried,)
+        self.clock = Clock(net, watchers=watchers, shuffle_seed=shuffle)
+
+    def finish(self, max_cycles: int | None = None) -> AttilaRun:
+        """Run to the end of the frame."""
+        self.clock.run(max_cycles)
+        processor = self.boxes.processor.state
+        return AttilaRun(dict(processor.phases), processor.rendered, summary(self.boxes), tuple(processor.spans))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What the command processor does, in order."""
+        return self.boxes.processor.spec.steps
+
+
+def run(
+    work: AttilaWork, config: AttilaConfig = PAPER, *, bus: Bus | None = None, max_cycles: int | None = None
+) -> AttilaRun:
+    """Take a frame's work through the machine; ``bus`` gets every transfer on a wire that somebody wants."""
+    return Simulation(work, config, bus=bus).finish(max_cycles)
+
+
+def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> FramePlan:
+    return FramePlan(
+        draws=draws,
+        steps=_steps(work, config, draws),
+        blocks=work.blocks,
+        pixels=work.size[0] * work.size[1],
+        color_address=work.color_address,
+        depth_address=work.depth_address,
+        clear_color=work.clear.color or 0,
+        clear_depth=work.clear.depth_word,
+        program_address=0,
+        uploaded=sum(each.size for each in work.uploads) + sum(_loaded(draw) for draw in draws),
+        before=contents(work),
+    )
+
+
+def _loaded(draw: DrawPlan) -> int:
+    """Return the bytes of programs that a draw loads."""
+    return sum(each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads)
+
+
+def _upload_cycles(size: int, width: int) -> int:
+    """Return the cycles in which bytes go over the command processor's bus, 64 at a time."""
+    whole, rest = divmod(size, _TRANSACTION)
+    return whole * -(-_TRANSACTION // width) + -(-rest // width)
+
+
+def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> tuple[Step, ...]:
+    """Return what the command processor does, in order."""
+    command, width = config.command, config.memory.command_bus
+    steps: list[Step] = []
+    for draw in draws:
+        ready = draw.first_textures * command.texture_cycles + (command.index_cycles if draw.index_bytes else 0)
+        cold = not draw.number and work.before is None
+        if cold:
+            ready += command.ready_cycles + draw.tests * command.test_cycles + draw.blends * command.blend_cycles
+            steps.append(("ready", ready))
+        uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
+        programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]
+        cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))
+        if cycles:
+            steps.append(("write", cycles))
+        steps += [("read", size) for size in programs]
+        if cold:
+            if work.clear.color is not None:
+                steps.append(("clear", 0))
+            if work.clear.depth is not None or work.clear.stencil is not None:
+                steps.append(("clear", 1))
+        steps.append(("draw", draw.number))
+    return (*steps, ("swap", 0))

@@ -1,0 +1,1 @@
+"""Memory: the controller with its channels, and the caches of its clients."""

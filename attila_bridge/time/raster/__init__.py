@@ -1,0 +1,1 @@
+"""Rasterizer: set-up, traversal, hierarchical Z, interpolation."""

@@ -1,0 +1,238 @@
+"""Hierarchical Z: quads that lie past the greatest depth of their block vanish before anything is done for them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config.pixels import HierarchicalConfig
+from attila_bridge.time.plan import DrawPlan
+from attila_bridge.time.raster.traversal import LAST_STEP
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+__all__ = ["LAST_QUAD", "HierarchicalZ", "HierarchicalZSpec"]
+
+LAST_QUAD = -1
+"""The quad that ends a draw."""
+
+
+class _Line:
+    """A line of the cache: maxima of blocks as they were when it was read."""
+
+    __slots__ = ("first", "there", "users", "values")
+
+    def __init__(self) -> None:
+        self.first = -1
+        """Number of its first block; -1: empty."""
+        self.there = False
+        self.users = 0
+        self.values: list[int] = []
+
+
+@dataclass(frozen=True)
+class HierarchicalZSpec:
+    """What hierarchical Z is given."""
+
+    config: HierarchicalConfig
+    draws: tuple[DrawPlan, ...]
+    quads: int
+    """Quads a cycle."""
+    rops: int
+    blocks: int
+    """Blocks of the frame."""
+
+
+@dataclass
+class HierarchicalZState:
+    """What hierarchical Z holds."""
+
+    counts: dict[str, int]
+    lines: list[_Line]
+    buffer: dict[int, int] = field(default_factory=dict)
+    """Maxima of blocks that are not the greatest depth."""
+    draw: int = -1
+    drawing: bool = False
+    found: deque[int] = field(default_factory=deque)
+    """Quads whose blocks have to be looked up."""
+    looked: deque[tuple[int, int]] = field(default_factory=deque)
+    """Quads and the lines of their blocks."""
+    sending: deque[int] = field(default_factory=deque)
+    """Quads that leave; -2: one that was culled."""
+    last: bool = False
+    clearing: int = 0
+    cycle: int = -1
+    awake: bool = False
+
+
+_CULLED = -2
+_GREATEST = 0xFFFFFF
+
+
+class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
+    """Receives steps of quads, drops those without a fragment, tests the rest by block."""
+
+    inputs: tuple[str, ...]
+    outputs = ("ended", "ready", "quads", "buffer")
+
+    def __init__(self, name: str, spec: HierarchicalZSpec, counts: dict[str, int]) -> None:
+        lines = [_Line() for _ in range(spec.config.cache_lines)]
+        super().__init__(name, spec, HierarchicalZState(counts, lines))
+        self._maxima = tuple(f"maxima{number}" for number in range(spec.rops))
+        self.inputs = ("command", "steps", "fifo_ready", "buffer_end", *self._maxima)
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while quads wait."""
+        return Cycle(self.state.cycle + 1) if self.state.awake else None
+
+    def why_blocked(self) -> str | None:
+        """Within a draw it waits for the last quad."""
+        return "waits for quads" if self.state.drawing else None
+
+    def tick(self, cycle: Cycle) -> None:
+        """Update the buffer, then receive, look up, send and test quads."""
+        s, wires = self.state, self.wires
+        s.cycle = cycle
+        bus_free = self._update(cycle)
+        if wires["command"].ready(cycle):
+            kind, s.draw = wires["command"].take(cycle)
+            if kind == "draw":
+                s.drawing, s.last = True, False
+            else:
+                s.clearing = -(-self.spec.blocks // self.spec.config.cleared)
+        if s.clearing:
+            s.clearing -= 1
+            if not s.clearing:
+                s.buffer.clear()
+                for line in s.lines:
+                    line.first = -1
+                wires["ended"].send(cycle, s.draw)
+        if s.drawing:
+            self._draw(cycle, bus_free)
+        used = len(s.found) + len(s.looked) + len(s.sending)
+        self.level("ready").drive(cycle, self.spec.config.queue - used > 2 * self.spec.quads)
+        s.awake = bool(used or s.clearing or (s.drawing and s.last))
+
+    def _update(self, cycle: Cycle) -> bool:
+        """Take new maxima and what the buffer has done; return whether the buffer can still be asked."""
+        s, wires, counts = self.state, self.wires, self.state.counts
+        free = True
+        for port in self._maxima:
+            if wires[port].ready(cycle):
+                for block, most in wires[port].take_all(cycle):
+                    wires["buffer"].send(cycle, (block, most))
+                    free = False
+        if wires["buffer_end"].ready(cycle):
+            size = self.spec.config.cache_line
+            for block, most in wires["buffer_end"].take_all(cycle):
+                if most >= 0:
+                    s.buffer[block] = most
+                    counts["WritesHZBuffer"] += 1
+                else:
+                    line = s.lines[-1 - most]
+                    line.values = [s.buffer.get(block + each, _GREATEST) for each in range(size)]
+                    line.there = True
+                    counts["ReadsHZBuffer"] += 1
+        return free
+
+    def _draw(self, cycle: Cycle, bus_free: bool) -> None:
+        s, wires, counts = self.state, self.wires, self.state.counts
+        plan = self.spec.draws[s.draw]
+        ready = self.level("fifo_ready").value(cycle)
+        if s.last and ready and not (s.found or s.looked or s.sending):
+            wires["quads"].send(cycle, (LAST_QUAD,), 4)
+            counts["OutputFragments"] += 4
+            s.drawing = False
+            wires["ended"].send(cycle, s.draw)
+        steps = wires["steps"]
+        if steps.ready(cycle):
+            for first, some in steps.take_all(cycle):
+                if first == LAST_STEP:
+                    s.last = True
+                    counts["InputFragments"] += 4
+                else:
+                    self._receive(plan, first, some)
+        if s.found:
+            self._look_up(cycle, plan, bus_free)
+        if s.sending and ready:
+            self._send(cycle)
+        if s.looked:
+            self._test(plan)
+
+    def _receive(self, plan: DrawPlan, first: int, some: int) -> None:
+        s, counts = self.state, self.state.counts
+        counts["InputFragments"] += 64 * some
+        queue = s.found if plan.hierarchical else s.sending
+        for step in range(first, first + some):
+            quads = plan.step_quads[step]
+            counts["CulledOutsideFragments"] += 64 - 4 * len(quads)
+            _, one, two, three, four = plan.steps_inside[step]
+            inside = one + 2 * two + 3 * three + 4 * four
+            counts["OutsideTriangleFragments"] += 64 - inside
+            counts["OutsideViewportFragments"] += inside - plan.steps_covered[step]
+            queue.extend(quads)
+
+    def _look_up(self, cycle: Cycle, plan: DrawPlan, bus_free: bool) -> None:
+        """Look the blocks of quads up in the cache; one line a cycle may be asked from the buffer."""
+        s, counts = self.state, self.state.counts
+        size = self.spec.config.cache_line
+        for _ in range(min(self.spec.quads, len(s.found))):
+            quad = s.found[0]
+            first = plan.blocks[quad >> 4] // size * size
+            index = next((index for index, line in enumerate(s.lines) if line.first == first), -1)
+            if index < 0:
+                counts["MissesHZCache"] += 1
+                if not bus_free:
+                    continue
+                index = self._insert(first)
+                if index < 0:
+                    continue
+                self.wires["buffer"].send(cycle, (first, -1 - index))
+                bus_free = False
+            else:
+                counts["HitsHZCache"] += 1
+            s.lines[index].users += 1
+            s.looked.append((s.found.popleft(), index))
+
+    def _insert(self, first: int) -> int:
+        """Give a line to other blocks; return it, or -1 where all are in use."""
+        lines = self.state.lines
+        index = next((index for index, line in enumerate(lines) if line.first < 0), -1)
+        if index < 0:
+            index = next((index for index, line in enumerate(lines) if not line.users), -1)
+        if index >= 0:
+            line = lines[index]
+            line.first, line.there, line.users = first, False, 0
+        return index
+
+    def _send(self, cycle: Cycle) -> None:
+        s, counts = self.state, self.state.counts
+        quads: list[int] = []
+        sending, limit = s.sending, self.spec.quads
+        while sending and len(quads) < limit:
+            quad = sending.popleft()
+            if quad != _CULLED:
+                quads.append(quad)
+            else:
+                counts["CulledFragments"] += 4
+        if quads:
+            self.wires["quads"].send(cycle, tuple(quads), 4 * len(quads))
+            counts["OutputFragments"] += 4 * len(quads)
+
+    def _test(self, plan: DrawPlan) -> None:
+        s = self.state
+        looked = s.looked
+        nearest, blocks, equal = plan.nearest, plan.blocks, plan.culls_equal
+        for _ in range(min(self.spec.quads, len(looked))):
+            quad, index = looked[0]
+            line = s.lines[index]
+            if not line.there:
+                break
+            looked.popleft()
+            line.users -= 1
+            most = line.values[blocks[quad >> 4] - line.first]
+            if nearest[quad] > most or (equal and nearest[quad] == most):
+                s.counts["CulledHZFragments"] += 1
+                s.sending.append(_CULLED)
+            else:
+                s.sending.append(quad)

@@ -1,0 +1,1 @@
+"""Raster operations: depth and colour units with their caches."""

@@ -1,0 +1,1 @@
+"""Shading: the queues of quads and vertices, the shaders, the texture units."""

@@ -1,0 +1,247 @@
+"""Queues of groups within a shader: the window, where any ready group goes next, and batches, which go in order."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from attila_bridge.time.groups import VERTICES, Group
+from attila_bridge.time.plan import InstructionPlan
+
+__all__ = ["BatchQueues", "GroupSlot", "ReadyWindow"]
+
+Fetched = tuple[int, int, bool]
+
+
+class GroupSlot:
+    """A group in a shader: where it is in its program and what it waits for."""
+
+    __slots__ = (
+        "again",
+        "blocked",
+        "done",
+        "ended",
+        "group",
+        "instructions",
+        "next_fetch",
+        "number",
+        "outside",
+        "position",
+        "ready",
+        "registers",
+        "transmission",
+        "waits_again",
+        "waits_texture",
+        "written",
+    )
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.group: Group = (VERTICES, 0, -1, ())
+        self.instructions: tuple[InstructionPlan, ...] = ()
+        self.registers = 0
+        self.transmission = 0
+        self.position = 0
+        self.ready = False
+        """Whether the fetch stage may take it."""
+        self.outside = True
+        """Whether it is in no queue of the fetch stage."""
+        self.again = False
+        """Whether its next instruction was refused before."""
+        self.next_fetch = 0
+        self.blocked = self.ended = self.waits_again = self.waits_texture = False
+        self.done = 0
+        """Cycle in which its last instruction so far is done."""
+        self.written: dict[int, int] = {}
+        """Cycle in which a register has been written."""
+
+    def begin(self, group: Group, instructions: tuple[InstructionPlan, ...], registers: int, transmission: int) -> None:
+        """Take a group; its program begins."""
+        self.group = group
+        self.instructions = instructions
+        self.registers = registers
+        self.transmission = transmission
+        self.position = self.done = 0
+        self.again = self.blocked = self.ended = self.waits_again = self.waits_texture = False
+        self.written.clear()
+
+
+class ReadyWindow:
+    """One queue of ready groups: a group goes to its end in the cycle after it was fetched."""
+
+    def __init__(self) -> None:
+        self.ready: deque[int] = deque()
+        self.fetched: deque[int] = deque()
+
+    @property
+    def busy(self) -> bool:
+        """Whether groups that were fetched have to come back."""
+        return bool(self.fetched)
+
+    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
+        """Take a group that becomes ready for the first time."""
+        self.unblocked(slot)
+
+    def unblocked(self, slot: GroupSlot) -> None:
+        """Take a group that is ready again."""
+        if slot.outside:
+            slot.outside = False
+            self.ready.append(slot.number)
+
+    def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
+        """Let fetched groups queue up again."""
+        while self.fetched and slots[self.fetched[0]].next_fetch <= cycle:
+            slot = slots[self.fetched.popleft()]
+            if slot.ready:
+                self.ready.append(slot.number)
+            else:
+                slot.outside = True
+
+    def fetch(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
+        """Take the next ready groups, at most ``rate``; groups that are not ready leave the queue."""
+        taken: list[Fetched] = []
+        ready = self.ready
+        while ready and len(taken) < rate:
+            slot = slots[ready.popleft()]
+            if slot.ready:
+                taken.append((slot.number, slot.position, slot.again))
+                slot.position = min(slot.position + 1, len(slot.instructions) - 1)
+                slot.again = False
+                slot.next_fetch = cycle + delay
+                self.fetched.append(slot.number)
+            else:
+                slot.outside = True
+        return taken
+
+    def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
+        """Nothing depends on which groups have finished."""
+
+    def full(self) -> None:
+        """Nothing depends on whether the shader is full."""
+
+
+class _Partition:
+    """Two batches of one kind of groups: one is loaded while the other one is fetched, or both are the same."""
+
+    __slots__ = ("batches", "closed", "done", "ending", "fetch", "last_load", "load", "next")
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = [[], []]
+        self.closed = [False, False]
+        self.fetch = self.load = 0
+        self.next = 0
+        self.ending = False
+        self.done: set[int] = set()
+        """Slots of the batch whose groups have ended; others may be in them by now."""
+        self.last_load = 0
+
+    def close(self, batch: int) -> None:
+        """Let a batch take no more groups."""
+        self.closed[batch] = True
+        if self.load == self.fetch:
+            self.load ^= 1
+
+    def reopen(self) -> None:
+        """Go on with the other batch; the present one is empty again."""
+        if self.closed[self.fetch]:
+            self.closed[self.fetch] = False
+            self.batches[self.fetch].clear()
+            self.fetch ^= 1
+            if self.closed[self.fetch]:
+                self.load ^= 1
+        self.next = 0
+        self.done.clear()
+        self.ending = False
+
+
+class BatchQueues:
+    """Batches in order: each group of a batch gives the same instruction before any of them gives the next."""
+
+    def __init__(self, groups: int, wait: int) -> None:
+        self.groups = groups
+        self.wait = wait
+        self.partitions = (_Partition(), _Partition())
+        self.current = VERTICES
+
+    @property
+    def busy(self) -> bool:
+        """Whether a batch is open or goes on."""
+        return any(partition.batches[partition.fetch] for partition in self.partitions)
+
+    def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
+        """Add a group that becomes ready for the first time to the batch that is loaded."""
+        partition = self.partitions[slot.group[0]]
+        batch = partition.batches[partition.load]
+        batch.append(slot.number)
+        partition.last_load = cycle
+        if last or len(batch) == self.groups:
+            partition.close(partition.load)
+
+    def unblocked(self, slot: GroupSlot) -> None:
+        """A group that is ready again keeps its place."""
+
+    def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
+        """Groups keep their places."""
+
+    def full(self) -> None:
+        """Close the batch that is loaded and fetched, as no more groups can come."""
+        partition = self.partitions[self.current]
+        if partition.load == partition.fetch and partition.batches[partition.load]:
+            partition.close(partition.load)
+
+    def finished(self, slot: GroupSlot, slots: list[GroupSlot]) -> None:
+        """Note that a group has ended; its batch ends with the first one and is over with the last one."""
+        partition = self.partitions[slot.group[0]]
+        batch = partition.batches[partition.fetch]
+        if slot.number not in batch:
+            return
+        partition.done.add(slot.number)
+        if not partition.ending:
+            partition.ending = True
+            if not partition.closed[partition.fetch]:
+                partition.close(partition.fetch)
+        if len(partition.done) == len(batch):
+            partition.reopen()
+
+    def _turn(self) -> None:
+        """Let the first kind of groups that has a batch go on."""
+        for kind, partition in enumerate(self.partitions):
+            if partition.batches[partition.fetch]:
+                self.current = kind
+                return
+
+    def fetch(self, cycle: int, slots: list[GroupSlot], rate: int, delay: int) -> list[Fetched]:
+        """Take the next groups of the batch, at most ``rate``, up to the first that is not ready."""
+        taken: list[Fetched] = []
+        while len(taken) < rate:
+            partition = self.partitions[self.current]
+            batch = partition.batches[partition.fetch]
+            if not batch:
+                self._turn()
+                break
+            if partition.next >= len(batch):
+                if partition.ending:
+                    partition.reopen()
+                elif partition.closed[partition.fetch]:
+                    partition.next = 0
+                else:
+                    if cycle >= partition.last_load + self.wait and partition.load == partition.fetch:
+                        partition.close(partition.fetch)
+                    self._turn()
+                    break
+                continue
+            slot = slots[batch[partition.next]]
+            if not slot.ready or slot.next_fetch > cycle or slot.number in partition.done:
+                self._turn()
+                break
+            taken.append((slot.number, slot.position, slot.again))
+            slot.position = min(slot.position + 1, len(slot.instructions) - 1)
+            slot.again = False
+            slot.next_fetch = cycle + delay
+            partition.next += 1
+            if partition.next == len(batch):
+                if partition.ending:
+                    partition.reopen()
+                elif partition.closed[partition.fetch]:
+                    partition.next = 0
+                    self._turn()
+        return taken

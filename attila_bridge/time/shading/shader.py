@@ -1,0 +1,343 @@
+"""Shader: groups of threads share an issue slot; what depends on a result that is not there is fetched again."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config.pixels import ShadingConfig, TexturingConfig
+from attila_bridge.time.groups import FRAGMENTS, Group
+from attila_bridge.time.plan import DrawPlan, InstructionPlan
+from attila_bridge.time.shading.queues import BatchQueues, GroupSlot, ReadyWindow
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+__all__ = ["ShaderSpec", "UnifiedShader"]
+
+_BLOCK, _UNBLOCK, _REPEAT, _FINISH = range(4)
+"""What decoding tells fetching, a cycle later."""
+
+_RESULTS = 2
+"""Groups whose results may be written in one cycle, for each that may be issued."""
+
+_OUTPUT_DELAY = 3
+"""Cycles of an output on its way, besides its transmission."""
+
+
+@dataclass(frozen=True)
+class ShaderSpec:
+    """What a shader is given."""
+
+    config: ShadingConfig
+    texture: TexturingConfig
+    draws: tuple[DrawPlan, ...]
+
+
+@dataclass
+class ShaderState:
+    """What a shader holds."""
+
+    counts: dict[str, int]
+    executed: dict[str, int]
+    """What decoding and execution count."""
+    slots: list[GroupSlot]
+    free: deque[int]
+    """Slots without a group, in the order in which they are used."""
+    queues: ReadyWindow | BatchQueues
+    tickets: list[int]
+    """Requests that each texture unit still takes, times the threads of a group."""
+    free_registers: int
+    filled: deque[int] = field(default_factory=deque)
+    """Slots that wait in buffers."""
+    fetched: list[tuple[int, int, bool]] = field(default_factory=list)
+    """What was fetched in the last cycle: slot, instruction, whether again."""
+    commands: list[tuple[int, int, int]] = field(default_factory=list)
+    ends: dict[int, list[int]] = field(default_factory=dict)
+    """Slots that end, by the cycle in which the fetch stage hears of it."""
+    finished: deque[int] = field(default_factory=deque)
+    transmitting: int = 0
+    leaving: int = -1
+    writes: dict[int, int] = field(default_factory=dict)
+    """Results that are written, by cycle."""
+    accesses: deque[tuple[int, int]] = field(default_factory=deque)
+    """Texture reads that wait: slot, which read of the program."""
+    next_unit: int = 0
+    unit_requests: int = 0
+    ready_groups: int = 0
+    resources: list[int] = field(default_factory=lambda: [1, 1])
+    """Registers of a thread of the present vertex and fragment program."""
+    cycle: int = -1
+    awake: bool = False
+
+
+class UnifiedShader(Box[ShaderSpec, ShaderState]):
+    """Fetches one instruction for a ready group each cycle, and decodes it in the next."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def __init__(self, name: str, spec: ShaderSpec, counts: dict[str, int], executed: dict[str, int]) -> None:
+        config = spec.config
+        groups = (config.threads + config.buffers) // config.group
+        units = range(spec.texture.units)
+        queues = ReadyWindow() if config.window else BatchQueues(groups, config.batch_wait)
+        state = ShaderState(
+            counts,
+            executed,
+            [GroupSlot(number) for number in range(groups)],
+            deque(range(groups)),
+            queues,
+            [0 for _ in units],
+            config.registers,
+        )
+        super().__init__(name, spec, state)
+        self.inputs = ("command", "groups", *(f"{port}{unit}" for unit in units for port in ("result", "ticket")))
+        self.outputs = ("output", "busy", *(f"request{unit}" for unit in units))
+        self._rate = config.thread_rate // config.group
+        self._buffers = config.buffers // config.group
+
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires, units = self.wires, range(self.spec.texture.units)
+        self._commands, self._groups, self._outputs = wires["command"], wires["groups"], wires["output"]
+        self._tickets = [wires[f"ticket{unit}"] for unit in units]
+        self._results = [wires[f"result{unit}"] for unit in units]
+        self._requests = [wires[f"request{unit}"] for unit in units]
+        self._busy = self.level("busy")
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle in which a group can go on by itself."""
+        s = self.state
+        if s.awake:
+            return Cycle(s.cycle + 1)
+        return Cycle(min(s.ends)) if s.ends else None
+
+    def why_blocked(self) -> str | None:
+        """Groups that are in a shader have to leave it."""
+        return "waits for texture units" if len(self.state.free) < len(self.state.slots) else None
+
+    def tick(self, cycle: Cycle) -> None:
+        """Fetch and decode; each sees what the other did in the cycle before."""
+        s = self.state
+        if s.awake and s.cycle == cycle - 1:
+            s.counts["ReadyThreads"] += self.spec.config.group * s.ready_groups
+            s.counts["FreeThreads"] += self.spec.config.group * len(s.free)
+            s.counts["FinishedThreads"] += self.spec.config.group * len(s.finished)
+            s.counts["UsedResources"] += self.spec.config.registers - s.free_registers
+        s.cycle = cycle
+        fetched, s.fetched = s.fetched, []
+        commands, s.commands = s.commands, []
+        if self._commands.waiting:
+            for kind, resources in self._commands.take_all(cycle):
+                s.resources[kind] = resources
+        groups = self._groups.waiting
+        while groups and groups[0][0] <= cycle:
+            self._take(cycle, groups.popleft()[3])
+        if commands:
+            self._obey(commands)
+        if cycle in s.ends:
+            for slot in s.ends.pop(cycle):
+                self._finish(slot)
+        s.queues.returned(cycle, s.slots)
+        if s.ready_groups:
+            s.fetched = s.queues.fetch(cycle, s.slots, self._rate, self.spec.config.fetch_delay)
+            s.counts["FetchedInstr"] += self.spec.config.group * len(s.fetched)
+        if s.finished or s.leaving >= 0:
+            self._output(cycle)
+        self._tell(cycle)
+        self._take_tickets(cycle)
+        if fetched:
+            self._decode(cycle, fetched)
+        self._textures(cycle)
+        s.awake = bool(
+            s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or s.ready_groups or s.queues.busy
+        )
+
+    # --- inputs and outputs --------------------------------------------------------------------------------------
+
+    def _take(self, cycle: Cycle, group: Group) -> None:
+        s, counts = self.state, self.state.counts
+        number = s.free.popleft()
+        slot = s.slots[number]
+        kind, draw, _, _ = group
+        plan = self.spec.draws[draw]
+        program = plan.fragment_program if kind == FRAGMENTS else plan.vertex_program
+        slot.begin(group, program.instructions, program.resources * self.spec.config.group, -(-program.outputs // 2))
+        s.free_registers -= slot.registers
+        threads = self.spec.config.group
+        counts["Inputs"] += threads
+        counts["InputActiveInputAttributes"] += threads * program.inputs
+        counts["InputActiveOutputAttributes"] += threads * program.outputs
+        counts["InputRegisters"] += threads * max(1, program.temporaries)
+        if len(s.free) >= self._buffers:
+            self._make_ready(cycle, slot)
+        else:
+            s.filled.append(number)
+
+    def _make_ready(self, cycle: Cycle, slot: GroupSlot) -> None:
+        s = self.state
+        slot.ready = True
+        s.ready_groups += 1
+        vertices = slot.group[3]
+        last = bool(vertices) and any(vertex[2] for vertex in vertices)
+        s.queues.load(cycle, slot, last)
+
+    def _release(self, cycle: Cycle, number: int) -> None:
+        """Free the slot of a group that has left; the oldest one that waits in a buffer goes on."""
+        s = self.state
+        s.free.append(number)
+        s.free_registers += s.slots[number].registers
+        if len(s.free) <= self._buffers and s.filled:
+            self._make_ready(cycle, s.slots[s.filled.popleft()])
+
+    def _output(self, cycle: Cycle) -> None:
+        s = self.state
+        if s.leaving >= 0:
+            s.transmitting -= 1
+            if not s.transmitting:
+                number, s.leaving = s.leaving, -1
+                self._release(cycle, number)
+        elif s.finished:
+            number = s.finished.popleft()
+            slot = s.slots[number]
+            cycles = max(1, slot.transmission)
+            latency = min(slot.transmission + _OUTPUT_DELAY, self.spec.config.output_latency)
+            self._outputs.send(cycle, slot.group, self.spec.config.group, latency=latency)
+            s.counts["Outputs"] += self.spec.config.group
+            if cycles > 1:
+                s.transmitting, s.leaving = cycles - 1, number
+            else:
+                self._release(cycle, number)
+
+    def _tell(self, cycle: Cycle) -> None:
+        s, group = self.state, self.spec.config.group
+        needed = 2 * group * max(s.resources)
+        busy = len(s.free) < 2 or s.free_registers < needed
+        if busy:
+            s.queues.full()
+        if busy is not self._busy.driven:
+            self._busy.drive(cycle, busy)
+
+    # --- fetch ---------------------------------------------------------------------------------------------------
+
+    def _obey(self, commands: list[tuple[int, int, int]]) -> None:
+        """Do what decoding asked for in the last cycle."""
+        s, counts = self.state, self.state.counts
+        threads = self.spec.config.group
+        for kind, number, position in commands:
+            slot = s.slots[number]
+            if kind == _REPEAT:
+                slot.position = position
+                slot.again = True
+                counts["ReFetchedInstr"] += threads
+            elif kind == _BLOCK:
+                slot.ready = False
+                slot.position = position + 1
+                s.ready_groups -= 1
+                counts["Blocks"] += threads
+            elif kind == _UNBLOCK:
+                slot.ready = True
+                s.ready_groups += 1
+                s.queues.unblocked(slot)
+                counts["Unblocks"] += threads
+            else:
+                self._finish(number)
+
+    def _finish(self, number: int) -> None:
+        s = self.state
+        s.finished.append(number)
+        s.queues.finished(s.slots[number], s.slots)
+
+    # --- decode and execute --------------------------------------------------------------------------------------
+
+    def _take_tickets(self, cycle: Cycle) -> None:
+        for unit, wire in enumerate(self._tickets):
+            if wire.waiting:
+                self.state.tickets[unit] += self.spec.config.group * len(wire.take_all(cycle))
+
+    def _decode(self, cycle: Cycle, fetched: list[tuple[int, int, bool]]) -> None:
+        s, executed = self.state, self.state.executed
+        threads = self.spec.config.group
+        s.writes.pop(cycle - 1, None)
+        for number, position, again in fetched:
+            slot = s.slots[number]
+            if again:
+                slot.waits_again = False
+            if slot.waits_again or slot.ended or slot.blocked:
+                executed["RemovedInstructions"] += threads
+                continue
+            instruction = slot.instructions[position]
+            if self._refused(cycle, slot, instruction):
+                slot.waits_again = True
+                s.commands.append((_REPEAT, number, position))
+                executed["ReplayCommands"] += 1
+                executed["RemovedInstructions"] += threads
+            else:
+                self._execute(cycle, slot, instruction, position)
+
+    def _refused(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan) -> bool:
+        """Whether an instruction has to wait for a register, a place to write its result, or a texture unit."""
+        s = self.state
+        if instruction.texture >= 0 and not s.tickets[s.next_unit]:
+            return True
+        written = slot.written
+        if written:
+            for source in instruction.sources:
+                if written.get(source, 0) > cycle:
+                    return True
+            if written.get(instruction.destination, 0) >= cycle + instruction.latency:
+                return True
+        return s.writes.get(cycle + instruction.latency, 0) >= _RESULTS * self._rate
+
+    def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan, position: int) -> None:
+        s, executed = self.state, self.state.executed
+        threads = self.spec.config.group
+        done = cycle + instruction.latency
+        s.writes[done] = s.writes.get(done, 0) + 1
+        if instruction.destination >= 0:
+            slot.written[instruction.destination] = done
+        slot.done = max(slot.done, done)
+        executed["ExecutedInstructions"] += threads
+        texture = instruction.texture >= 0
+        if texture:
+            s.tickets[s.next_unit] -= threads
+            slot.waits_texture = True
+            s.accesses.append((slot.number, instruction.texture))
+        if instruction.is_end:
+            slot.ended = True
+            executed["EndCommands"] += threads
+            if not texture:
+                s.ends.setdefault(slot.done + 1, []).append(slot.number)
+        if texture or instruction.is_end:
+            slot.blocked = True
+            s.commands.append((_BLOCK, slot.number, position))
+            executed["BlockCommands"] += threads
+
+    def _textures(self, cycle: Cycle) -> None:
+        """Send texture requests, take results."""
+        s, executed, texture = self.state, self.state.executed, self.spec.texture
+        for _ in range(texture.request_rate if s.accesses or s.unit_requests else 0):
+            if s.accesses:
+                number, read = s.accesses.popleft()
+                _, draw, quad, _ = s.slots[number].group
+                self._requests[s.next_unit].send(cycle, (number, draw, quad, read))
+                s.unit_requests += 1
+                executed["TextureRequests"] += 1
+            elif s.unit_requests >= texture.request_group:
+                s.unit_requests = 0
+                s.next_unit = (s.next_unit + 1) % texture.units
+        for unit in range(texture.units):
+            wire = self._results[unit]
+            if not wire.waiting:
+                continue
+            for number in wire.take_all(cycle):
+                slot = s.slots[number]
+                slot.waits_texture = False
+                if not slot.ended:
+                    slot.blocked = False
+                    s.commands.append((_UNBLOCK, number, 0))
+                    executed["UnblockCommands"] += self.spec.config.group
+                elif slot.done <= cycle:
+                    s.commands.append((_FINISH, number, 0))
+                else:
+                    s.ends.setdefault(slot.done + 1, []).append(number)

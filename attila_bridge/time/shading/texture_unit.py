@@ -1,0 +1,325 @@
+"""Texture unit: addresses, fetch from the cache, a window for what is missing, read and filter, step by step."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config.pixels import TexturingConfig
+from attila_bridge.time.memory.fill import LineFill
+from attila_bridge.time.memory.tags import Tags
+from attila_bridge.time.plan import DrawPlan
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+__all__ = ["TexturePipeline", "TexturePipelineSpec"]
+
+Steps = tuple[tuple[tuple[int, int], ...], ...]
+"""Bilinear steps of a sample: of each its lines and how many texels of them it needs."""
+
+
+class _Sample:
+    """One sample of an access: its lines in the cache, and which of them are not there yet."""
+
+    __slots__ = ("access", "lines", "missing", "read", "steps")
+
+    def __init__(self, access: int, steps: Steps) -> None:
+        self.access = access
+        self.steps = steps
+        self.lines: list[list[tuple[int, int]]] = []
+        """Of each step: line of the cache, texels."""
+        self.missing: set[int] = set()
+        self.read = 0
+
+
+class _Access:
+    """The texture read of a quad."""
+
+    __slots__ = ("addressed", "began", "calculated", "fetching", "filtered", "left", "samples", "slot")
+
+    def __init__(self, slot: int, samples: list[_Sample], began: int) -> None:
+        self.slot = slot
+        self.samples = samples
+        self.began = began
+        self.addressed = 0
+        """Samples whose addresses have been begun."""
+        self.calculated = False
+        self.fetching = 0
+        """The sample that is fetched, and what is left of its present step."""
+        self.left: list[tuple[int, int]] | None = None
+        self.filtered = 0
+
+
+@dataclass(frozen=True)
+class TexturePipelineSpec:
+    """What a texture unit is given."""
+
+    config: TexturingConfig
+    draws: tuple[DrawPlan, ...]
+    client: int
+    width: int
+
+
+@dataclass
+class TexturePipelineState:
+    """What a texture unit holds."""
+
+    counts: dict[str, int]
+    tags: Tags
+    fill: LineFill
+    tickets: int = 0
+    requests: deque[tuple[int, int, int, int]] = field(default_factory=deque)
+    accesses: dict[int, _Access] = field(default_factory=dict)
+    number: int = 0
+    addressing: deque[int] = field(default_factory=deque)
+    fetching: deque[int] = field(default_factory=deque)
+    waiting: list[_Sample] = field(default_factory=list)
+    reading: deque[_Sample] = field(default_factory=deque)
+    to_filter: deque[_Sample] = field(default_factory=deque)
+    in_filter: int = 0
+    filtered: deque[int] = field(default_factory=deque)
+    results: deque[tuple[int, int]] = field(default_factory=deque)
+    next_address: int = 0
+    next_filter: int = 0
+    cycle: int = -1
+    awake: bool = True
+
+
+class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
+    """Takes a request a cycle as far as it gave tickets, and a bilinear step a cycle at best."""
+
+    inputs = ("requests", "memory_data", "memory_state", "addressed", "filter_end")
+    outputs = ("results", "tickets", "memory_request", "address", "filter")
+
+    def __init__(self, name: str, spec: TexturePipelineSpec, counts: dict[str, int]) -> None:
+        config = spec.config
+        tags = Tags(config.ways, config.lines, config.cache_requests)
+        write = -(-config.line // (16 * config.port))
+        fill = LineFill(tags, config.line, config.cache_inputs, spec.client, config.decompression, write)
+        super().__init__(name, spec, TexturePipelineState(counts, tags, fill))
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while anything is under way."""
+        return Cycle(self.state.cycle + 1) if self.state.awake else None
+
+    def why_blocked(self) -> str | None:
+        """Accesses that have begun have to be answered."""
+        return "waits for lines" if self.state.accesses or self.state.results else None
+
+    @property
+    def done(self) -> bool:
+        """Whether no access is in the unit."""
+        return not (self.state.accesses or self.state.results or self.state.requests)
+
+    def tick(self, cycle: Cycle) -> None:
+        """Move lines on, then every access, the last stage first."""
+        s, wires, counts = self.state, self.wires, self.state.counts
+        if s.accesses and s.cycle == cycle - 1:
+            counts["ReadyReadQueueOccupation"] += len(s.reading)
+            counts["WaitReadWindowOccupation"] += len(s.waiting)
+            counts["AccessQueueOccupation"] += len(s.addressing) + len(s.fetching)
+            counts["RequestQueueOccupation"] += len(s.requests)
+            counts["ResultQueueOccupation"] += len(s.results)
+        s.cycle = cycle
+        fill = s.fill
+        data = wires["memory_data"]
+        if data.ready(cycle):
+            answer = data.take(cycle)
+            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.width)
+            counts["MemoryRequests"] += 1
+            counts["ReadBytesMemory"] += answer[2]
+        if fill.busy:
+            state = self.level("memory_state")
+            sent = fill.step(cycle, state.value(cycle))
+            if sent is not None:
+                wires["memory_request"].send(cycle, sent)
+                counts["ReadTransactions"] += 1
+            if fill.filled >= 0:
+                self._filled(fill.filled)
+        if wires["requests"].ready(cycle):
+            for request in wires["requests"].take_all(cycle):
+                s.requests.append(request)
+                s.tickets -= 1
+                counts["TextureRequests"] += 1
+        if s.accesses or s.results:
+            self._stages(cycle)
+        if s.requests and len(s.accesses) < self.spec.config.access_queue:
+            self._accept(cycle)
+        if len(s.requests) + s.tickets < self.spec.config.request_queue:
+            wires["tickets"].send(cycle, 1)
+            s.tickets += 1
+        s.awake = bool(s.accesses or s.results or s.requests or fill.busy or s.tickets < self.spec.config.request_queue)
+
+    def _stages(self, cycle: Cycle) -> None:
+        s, counts = self.state, self.state.counts
+        if s.results:
+            slot, began = s.results.popleft()
+            self.wires["results"].send(cycle, slot)
+            counts["TextureResults"] += 1
+            counts["TextureResultLatency"] += cycle - began
+        self._filter(cycle)
+        if s.reading:
+            self._read()
+        if s.fetching:
+            self._fetch()
+        else:
+            counts["FetchStallFetch"] += 1
+        self._address(cycle)
+
+    def _filled(self, block: int) -> None:
+        """Let samples that waited for a line go on."""
+        s, room = self.state, self.spec.config.access_queue
+        still = []
+        for sample in s.waiting:
+            sample.missing.discard(block)
+            if not sample.missing and len(s.reading) < room:
+                s.reading.append(sample)
+            else:
+                still.append(sample)
+        s.waiting = still
+        if s.fetching:
+            access = s.accesses[s.fetching[0]]
+            for sample in access.samples[access.fetching :]:
+                sample.missing.discard(block)
+
+    def _accept(self, cycle: Cycle) -> None:
+        s = self.state
+        slot, draw, quad, read = s.requests.popleft()
+        plan = self.spec.draws[draw].reads[read]
+        place = plan.place.get(quad, -1)
+        steps = plan.samples[place] if place >= 0 else ((((0, 16),),),)
+        number = s.number
+        s.number += 1
+        counts = s.counts
+        counts["MipsSampled1" if len(steps[0]) == 1 else "MipsSampled2"] += 1
+        counts[f"HistoAnisoRatio{len(steps):02}" if len(steps) > 1 else "HistoAnisoRatioNoAniso"] += 1
+        counts[f"HistoBilinears{min(32, sum(map(len, steps))):02}"] += 1
+        s.accesses[number] = _Access(slot, [_Sample(number, each) for each in steps], cycle)
+        s.addressing.append(number)
+
+    # --- stages --------------------------------------------------------------------------------------------------
+
+    def _address(self, cycle: Cycle) -> None:
+        """Begin the addresses of a sample; take what has been calculated."""
+        s, config, counts = self.state, self.spec.config, self.state.counts
+        if s.addressing and cycle >= s.next_address:
+            number = s.addressing[0]
+            access = s.accesses[number]
+            loops = len(access.samples[access.addressed].steps)
+            self.wires["address"].send(cycle, number, latency=config.address_latency + loops)
+            s.next_address = cycle + loops
+            counts["AddressALUBusyCycles"] += loops
+            access.addressed += 1
+            counts["BilinearSamples"] += loops
+            if access.addressed == len(access.samples):
+                s.addressing.popleft()
+                s.fetching.append(number)
+                counts["AddressCalculationFinished"] += 1
+                counts["AnisotropyRatio"] += access.addressed
+        done = self.wires["addressed"]
+        if done.ready(cycle):
+            access = s.accesses[done.take(cycle)]
+            if access.addressed == len(access.samples):
+                access.calculated = True
+
+    def _fetch(self) -> None:
+        """Fetch the lines of one bilinear step; at most one of them may be a new miss."""
+        s, config, counts = self.state, self.spec.config, self.state.counts
+        access = s.accesses[s.fetching[0]]
+        if not access.calculated:
+            counts["FetchStallAddress"] += 1
+            return
+        if len(s.reading) >= config.access_queue:
+            counts["FetchStallReadyRead"] += 1
+            return
+        if len(s.waiting) >= config.wait_window:
+            counts["FetchStallWaitRead"] += 1
+            return
+        sample = access.samples[access.fetching]
+        if access.left is None:
+            access.left = list(sample.steps[len(sample.lines)])
+            sample.lines.append([])
+        self._fetch_lines(access, sample)
+        if access.left:
+            return
+        access.left = None
+        if len(sample.lines) < len(sample.steps):
+            return
+        if sample.missing:
+            s.waiting.append(sample)
+        else:
+            s.reading.append(sample)
+        access.fetching += 1
+        if access.fetching == len(access.samples):
+            s.fetching.popleft()
+
+    def _fetch_lines(self, access: _Access, sample: _Sample) -> None:
+        """Try every line that is left of a step."""
+        tags, counts = self.state.tags, self.state.counts
+        misses = self.spec.config.misses
+        left: list[tuple[int, int]] = []
+        for block, texels in access.left or ():
+            line = tags.where.get(block, -1)
+            if line < 0:
+                if not misses:
+                    tags.misses += texels
+                    tags.failed_limit += texels
+                    counts["FetchesFailed"] += texels
+                    left.append((block, texels))
+                    continue
+                misses -= 1
+                line = tags.fetch(block, texels)
+                if line < 0:
+                    counts["FetchesFailed"] += texels
+                    left.append((block, texels))
+                    continue
+            else:
+                tags.reserved[line] += texels
+                tags.hits += texels
+            counts["FetchesOK"] += texels
+            sample.lines[-1].append((line, texels))
+            if tags.replacing[line]:
+                sample.missing.add(block)
+        access.left = left
+
+    def _read(self) -> None:
+        """Read the texels of one bilinear step."""
+        s, tags, counts = self.state, self.state.tags, self.state.counts
+        if len(s.to_filter) + s.in_filter + len(s.filtered) >= self.spec.config.access_queue:
+            return
+        sample = s.reading[0]
+        for line, texels in sample.lines[sample.read]:
+            tags.release(line, texels)
+            tags.use(line)
+            tags.reads += texels
+            counts["ReadsOK"] += texels
+        sample.read += 1
+        if sample.read == len(sample.steps):
+            s.reading.popleft()
+            s.to_filter.append(sample)
+
+    def _filter(self, cycle: Cycle) -> None:
+        """Hand on filtered accesses, begin to filter a sample, take what has been filtered."""
+        s, config, counts = self.state, self.spec.config, self.state.counts
+        if s.filtered:
+            number = s.filtered[0]
+            access = s.accesses.get(number)
+            if access is None or access.filtered < len(access.samples):
+                s.filtered.popleft()
+            elif len(s.results) < config.result_queue:
+                s.filtered.popleft()
+                s.results.append((access.slot, access.began))
+                del s.accesses[number]
+        if s.to_filter and cycle >= s.next_filter:
+            sample = s.to_filter.popleft()
+            loops = len(sample.steps)
+            self.wires["filter"].send(cycle, sample.access, latency=config.filter_latency + loops)
+            s.next_filter = cycle + loops
+            s.in_filter += 1
+            counts["FilterALUBusyCycles"] += loops
+        done = self.wires["filter_end"]
+        if done.ready(cycle):
+            number = done.take(cycle)
+            s.in_filter -= 1
+            s.filtered.append(number)
+            s.accesses[number].filtered += 1

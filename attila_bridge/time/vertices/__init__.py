@@ -1,0 +1,1 @@
+"""Vertices: fetch of indices, cache of shaded vertices, loader, commit, assembly, clipper."""

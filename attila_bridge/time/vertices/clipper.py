@@ -1,0 +1,95 @@
+"""Clipper: drops triangles outside of the frustum, and sends the others to set-up when that asks."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from attila_bridge.time.config.front import ClippingConfig
+from attila_bridge.time.plan import DrawPlan
+from pixelflow.simd.boxes import Box
+from pixelflow.simd.units import Cycle
+
+__all__ = ["Clipper", "ClipperSpec"]
+
+_OUTSIDE = 1
+_LAST = -1
+
+
+@dataclass(frozen=True)
+class ClipperSpec:
+    """What the Clipper is given."""
+
+    config: ClippingConfig
+    draws: tuple[DrawPlan, ...]
+    setup_start: int
+    """Cycles after which set-up takes the next triangle."""
+    triangle_latency: int
+
+
+@dataclass
+class ClipperState:
+    """What the Clipper holds."""
+
+    counts: dict[str, int]
+    draw: int = -1
+    drawing: bool = False
+    clipped: deque[int] = field(default_factory=deque)
+    reserved: int = 0
+    wanted: int = 0
+    next_send: int = 0
+    cycle: int = -1
+    awake: bool = False
+
+
+class Clipper(Box[ClipperSpec, ClipperState]):
+    """Asks assembly for as many triangles as its buffer has room for."""
+
+    inputs = ("command", "triangles", "requests", "clip_end")
+    outputs = ("ended", "request", "clip", "output")
+
+    def __init__(self, name: str, spec: ClipperSpec, counts: dict[str, int]) -> None:
+        super().__init__(name, spec, ClipperState(counts))
+
+    def next_event(self) -> Cycle | None:
+        """The next cycle while it can ask or send."""
+        return Cycle(self.state.cycle + 1) if self.state.awake else None
+
+    def why_blocked(self) -> str | None:
+        """Within a draw it waits for assembly or set-up."""
+        return "waits for triangles or set-up" if self.state.drawing else None
+
+    def tick(self, cycle: Cycle) -> None:
+        """Ask for a triangle, begin with those that came, send one on."""
+        s, wires, counts, config = self.state, self.wires, self.state.counts, self.spec.config
+        s.cycle = cycle
+        s.wanted += sum(wires["requests"].take_all(cycle))
+        if wires["command"].ready(cycle):
+            s.draw = wires["command"].take(cycle)[1]
+            s.drawing = True
+            s.reserved = s.wanted = 0
+        if not s.drawing:
+            return
+        if s.reserved + len(s.clipped) < config.buffer:
+            wires["request"].send(cycle, 1)
+            s.reserved += 1
+        for triangle in wires["triangles"].take_all(cycle):
+            wires["clip"].send(cycle, triangle)
+            counts["InputTriangles"] += 1
+        outcomes = self.spec.draws[s.draw].triangles
+        for triangle in wires["clip_end"].take_all(cycle):
+            s.reserved -= 1
+            if triangle != _LAST and outcomes[triangle].outcome == _OUTSIDE:
+                counts["ClippedTriangles"] += 1
+            else:
+                s.clipped.append(triangle)
+        if s.wanted and s.clipped and cycle >= s.next_send:
+            triangle = s.clipped.popleft()
+            wires["output"].send(cycle, triangle)
+            s.wanted -= 1
+            s.next_send = cycle + self.spec.setup_start
+            counts["OutputTriangles"] += 1
+            if triangle == _LAST:
+                s.drawing = False
+                wires["ended"].send(cycle, s.draw)
+        s.awake = s.drawing and (bool(s.wanted and s.clipped) or s.reserved + len(s.clipped) < config.buffer)

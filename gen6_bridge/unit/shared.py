@@ -1,0 +1,94 @@
+"""Functions that threads share: the sampler, the URB, and all of those that a run has by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gen6_bridge.unit.messages import SAMPLER, URB, BlockMemory, Request
+from pixelflow.simd.drawing import Texture
+from pixelflow.simd.drawing.frame_reference import filtered
+
+__all__ = ["RunFunctions", "Urb", "ramp", "texels"]
+
+_REGISTER_BYTES = 32
+_GROUP_BYTES = 16
+_INTERLEAVES, _OFFSETS = 1 << 10, 63
+_AXES, _COMPONENTS, _EIGHT = 2, 4, 8
+_OFF = 12
+"""From here on bits of the header's dword 2 say which components are not wanted."""
+_MEMORY_BYTES, _PITCH = 1 << 16, 256
+"""Of the memory past the data ports that a run has by itself: all of it, and from row to row of media blocks."""
+_URB_BYTES = 1 << 16
+_RAMP = 16
+
+
+def texels(texture: Texture, request: Request) -> NDArray[np.uint8]:
+    """Filter a texture at each channel's place: registers of red, green, blue and opacity, 0 to 255 as integers.
+
+    Places are integers, in 1/65536 texel, past a header if there is one: u of all channels, then v. The header may
+    leave components out.
+    """
+    header = bool(request.message.header)
+    body = request.payload[_REGISTER_BYTES * header :]
+    registers = len(body) // _REGISTER_BYTES // _AXES
+    body = body[: _AXES * registers * _REGISTER_BYTES]
+    u, v = body.view(np.uint32).reshape(_AXES, _EIGHT * registers).astype(np.int64)
+    unwanted = int(request.header[2]) >> _OFF if header else 0
+    wanted = [each for each in range(_COMPONENTS) if not unwanted >> each & 1]
+    found = filtered(texture, u, v).T[wanted].astype(np.uint32)
+    return np.ascontiguousarray(found).view(np.uint8).reshape(-1)
+
+
+def ramp() -> Texture:
+    """Return the texture that a run has by itself: 16x16 texels, red 16 a column, green 16 a row, opaque."""
+    step = 256 // _RAMP * np.arange(_RAMP, dtype=np.uint8)
+    found = np.zeros((_RAMP, _RAMP, _COMPONENTS), np.uint8)
+    found[..., 0], found[..., 1], found[..., 3] = step, step[:, None], 255
+    return Texture(found)
+
+
+class Urb:
+    """The URB as bytes, which messages write from a handle and an offset on, both in rows of 32 bytes.
+
+    Of an interleaved write each half of a register is another vertex's, with a handle and four channels of its own;
+    else the first handle has all. What would lie past its end is dropped.
+    """
+
+    def __init__(self, content: NDArray[np.uint8]) -> None:
+        self.bytes = content
+
+    def answer(self, request: Request) -> NDArray[np.uint8] | None:
+        """Carry a write out; anything else is for nobody here."""
+        function = request.message.function
+        if request.target != URB or function & 15:
+            return None
+        offset, body = function >> 4 & _OFFSETS, request.payload[_REGISTER_BYTES:]
+        if function & _INTERLEAVES:
+            halves = body.reshape(-1, 2, _GROUP_BYTES)
+            for which, handle in enumerate(request.header[:2].tolist()):
+                if request.enabled >> 4 * which & 1:
+                    self._write(handle + offset, halves[:, which].reshape(-1))
+        else:
+            self._write(int(request.header[0]) + offset, body)
+        return None
+
+    def _write(self, row: int, content: NDArray[np.uint8]) -> None:
+        place = self.bytes[row * _REGISTER_BYTES :][: len(content)]
+        place[:] = content[: len(place)]
+
+
+class RunFunctions:
+    """What a run has by itself: 64 KiB of zeros past the data ports, an URB of 64 KiB, a sampler with a texture."""
+
+    def __init__(self) -> None:
+        self.memory = np.zeros(_MEMORY_BYTES + _URB_BYTES, np.uint8)
+        """All that messages write: what lies past the data ports, then the URB."""
+        self._blocks = BlockMemory(self.memory[:_MEMORY_BYTES], _PITCH)
+        self._urb, self._texture = Urb(self.memory[_MEMORY_BYTES:]), ramp()
+
+    def answer(self, request: Request) -> NDArray[np.uint8] | None:
+        """Hand a message to its target; None where none answers."""
+        if request.target == SAMPLER:
+            return texels(self._texture, request)
+        return self._urb.answer(request) if request.target == URB else self._blocks.answer(request)

@@ -1,0 +1,89 @@
+"""Do the paper's claims stand beside what probe scenes measure?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attila_bridge.claims.bench import AttilaBench
+from attila_bridge.claims.paper import PAPER
+from attila_bridge.claims.probes import QUEUES, WireLog, attributes, giants, probe, reading, watched
+from attila_bridge.claims.study import FITTING, LIKE_THE_PAPER, WIDE
+from attila_bridge.code.assembler import assemble_shader
+from attila_bridge.time.config import PAPER as MACHINE
+from pixelflow.evidence import CheckedClaim, ClaimClass
+from pixelflow.simd.observe import Carried
+
+BENCH = AttilaBench()
+CLAIMS = {claim.name: claim for claim in PAPER.claims}
+LONG = {name for name, effort in PAPER.efforts.items() if effort > 10} | {"window-3-to-1", "one-unit-busy"}
+NOT_MODELLED = {"vertex-shader", "games"}
+CONTRADICTED = {"hierarchical-z": {"queue"}, "interpolation": {"least", "most"}}
+
+
+def found(name: str) -> CheckedClaim:
+    return PAPER.find(CLAIMS[name], BENCH)
+
+
+def check(name: str) -> None:
+    """Assert that a claim holds in all its figures but those that are contradicted, and says which are."""
+    finding = found(name)
+    assert finding.equal, (finding.differing, finding.measured)
+    wanted = {*finding.claim.values, *finding.claim.expected} - CONTRADICTED.get(name, set())
+    assert {each.item for each in finding.rows} >= wanted - {"statistics"}
+    assert name not in CONTRADICTED or (finding.measured and "contradicted" in finding.measured.text)
+
+
+@pytest.mark.parametrize("name", sorted(set(CLAIMS) - LONG - NOT_MODELLED))
+def test_a_claim_holds(name: str) -> None:
+    check(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(LONG))
+def test_a_claim_of_the_case_study_holds(name: str) -> None:
+    check(name)
+
+
+def test_what_is_not_modelled_says_why() -> None:
+    for name in NOT_MODELLED:
+        assert found(name).measured is None and found(name).reason and ClaimClass.NOT in CLAIMS[name].classes
+    assert set(PAPER.measures) == set(CLAIMS) - NOT_MODELLED
+
+
+def test_contradicted_figures_are_what_the_model_makes_them() -> None:
+    queue, latency = found("hierarchical-z").measured, found("interpolation").measured
+    assert queue is not None and latency is not None
+    # Ready while more than 64 of 128 are free, seen a cycle late, 32 quads a cycle.
+    assert 64 < queue.figures["held"] <= 128
+    # 4 cycles and one for each four attributes begun: none, and twelve.
+    assert (latency.figures["fewest"], latency.figures["slowest"]) == (4, 4 + 12 // 4)
+
+
+def test_the_log_of_wires_counts_what_lies_between_two() -> None:
+    log = WireLog()
+    for wire, cycle, arrives, amount in (("in", 0, 2, 4), ("in", 1, 3, 4), ("out", 3, 4, 1), ("in", 5, 6, 4)):
+        log(Carried(cycle, wire, arrives, amount, "items"))
+    assert log.most("in") == 4 and log.latencies["in"] == {2, 1} and log.shortest("in") == 1
+    # Eight arrive by cycle 3; two go with the one that is sent then; four more come in cycle 6.
+    assert log.held(["in"], ["out"], each=2) == 10
+    assert log.rate(["in", "out"], 2) == 8 and log.rate(["in"], 1) == 4
+
+
+def test_the_programs_of_the_study_are_as_long_as_they_say_and_leave_room() -> None:
+    for program in (*FITTING, *WIDE):
+        code = assemble_shader(reading(program.reads, program.instructions)).instructions
+        assert len(code) == program.instructions
+        assert sum(each.mnemonic == "TEX" for each in code) == program.reads
+    assert [str(each) for each in LIKE_THE_PAPER] == ["4 reads of 11", "6 reads of 17"]
+    assert [each.bound(2) / each.bound(3) for each in LIKE_THE_PAPER] == [
+        pytest.approx(12 / 11),
+        pytest.approx(18 / 17),
+    ]
+    assert len(assemble_shader(attributes(12)).instructions) == 14
+
+
+def test_queues_are_watched_in_the_boxes() -> None:
+    run, log = watched(probe(giants(2), size=32), MACHINE)
+    assert set(log.queued) == set(QUEUES) and log.queued["z"] == 0 < log.queued["hz"] <= 128
+    assert run.columns["cycles_drawing"] > 0 and np.ptp(run.image) == 0

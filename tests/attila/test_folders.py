@@ -1,0 +1,160 @@
+"""Is a folder of recorded runs judged by class, and does a damaged one say what is wrong?"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attila_bridge.drawing.run import SceneRun, run_scene
+from attila_bridge.records import judge
+from attila_bridge.records.classes import within
+from attila_bridge.records.files import read_records
+from attila_bridge.records.measured import refilled
+from attila_bridge.scene import load_scene
+from pixelflow.cli.main import main
+from pixelflow.simd.errors import InputError
+from tests.attila.recorded import TEXTURED, drawn, folder, quad, scene_body, scene_of
+
+SMALL = ("place_scissor", "many_0100", "op_frc", "tex_bilinear_016", "vert_fan", "stencil_count", "tri_leg001")
+"""Recorded scenes of little work, of different units."""
+
+
+def write(path: Path, rows: Sequence[dict[str, object]]) -> Path:
+    """Write a folder of runs whose scenes are there already."""
+    names = {name: None for row in rows for name in row}
+    with (path / "runs.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(names))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def scene(path: Path, name: str, side: float = 8) -> SceneRun:
+    """Put a scene of a square into a folder, and return its run here."""
+    (path / "scenes").mkdir(exist_ok=True)
+    body = scene_body(drawn(quad(0, 0, side, side)), size=(16, 16)) | {"name": name}
+    (path / "scenes" / f"{name}.json").write_text(json.dumps(body))
+    return run_scene(load_scene(path / "scenes" / f"{name}.json"))
+
+
+def row(name: str, made: SceneRun, **changes: object) -> dict[str, object]:
+    """Return a row of `runs.csv` with what a run gives here."""
+    first = {"run": f"{name}@paper", "scene": name, "group": "own", "machine": "paper", "overrides": "{}"}
+    return first | dict(made.columns) | changes
+
+
+def judged(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, object]]:
+    code = main(["verify", "attila", "--data", str(path), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_what_is_recorded_as_it_is_here_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [row(f"own_{side}", scene(tmp_path, f"own_{side}", side)) for side in (4, 16)]
+    code, found = judged(write(tmp_path, rows), capsys)
+    assert code == 0 and found["short"] == 0
+    assert {each["class"] for each in found["rows"]} == {"A2", "A3", "A5", "A7", "A9"}
+    assert found["skipped"]["statistics_paper.csv"] == "not in the folder"
+    (slope,) = (each for each in found["rows"] if each["class"] == "A5")
+    drawing = [each["cycles_drawing"] for each in rows]
+    assert slope["figure"] == "cycles from 4 to 16" and slope["recorded"] == drawing[1] - drawing[0]
+
+
+@pytest.mark.parametrize(
+    ("column", "factor", "kind"),
+    [
+        ("Triangles_PA", 2, "A2"),
+        ("color_write_bytes", 2, "A3"),
+        ("cycles_drawing", 1.4, "A7"),
+        ("cycles", 1.4, "A9"),
+    ],
+)
+def test_a_figure_that_is_off_fails_its_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], column: str, factor: float, kind: str
+) -> None:
+    run = scene(tmp_path, "own")
+    code, found = judged(write(tmp_path, [row("own", run, **{column: run.columns[column] * factor})]), capsys)
+    short = [each for each in found["rows"] if not each["held"]]
+    assert code == 1 and {each["figure"] for each in short} >= {column} and kind in {each["class"] for each in short}
+
+
+def test_a_sweep_in_another_order_falls_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = scene(tmp_path, "own", 16)
+    sooner = made.columns["cycles_drawing"] // 2
+    # A memory that takes longer cannot make the same draw twice as fast.
+    slow = row("own", made, run="own@slow", overrides='{"MEMORYCONTROLLER.ReadLatency": 99}', cycles_drawing=sooner)
+    code, found = judged(write(tmp_path, [row("own", made), slow]), capsys)
+    (order,) = (each for each in found["rows"] if each["run"] == "own by ReadLatency")
+    assert code == 1 and order["class"] == "A8" and not order["held"]
+    assert order["figure"] == "as it is slower than ReadLatency=99"
+
+
+def test_limits_are_shares_of_the_record_and_leave_a_unit() -> None:
+    assert within("A7", "", "", 100, 125, 0.25).held and not within("A7", "", "", 100, 126, 0.25).held
+    assert within("A5", "", "", 4, 5, 0.10).held and not within("A2", "", "", 4, 5, 0.0).held
+
+
+def test_lines_that_come_in_twice_are_told_from_those_that_come_in_once() -> None:
+    size = {"size": [128, 128], "format": "rgba8", "levels": 1, "min": "nearest", "mag": "nearest", "wrap": "repeat"}
+    texture = {"t": size | {"anisotropy": 1, "pattern": "noise", "seed": 1}}
+    one = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+    four = [(4 * s, 4 * t) for s, t in one]
+    again = []
+    for coordinates in (one, four):
+        draw = drawn(quad(0, 0, 64, 64), coordinates=coordinates, fragment=TEXTURED)
+        again.append(refilled(run_scene(scene_of(draw, size=(64, 64), textures=texture))))
+    assert again[0]["texture"] == 0 < again[1]["texture"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("run,scene,group\na,b,c\n", "has no machine"),
+        ("run,scene,group,machine,cycles\na,b,c,paper,many\n", "could not convert"),
+        ("run,scene,group,machine,overrides\na,b,c,paper,[1]\n", "overrides are no JSON object"),
+        ("run,scene,group,machine\na,b,c,paper,1,2\n", "more cells"),
+    ],
+)
+def test_a_damaged_table_says_where(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "runs.csv").write_text(text)
+    with pytest.raises(InputError, match=said) as caught:
+        read_records(tmp_path)
+    assert "runs.csv" in str(caught.value)
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "attila", "--data", str(tmp_path)]) not in (0, 1)
+    assert "needs a runs.csv" in capsys.readouterr().err
+
+
+def test_what_cannot_be_judged_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = scene(tmp_path, "own")
+    gone, other = row("gone", run), row("own", run, run="own@public", machine="public")
+    refused = row("own", run, run="own@odd", overrides='{"SHADER.Unheard": 1}')
+    code, found = judged(write(tmp_path, [row("own", run), gone, other, refused]), capsys)
+    assert code == 1 and "Unheard" in found["refused"]["own@odd"]
+    assert found["skipped"]["gone@paper"] == "there is no scene gone"
+    assert found["skipped"]["1 runs of public"] == "that machine is not built here"
+
+
+def of_folder(*names: str) -> list[str]:
+    """Return the rows of recorded runs that fall short, by class, run and figure; all runs where none is named."""
+    records = read_records(folder())
+    runs = tuple(run for run in records.runs if not names or (run.scene in names and run.name.endswith("@paper")))
+    found = judge(replace(records, runs=runs))
+    print(f"{len(runs)} runs, {len(found.rows)} figures")
+    assert runs and found.rows and not found.refused
+    return [f"{each.kind} {each.run} {each.figure} {each.recorded:g} {each.here:g}" for each in found.short]
+
+
+def test_small_recorded_scenes_are_as_recorded() -> None:
+    assert not of_folder(*SMALL)
+
+
+@pytest.mark.slow
+def test_every_recorded_run_is_as_recorded() -> None:
+    assert not of_folder()

@@ -1,0 +1,55 @@
+"""Are cycles those of the authors' own simulator, where somebody has its records?"""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+
+import pytest
+
+from attila_bridge.function import Units, draw
+from attila_bridge.scene import load_scene
+from attila_bridge.time.config import PRESETS, overridden
+from attila_bridge.time.machine import AttilaRun, run
+from tests.attila.recorded import folder, rows
+
+SMALL = (
+    *("tri_leg001", "tri_leg004", "tri_leg016", "tri_leg032", "tri_leg128", "tri_leg250"),
+    *("place_offset", "place_thin_v", "place_diagonal", "place_between", "place_clockwise", "place_scissor"),
+    *("many_0001", "many_0100", "many_indexed_0100", "vert_mesh_08", "vert_fan", "grid_32", "layers_01"),
+    *("z_front_back_1", "blend_1", "batches_02", "tex_bilinear_016", "spheres_8_1"),
+)
+COUNTS = ("GeneratedFragments_TT", "OutputFragments_HZ", "ShadedFragments_FFU", "Hits_StOC", "Misses_StOC")
+
+
+def measured(name: str) -> tuple[AttilaRun, dict[str, str]]:
+    """Return our run and the recorded one."""
+    path = folder()
+    row = rows(path / "runs.csv").get(name)
+    scene = path / "scenes" / f"{name.split('@')[0]}.json"
+    if row is None or not scene.is_file():
+        pytest.skip(f"no record of {name}")
+    config = overridden(PRESETS[row["machine"]], json.loads(row["overrides"] or "{}"))
+    work = draw(load_scene(scene), Units(shaders=config.gpu.shaders, rops=config.gpu.rops))
+    return run(work, config, max_cycles=200_000), row
+
+
+def test_small_scenes_take_the_cycles_that_were_measured() -> None:
+    """Each within a quarter, half of them within one in a hundred; what does not depend on time is equal."""
+    deviations, different = {}, []
+    for name in SMALL:
+        ours, row = measured(f"{name}@paper")
+        recorded = int(row["cycles_drawing"])
+        deviations[name] = abs(ours.drawing - recorded) / recorded
+        found = ours.statistics
+        different += [(name, count, found[count], row[count]) for count in COUNTS if found[count] != int(row[count])]
+        assert abs(ours.cycles - int(row["cycles"])) <= 0.1 * int(row["cycles"]), name
+    print(max(deviations.items(), key=lambda each: each[1]))
+    assert max(deviations.values()) < 0.25 and median(deviations.values()) < 0.01
+    assert not different
+
+
+@pytest.mark.parametrize("window", ["TRUE", "FALSE"])
+def test_the_case_machine_takes_the_cycles_that_were_measured(window: str) -> None:
+    ours, row = measured(f"f7_trilinear_1_09@case+TextureUnits=3+TextureRequestRate=3+ThreadWindow={window}")
+    assert ours.drawing == pytest.approx(int(row["cycles_drawing"]), rel=0.02)
