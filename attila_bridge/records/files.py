@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.files import RECORDS, read_text
 
 __all__ = ["MACHINES", "RecordedRun", "Records", "read_records"]
 
@@ -120,11 +121,7 @@ def _statistics(folder: Path) -> tuple[dict[str, dict[str, float]], dict[str, st
 
 def _table(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file by the names in its first line."""
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(Fault(f"cannot be read: {error}", Place(str(path)))) from None
-    rows = list(csv.DictReader(io.StringIO(text), restval=""))
+    rows = list(csv.DictReader(io.StringIO(read_text(path, RECORDS)), restval=""))
     for number, row in enumerate(rows, 2):
         if None in row:
             raise InputError(Fault("has more cells than its first line has names", Place(str(path), number)))

@@ -9,7 +9,10 @@ from typing import NoReturn, TypeVar
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 
-__all__ = ["SceneFields"]
+__all__ = ["SceneFields", "shown"]
+
+_SHOWN = 40
+"""Characters of a value that messages show."""
 
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -106,8 +109,8 @@ class SceneFields:
 
     def _whole(self, found: object, path: str, low: int, high: int) -> int:
         if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
-            shown = found if isinstance(found, int | float) else _kind(found)
-            self.refuse(f"{path} is {shown}", f"an integer {low} to {high} is wanted here")
+            said = shown(found) if isinstance(found, int | float) else _kind(found)
+            self.refuse(f"{path} is {said}", f"an integer {low} to {high} is wanted here")
         return found
 
     def number(self, key: str, low: float, high: float) -> float:
@@ -121,8 +124,8 @@ class SceneFields:
 
     def _number(self, found: object, path: str, low: float, high: float) -> float:
         if not isinstance(found, int | float) or isinstance(found, bool) or not low <= found <= high:
-            shown = found if isinstance(found, int | float) else _kind(found)
-            self.refuse(f"{path} is {shown}", f"a number {low:g} to {high:g} is wanted here")
+            said = shown(found) if isinstance(found, int | float) else _kind(found)
+            self.refuse(f"{path} is {said}", f"a number {low:g} to {high:g} is wanted here")
         if not math.isfinite(found):
             self.refuse(f"{path} is {found}", "a finite number is wanted here")
         return float(found)
@@ -142,6 +145,12 @@ class SceneFields:
                 (f"did you mean {near}? " if near else "") + f"allowed: {', '.join(allowed)}",
             )
         return found
+
+
+def shown(value: object) -> str:
+    """Return a value as messages have it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
 
 
 def _kind(value: object) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.scene.fields import SceneFields
+from attila_bridge.scene.fields import SceneFields, shown
 from attila_bridge.scene.model import (
     ATTRIBUTES,
     MOST_TEXTURES,
@@ -29,7 +28,8 @@ from attila_bridge.scene.model import (
     Wrap,
 )
 from attila_bridge.scene.texels import PATTERNS, texture_levels
-from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.errors import nearest
+from pixelflow.simd.files import VERTICES, parse_json, read_text
 
 __all__ = ["FORMAT", "LARGEST_SIDE", "load_scene", "read_scene"]
 
@@ -37,6 +37,8 @@ FORMAT = "attila-scene/1"
 LARGEST_SIDE = 4096
 """Pixels: the hierarchical Z buffer holds 512x512 blocks of 8x8."""
 _LARGEST_TEXTURE = 4096
+_MOST_TEXELS = 128 << 20
+"""Bytes of texels of a scene, all levels of all textures: the largest texture takes 86 MiB with its levels."""
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)
 _TYPES = {"float32": np.float32, "uint32": np.uint32, "uint16": np.uint16}
 _LARGEST_INDEX = {"uint32": 0xFFFFFFFF, "uint16": 0xFFFF}
@@ -44,23 +46,12 @@ _LARGEST_INDEX = {"uint32": 0xFFFFFFFF, "uint16": 0xFFFF}
 
 def load_scene(path: str | Path) -> AttilaScene:
     """Return the scene of a file; raises InputError where it cannot be read or says what is not allowed."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise InputError(Fault(f"cannot read the scene: {reason}", Place(str(path)))) from None
-    return read_scene(text, str(path))
+    return read_scene(read_text(path, VERTICES), str(path))
 
 
 def read_scene(text: str, file: str = "<scene>") -> AttilaScene:
     """Return the scene of a JSON text; ``file`` is for messages. Raises InputError with the first fault."""
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        column = getattr(error, "colno", None)
-        raise InputError(Fault(f"not JSON: {getattr(error, 'msg', error)}", Place(file, line, column))) from None
-    top = SceneFields(body, file, "")
+    top = SceneFields(parse_json(text, file), file, "")
     top.one_of("format", [FORMAT])
     top.only(
         *("format", "name", "group", "about", "machine", "overrides", "runs", "size", "clear", "buffers", "textures"),
@@ -68,7 +59,7 @@ def read_scene(text: str, file: str = "<scene>") -> AttilaScene:
     )
     width, height = top.wholes("size", 2, 1, LARGEST_SIDE)
     buffers = {name: _buffer(name, fields) for name, fields in top.children("buffers")}
-    textures = {name: _texture(name, fields) for name, fields in top.children("textures")}
+    textures = _textures(top)
     programs = top.child("programs")
     texts = {name: programs.text(name) for name in programs.names}
     draws = tuple(_draw(each, buffers, textures, texts) for each in top.objects("draws"))
@@ -103,26 +94,27 @@ def _buffer(name: str, fields: SceneFields) -> SceneBuffer:
 
 
 def _numbers(fields: SceneFields, data: list[object], kind: str) -> NDArray[np.float32 | np.uint32 | np.uint16]:
-    allowed = (int, float) if kind == "float32" else (int,)
+    real = kind == "float32"
+    allowed = (int, float) if real else (int,)
+    low, high = (-_LARGEST_FLOAT, _LARGEST_FLOAT) if real else (0, _LARGEST_INDEX[kind])
     for at, each in enumerate(data):
         if isinstance(each, bool) or not isinstance(each, allowed):
-            fields.refuse(f"{fields.at('data')}[{at}] is {each!r}", f"a value of type {kind} is wanted here")
-    if kind == "float32":
-        wide = np.array(data, np.float64)
-        bad = np.flatnonzero(~(np.abs(wide) <= _LARGEST_FLOAT))
-    else:
-        try:
-            whole = np.array(data, np.int64)
-        except OverflowError:
-            fields.refuse(f"{fields.at('data')} has a value that is no {kind}")
-        wide = whole.astype(np.float64)
-        bad = np.flatnonzero((whole < 0) | (whole > _LARGEST_INDEX[kind]))
-    if bad.size:
-        fields.refuse(f"{fields.at('data')}[{bad[0]}] is {data[int(bad[0])]}", f"it does not fit {kind}")
-    return wide.astype(_TYPES[kind])
+            fields.refuse(f"{fields.at('data')}[{at}] is {shown(each)}", f"a value of type {kind} is wanted here")
+        if not low <= each <= high:  # nor is a NaN
+            fields.refuse(f"{fields.at('data')}[{at}] is {shown(each)}", f"it does not fit {kind}")
+    return np.array(data, np.float64).astype(_TYPES[kind])
 
 
-def _texture(name: str, fields: SceneFields) -> SceneTexture:
+def _textures(top: SceneFields) -> dict[str, SceneTexture]:
+    found: dict[str, SceneTexture] = {}
+    left = _MOST_TEXELS
+    for name, fields in top.children("textures"):
+        found[name] = _texture(name, fields, left)
+        left -= sum(level.nbytes for level in found[name].levels)
+    return found
+
+
+def _texture(name: str, fields: SceneFields, left: int) -> SceneTexture:
     fields.only("size", "format", "pattern", "seed", "levels", "min", "mag", "wrap", "anisotropy")
     fields.one_of("format", ["rgba8"])
     width, height = fields.wholes("size", 2, 1, _LARGEST_TEXTURE)
@@ -139,6 +131,11 @@ def _texture(name: str, fields: SceneFields) -> SceneTexture:
         fields.refuse(
             f"{fields.at('levels')} is {levels}",
             f"{minify.value} wants all {max(width, height).bit_length()} levels of this size",
+        )
+    if sum(4 * max(1, width >> level) * max(1, height >> level) for level in range(levels)) > left:
+        fields.refuse(
+            f"{fields.at('size')} is {width}x{height}: too many texels",
+            f"all textures of a scene take at most {_MOST_TEXELS >> 20} MiB together",
         )
     seed = fields.whole("seed", 0, 0xFFFFFFFF)
     wrap = fields.choice("wrap", Wrap)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import json
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import TypeAlias
 
 from gen6_bridge.code.isa.encoding.operands import GRF_REGISTERS, REGISTER_BYTES
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.files import RECORDS, parse_json, read_bytes, unpacked
 
 __all__ = [
     "Entry",
@@ -46,19 +44,16 @@ class Judged:
 
 
 def _text(path: Path) -> str:
+    content = read_bytes(path, RECORDS)
     try:
-        content = path.read_bytes()
-        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        return (unpacked(content, RECORDS, str(path)) if path.suffix == ".gz" else content).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise InputError(Fault(f"cannot be read: {error}", Place(str(path)))) from None
 
 
 def read_json(path: Path) -> list[Entry]:
     """Return the records of a JSON file; raises InputError for a damaged one, or one without any."""
-    try:
-        body = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(Fault(f"is no JSON: {error}", Place(str(path)))) from None
+    body = parse_json(_text(path), str(path))
     records = body.get("records") if isinstance(body, dict) else None
     if not isinstance(records, list) or not all(isinstance(each, dict) for each in records):
         raise InputError(

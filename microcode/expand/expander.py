@@ -54,7 +54,7 @@ class Expander:
 
     def __init__(self, draft: Draft, handlers: Mapping[type[s.Statement], Handler], files: Files | None = None) -> None:
         self.draft = draft
-        self.files = files or Files()
+        self.files = files or Files(draft.target.folders)
         self._handlers = handlers
         """What each kind of statement does."""
         self.faults: list[Fault] = []
@@ -92,7 +92,7 @@ class Expander:
     def include(self, path: str, parameters: Mapping[str, Value]) -> Scope:
         """Expand a file found by the include rules, once for each set of parameters; raises Complaint."""
         including = self._including[-1] if self._including else None
-        source = self.files.find(path, including)
+        source = self.files.find(path, including, self._including[0] if self._including else None)
         chain = [open_source.file for open_source in self._including if open_source.path]
         if any(open_source.path == source.path for open_source in self._including if open_source.path):
             raise Complaint(f"{source.file} includes itself", hint=" includes ".join([*chain, source.file]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pixelflow.simd.errors import Fault, Place
-from pixelflow.simd.reading import read_limited, text_of
+from pixelflow.simd.files import SOURCE, read_text
 
 __all__ = ["Complaint", "Line", "Source", "first_word", "read_source", "source_of"]
 
@@ -81,4 +81,4 @@ def source_of(text: str, file: str = "<text>", path: Path | None = None) -> Sour
 
 def read_source(path: Path, shown: str) -> Source:
     """Read a file; raises InputError where it is missing, not text, or absurdly large. ``shown`` names it."""
-    return source_of(text_of(read_limited(path, shown, "microcode"), shown, "microcode"), shown, path)
+    return source_of(read_text(path, SOURCE, shown), shown, path)

@@ -40,22 +40,43 @@ class Files:
 
     folders: Sequence[Path] = ()
 
-    def find(self, path: str, including: Source | None) -> Source:
-        """Return the source that ``include "path"`` means; raises Complaint or InputError."""
+    def find(self, path: str, including: Source | None, first: Source | None = None) -> Source:
+        """Return the source that ``include "path"`` means; raises Complaint or InputError.
+
+        ``first`` is the program's own source (None: ``path`` is what the caller asks for, not what a source says).
+        What a source includes lies in the folder of the program, in one of ``folders``, in the library, or below
+        them, wherever links lead: messages show lines of what is included, and somebody else's program shall not show
+        lines of any file that its user may read.
+        """
         if not path or "\0" in path:
             raise Complaint("a file name is needed here")
+        outside = False
         for folder, shown in self._places(including):
             candidate = folder / path
-            if _is_file(candidate):
-                return read_source(candidate.resolve(), shown + path)
+            if not _is_file(candidate):
+                continue
+            found = candidate.resolve()
+            if first is None or any(found.is_relative_to(root) for root in self._roots(first)):
+                return read_source(found, shown + path)
+            outside = True
+        if outside:
+            raise Complaint(
+                f"file {path} is outside of the program's folder",
+                hint="a program includes what lies there, or below it",
+            )
         if path in FORMER_NAMES:
             _note_former(path)
-            return self.find(FORMER_NAMES[path], including)
+            return self.find(FORMER_NAMES[path], including, first)
         near = nearest(path, self._library_files())
         raise Complaint(
             f"file {path} is not found",
             hint=f"did you mean {near}?" if near else "it is searched beside this file, then in the library",
         )
+
+    def _roots(self, first: Source) -> list[Path]:
+        """Return the folders in and below which includes lie; a text has the working folder."""
+        own = Path() if first.path is None else first.path.parent
+        return [each.resolve() for each in (own, *self.folders, LIBRARY)]
 
     def _places(self, including: Source | None) -> list[tuple[Path, str]]:
         places = []

@@ -65,7 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain("error: not enough memory for this machine; see: pixelflow config show")
         return 70
     except Exception as error:  # the one place where a defect of the simulator meets its user
-        _complain(_internal_error_text(error, arguments))
+        from pixelflow.simd.report.forms import printable
+
+        _complain(printable(_internal_error_text(error, arguments)))
         return 70
 
 

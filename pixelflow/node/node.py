@@ -219,14 +219,13 @@ class Node(NodeState):
         if save_at is not None and save_at < checkpoint.cycle:
             raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")
         self.array.exact = True
-        runner = self.runner(program, checkpoint.entry, max_cycles, shuffle_seed)
-        try:
+        saving = None if save_at is None else _Saving(save_at, checkpoint.entry, save)
+        with checkpoint.trusted():
+            runner = self.runner(program, checkpoint.entry, max_cycles, shuffle_seed)
+            checkpoint.check_state(Node(self.config, "rows").snapshot(), runner.snapshot())
             self.restore(checkpoint.state)
             runner.restore(checkpoint.state["run"])
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-            raise checkpoint.damaged() from None
-        saving = None if save_at is None else _Saving(save_at, checkpoint.entry, save)
-        return self._finish(runner, saving, resumed=True)
+            return self._finish(runner, saving, resumed=True)
 
     def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
         """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""

@@ -79,7 +79,7 @@ class NodeState(Shown):
         }
 
     def restore(self, state: Snapshot) -> None:
-        """Put the node into the state of a snapshot; the engine may be another one."""
+        """Put the node into the state of a snapshot of this or another node of the same configuration."""
         self.array.restore(state["array"])
         for memory, pages in zip(self.texture_memory, state["texture_memory"], strict=True):
             memory.restore(pages)

@@ -71,18 +71,31 @@ class Fault:
     hint: str | None = None
 
     def __str__(self) -> str:
-        head = f"{self.place}: error: {self.message}" if self.place else f"error: {self.message}"
-        lines = [head]
+        from pixelflow.simd.report.forms import printable
+
+        message = printable(self.message)
+        lines = [f"{printable(str(self.place))}: error: {message}" if self.place else f"error: {message}"]
         if self.place is not None and self.place.text is not None and self.place.line is not None:
-            lines.append(f"{self.place.line:>5} | {self.place.text}")
+            lines.append(f"{self.place.line:>5} | {_shown_line(self.place.text)}")
             if self.place.column is not None:
                 # Tabs are kept so that the caret stays under the token however wide the terminal shows them.
-                before = self.place.text[: self.place.column - 1]
+                before = _shown_line(self.place.text[: self.place.column - 1])
                 pad = "".join("\t" if c == "\t" else " " for c in before)
                 lines.append(f"      | {pad}{'^' * max(1, self.place.length)}")
         if self.hint:
-            lines.append(f"    {self.hint}")
+            lines.append(f"    {printable(self.hint)}")
         return "\n".join(lines)
+
+
+_LONGEST_LINE = 500
+"""Characters of a line of a file that a message shows."""
+
+
+def _shown_line(text: str) -> str:
+    """Return a line of a file as a message shows it: tabs, and escapes for other control characters."""
+    from pixelflow.simd.report.forms import printable
+
+    return "\t".join(printable(part.replace("\n", " ")) for part in text[:_LONGEST_LINE].split("\t"))
 
 
 class SimulatorError(Exception):
@@ -174,4 +187,6 @@ def format_error(error: SimulatorError) -> str:
         if len(error.faults) > 1:
             text += f"\n{len(error.faults)} errors"
         return text
-    return f"error: {error}"
+    from pixelflow.simd.report.forms import printable
+
+    return printable(f"error: {error}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
+from pixelflow.simd.files import MESH, read_bytes
 
 __all__ = ["MESH_SUFFIXES", "Model", "read_model"]
 
@@ -36,21 +38,19 @@ def read_model(path: str) -> Model:
         near = nearest(suffix, MESH_SUFFIXES)
         hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(MESH_SUFFIXES)
         raise InputError(Fault(f"{suffix or 'a name without a suffix'} is not a mesh file", Place(path), hint))
-    if not Path(path).is_file():
-        raise InputError(Fault("there is no such file", Place(path)))
+    content = read_bytes(path, MESH)
     try:
         import trimesh
     except ImportError:
         what = "reading meshes needs trimesh, which is not installed"
         raise MissingPackageError(what, "mesh", Place(path)) from None
     try:
-        found = trimesh.load(path, process=False, force="mesh")
+        # Of the bytes alone: no other file that they name is opened.
+        found = trimesh.load(io.BytesIO(content), file_type=suffix.removeprefix("."), process=False, force="mesh")
         points, corners = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
     except ModuleNotFoundError as error:
         hint = f"pip install {error.name}, or convert the file to .obj or .ply"
         raise InputError(Fault(f"trimesh needs {error.name} for this file", Place(path), hint)) from None
-    except OSError as error:
-        raise InputError(Fault(f"cannot be read: {error.strerror or error}", Place(path))) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to
         raise InputError(Fault(f"not a mesh that can be read: {error}"[:300], Place(path))) from None
     _check(path, points, corners)
@@ -58,6 +58,8 @@ def read_model(path: str) -> Model:
 
 
 def _check(path: str, points: np.ndarray, corners: np.ndarray) -> None:
+    if points.shape[1:] != (3,) or corners.shape[1:] != (3,):
+        raise InputError(Fault("not a mesh of triangles in three dimensions", Place(path)))
     if len(corners) == 0:
         raise InputError(Fault("the mesh has no triangles", Place(path)))
     wrong = np.flatnonzero(~(np.abs(points) < _LARGEST).all(axis=1))

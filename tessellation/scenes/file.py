@@ -41,6 +41,7 @@ from typing import Any, TypeGuard
 
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import SCENE, read_text
 from tessellation.picture import BACKGROUND, CLAY, SIZE, View
 from tessellation.surface.bpt import BUILT_IN
 
@@ -204,21 +205,16 @@ class SceneFile:
 
 def read_scene(path: str | Path) -> SceneFile:
     """Read a scene file; raises InputError with every fault of it."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(Fault("there is no such file", Place(str(path)))) from None
-    except (OSError, ValueError) as error:  # not UTF-8, or a path that cannot be
-        raise InputError(Fault(f"cannot be read: {error}", Place(str(path)))) from None
-    return parse_scene(text, str(path))
+    return parse_scene(read_text(path, SCENE), str(path))
 
 
 def parse_scene(text: str, name: str = "scene") -> SceneFile:
     """Return what a scene file's text says; raises InputError with every fault of it, ``name`` as the place."""
     try:
         found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(Fault(f"not TOML: {error}", Place(name))) from None
+    except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError, and numbers of 5000 digits
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+        raise InputError(Fault(f"not TOML: {reason}", Place(name))) from None
     faults: list[Fault] = []
     tables = {"camera": dict, "body": list, "generated": list}
     scalars = {key: value for key, value in found.items() if key not in tables}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
+from pixelflow.simd.files import TEXTURE, read_bytes
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, View, read_model
 from tessellation.scenes.families import layers, sized, volumes
@@ -221,7 +223,8 @@ def _texture(name: str, described: SceneFile) -> Texture:
     try:
         from PIL import Image
 
-        with Image.open(path) as image:
+        content = read_bytes(path, TEXTURE)
+        with Image.open(io.BytesIO(content)) as image:
             if max(image.size) > _LARGEST_TEXTURE:  # before it is decoded
                 hint = f"powers of two up to {_LARGEST_TEXTURE}"
                 raise InputError(Fault(f"a texture of {image.width}x{image.height} texels", Place(str(path)), hint))
@@ -231,8 +234,6 @@ def _texture(name: str, described: SceneFile) -> Texture:
         raise MissingPackageError(what, "image", Place(str(path))) from None
     except InputError as error:
         raise InputError(replace(fault, place=Place(str(path))) for fault in error.faults) from None
-    except FileNotFoundError:
-        raise InputError(Fault("there is no such file", Place(str(path)))) from None
     except Exception as error:  # the library's readers raise whatever the damage leads to
         raise InputError(Fault(f"not a picture that can be read: {error}"[:300], Place(str(path)))) from None
 

@@ -8,6 +8,7 @@ confused for a complete patch, so the reader looks which of them fits the file a
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -20,6 +21,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import PATCHES, read_bytes
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
@@ -41,7 +43,6 @@ def is_patches(name: str) -> bool:
 _GIVE_UP = 1000
 """After so many faults a file is not read on."""
 
-_MAX_BYTES = 1 << 26
 _TOO_LARGE = 2.0**128 - 2.0**103
 """The least magnitude that rounds to an infinity in binary32."""
 
@@ -109,19 +110,11 @@ def load(name: str | Path) -> PatchFile:
 
 def read_bpt(path: str | Path) -> PatchFile:
     """Read a ``.bpt`` file; raise InputError with every fault found (the first MAX_FAULTS of them)."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(_MAX_BYTES + 1)
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         guess = nearest(str(path), BUILT_IN)
         hint = f"did you mean the built-in {guess}?" if guess else f"built in: {', '.join(sorted(BUILT_IN))}"
-        raise InputError(Fault("no such patch file", Place(str(path)), hint)) from None
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise InputError(Fault(f"cannot read the patch file: {reason}", Place(str(path)))) from None
-    if len(data) > _MAX_BYTES:
-        raise InputError(Fault(f"the file is larger than {_MAX_BYTES >> 20} MiB", Place(str(path))))
-    return parse_bpt(data, str(path))
+        raise InputError(Fault("no such patch file", Place(str(path)), hint))
+    return parse_bpt(read_bytes(path, PATCHES), str(path))
 
 
 def parse_bpt(data: bytes, name: str) -> PatchFile:

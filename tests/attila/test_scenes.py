@@ -13,6 +13,7 @@ import pytest
 from attila_bridge.scene import load_scene, read_scene
 from attila_bridge.scene.texels import texture_levels
 from pixelflow.simd.errors import InputError
+from pixelflow.simd.files import VERTICES
 from tests.attila.recorded import TEXTURED, drawn, quad, scene_body
 
 Body = dict[str, object]
@@ -81,6 +82,12 @@ FAULTS = [
     (at("buffers", "color0", "components", value=5), "buffers.color0.components is 5", "an integer 1 to 4"),
     (at("buffers", "color0", "data", 3, value="x"), "buffers.color0.data[3] is 'x'", "float32"),
     (at("buffers", "color0", "data", 3, value=1e39), "buffers.color0.data[3] is 1e+39", "it does not fit float32"),
+    (at("buffers", "color0", "data", 3, value=10**400), f"data[3] is 1{'0' * 39}... (401", "it does not fit float32"),
+    (at("buffers", "color0", "data", 3, value=float("nan")), "color0.data[3] is nan", "it does not fit float32"),
+    (at("buffers", "color0", "data", 3, value=-float("inf")), "color0.data[3] is -inf", "it does not fit float32"),
+    (at("clear", "depth", value=10**400), f"clear.depth is 1{'0' * 39}... (401", "a number 0 to 1"),
+    (at("clear", "depth", value=float("nan")), "clear.depth is nan", "a number 0 to 1"),
+    (at("textures", "t", "seed", value=10**400), f"textures.t.seed is 1{'0' * 39}... (401", "an integer 0 to"),
     (at("textures", "t", "size", 0, value=12), "textures.t.size has a side of 12", "powers of two"),
     (at("textures", "t", "levels", value=2), "textures.t.levels is 2", "wants all 4 levels"),
     (at("textures", "t", "mag", value="linear_mipmap_linear"), "textures.t.mag", "allowed: nearest, linear"),
@@ -114,7 +121,31 @@ def test_a_fault_is_named_with_its_place(change: Callable[[Body], None], message
 
 
 def test_what_is_no_json_is_refused_with_its_line() -> None:
-    with pytest.raises(InputError, match=r"own\.json:2:2: error: not JSON"):
+    with pytest.raises(InputError, match=r"own\.json:2:2: error: is not JSON"):
         read_scene("{\n}}", "own.json")
-    with pytest.raises(InputError, match=r"nowhere\.json: error: cannot read the scene: No such file"):
+    with pytest.raises(InputError, match=r"nowhere\.json: error: no such file"):
         load_scene("nowhere.json")
+
+
+def test_all_texels_of_a_scene_have_one_bound() -> None:
+    """Two of 4096x4096 texels take 64 MiB each, together all that is allowed; one texel more is refused."""
+    large = {**TEXTURE, "size": [4096, 4096], "levels": 1, "min": "linear", "pattern": "level"}
+    small = {**large, "size": [1, 1]}
+    body = copy.deepcopy(BODY)
+    body["textures"] = {"t": large, "u": large, "v": small}
+    with pytest.raises(InputError, match=r"textures\.v\.size is 1x1: too many texels\n.*at most 128 MiB together"):
+        read_scene(json.dumps(body), "own.json")
+
+
+def test_an_index_that_no_integer_of_its_type_holds_is_refused() -> None:
+    body = copy.deepcopy(BODY)
+    cast(Body, body["buffers"])["index"] = {"use": "index", "type": "uint16", "components": 1, "data": [0, 10**400]}
+    with pytest.raises(InputError, match=r"buffers\.index\.data\[1\] is 10+\.\.\. \(401 .*\n.*does not fit uint16"):
+        read_scene(json.dumps(body), "own.json")
+
+
+def test_a_scene_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    path.write_bytes(b" " * (VERTICES.limit + 1))
+    with pytest.raises(InputError, match=r"own\.json: error: too large to be a scene with its vertices: over 32 MiB"):
+        load_scene(path)

@@ -266,9 +266,9 @@ def test_a_file_with_the_right_hash_and_the_wrong_contents_is_refused(contents: 
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="no such file"):
         Checkpoint.load(tmp_path / "none.npz")
-    with pytest.raises(InputError, match="is not a file"):
+    with pytest.raises(InputError, match="is a folder"):
         Checkpoint.load(tmp_path)
 
 
@@ -313,13 +313,11 @@ def test_a_file_is_there_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: p
     target = tmp_path / "state.npz"
     checkpoint.save(target)
     before = target.read_bytes()
-    write = Path.write_bytes
 
-    def full(path: Path, data: bytes) -> int:
-        write(path, data[: len(data) // 2])
+    def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     for path in (target, tmp_path / "other.npz"):
         with pytest.raises(OSError, match="No space left"):
             checkpoint.save(path)

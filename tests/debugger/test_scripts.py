@@ -188,7 +188,7 @@ def test_of_a_program_without_microcode_text_the_instructions_are_shown(
         (["bad.npz"], 3, "is not a saved run, or its end is missing"),
         (["prog.mc", "--json"], 2, "a conversation is no JSON object"),
         (["-"], 2, "standard input cannot be the program and the commands"),
-        (["prog.mc", "--cmd", "nothing"], 3, "nothing: error: cannot be read"),
+        (["prog.mc", "--cmd", "nothing"], 3, "nothing: error: no such file"),
     ],
 )
 def test_what_cannot_be_debugged(

@@ -60,7 +60,7 @@ def test_damage_is_refused_with_a_reason() -> None:
     assert "the words do not match their checksum" in _refused(good.replace("10", "11", 1))
     body = json.loads(good)
     del body["labels"]
-    assert "a field is missing or of the wrong kind" in _refused(json.dumps(body))
+    assert "the whole lacks 'labels'" in _refused(json.dumps(body))
     for at in range(0, len(good), 7):
         flipped = good[:at] + chr(ord(good[at]) ^ 1) + good[at + 1 :]
         try:
@@ -70,8 +70,8 @@ def test_damage_is_refused_with_a_reason() -> None:
 
 
 def test_missing_files_are_input_errors(tmp_path) -> None:
-    with pytest.raises(InputError, match="cannot read the program: No such file"):
+    with pytest.raises(InputError, match="no such file"):
         Program.load(tmp_path / "none.mco")
     (tmp_path / "binary.mco").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="it is not UTF-8 text"):
+    with pytest.raises(InputError, match="this is UTF-16 text"):
         Program.load(tmp_path / "binary.mco")

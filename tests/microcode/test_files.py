@@ -10,7 +10,7 @@ import pytest
 from microcode import Builder, assemble
 from microcode.read import files
 from pixelflow.simd.errors import InputError, format_error
-from pixelflow.simd.reading import TEXT_BYTES
+from pixelflow.simd.files import SOURCE
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_source(folder, name: str) -> None:
 
 
 def test_a_file_that_is_not_there(folder) -> None:
-    assert message("none.mc") == "none.mc: error: cannot be read: No such file or directory"
+    assert message("none.mc") == "none.mc: error: no such file"
 
 
 def test_faults_of_several_files_come_together(folder) -> None:
@@ -150,5 +150,5 @@ def test_a_file_of_ones_own_has_its_name(folder, caplog) -> None:
 def test_a_source_without_end_is_refused_after_the_stated_limit(folder) -> None:
     with pytest.raises(InputError, match=r"^/dev/zero: error: too large to be microcode: over 16 MiB$"):
         assemble(Path("/dev/zero"))
-    folder(long=b"; \n" * (TEXT_BYTES // 3 + 1))
+    folder(long=b"; \n" * (SOURCE.limit // 3 + 1))
     assert message("long.mc") == "long.mc: error: too large to be microcode: over 16 MiB"

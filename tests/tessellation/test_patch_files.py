@@ -126,7 +126,7 @@ def test_built_in_models(teapot, enneper):
 def test_missing_file_names_the_nearest_built_in(tmp_path):
     with pytest.raises(InputError, match="did you mean the built-in teapot"):
         load("teapto")
-    with pytest.raises(InputError, match="cannot read the patch file"):
+    with pytest.raises(InputError, match="is a folder"):
         read_bpt(tmp_path)
 
 

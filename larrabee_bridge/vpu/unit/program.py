@@ -52,6 +52,7 @@ TARGET = ProgramTarget(
     program=VectorProgram,
     manual="pixelflow larrabee isa",
     braces=BRACES,
+    folders=(_PROGRAMS,),
 )
 
 

@@ -30,9 +30,9 @@ from pixelflow.debugger import DebugSession
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.dialogue import Dialogue
 from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
+from pixelflow.simd.files import SCRIPT, read_text, too_large
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
-from pixelflow.simd.reading import TEXT_BYTES, read_limited, text_of
 from pixelflow.simd.report import Fact
 
 EXAMPLES = (
@@ -43,7 +43,6 @@ EXAMPLES = (
 _PROMPT = "(pixelflow) "
 _OF_NODES = ("engine", "max_cycles", "memory", "config", "preset")
 """What a PixelFlow node alone can be told."""
-_SCRIPT = "a script of commands"
 _FROM_FILE = ("config", "preset", "overrides", "parameters", "memory", "max_cycles")
 
 
@@ -117,14 +116,14 @@ def _script(args: argparse.Namespace) -> list[str] | None:
         if args.program == STANDARD_STREAM:
             raise UsageError("-", "standard input cannot be the program and the commands", "use --cmd FILE")
         return [] if sys.stdin is None else _typed().splitlines()
-    return text_of(read_limited(shipped_beside(args.cmd), args.cmd, _SCRIPT), args.cmd, _SCRIPT).splitlines()
+    return read_text(shipped_beside(args.cmd), SCRIPT, args.cmd).splitlines()
 
 
 def _typed() -> str:
     """Return what stands on standard input."""
-    text = sys.stdin.read(TEXT_BYTES + 1)
-    if len(text) > TEXT_BYTES:
-        raise InputError(Fault(f"too large to be {_SCRIPT}: over {TEXT_BYTES >> 20} MiB", Place("standard input")))
+    text = sys.stdin.read(SCRIPT.limit + 1)
+    if len(text) > SCRIPT.limit:
+        raise too_large("standard input", SCRIPT)
     return text
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +12,8 @@ from pixelflow.node import SavedRun
 from pixelflow.node.pe_report import FLAGS, REGISTERS
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.files import ARRAYS, REPORT, read_bytes, too_large
+from pixelflow.simd.files.arrays import parse_arrays
 from pixelflow.simd.report import Json, number
 
 __all__ = ["SavedState", "Values", "read"]
@@ -43,10 +43,12 @@ class SavedState:
 
 def read(path: str) -> SavedRun | SavedState | Values:
     """Return what a file holds; raises InputError for one that no command of this version has written."""
-    data = _contents(path)
+    data = read_bytes(path, ARRAYS)
     try:
         if data[:2] == b"PK":
-            return _archive(path)
+            return _archive(path, data)
+        if len(data) > REPORT.limit:
+            raise too_large(path, REPORT)
         content = json.loads(data)
         schema = content["schema"]
         if schema == _STATE_SCHEMA:
@@ -56,26 +58,18 @@ def read(path: str) -> SavedRun | SavedState | Values:
         if schema == STATISTICS_SCHEMA:
             content = _by_number(content)
         return Values(schema, dict(_flat(content, "")))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         hint = "statistics (run --stats F.json), JSON reports (--json), saved runs (--record), PE state (run --output)"
         raise InputError(Fault("is nothing that can be compared", Place(path), hint)) from None
 
 
-def _contents(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(Fault(f"cannot be read: {reason}", Place(path))) from None
-
-
-def _archive(path: str) -> SavedRun | SavedState:
-    with np.load(path, allow_pickle=False) as arrays:
-        if "memory" not in arrays.files:
-            return SavedRun.load(path)
-        per_pe = {name: arrays[name] for name in (*REGISTERS, *FLAGS)}
-        header = json.loads(str(arrays["header"]))
-        return _checked(path, SavedState(header, arrays["lanes"].tolist(), arrays["memory"], per_pe))
+def _archive(path: str, data: bytes) -> SavedRun | SavedState:
+    arrays = parse_arrays(data, lambda message: InputError(Fault(message, Place(path))))
+    if "memory" not in arrays:
+        return SavedRun.from_bytes(data, path)
+    per_pe = {name: arrays[name] for name in (*REGISTERS, *FLAGS)}
+    header = json.loads(str(arrays["header"]))
+    return _checked(path, SavedState(header, arrays["lanes"].tolist(), arrays["memory"], per_pe))
 
 
 def _state_of_json(path: str, content: dict[str, Json]) -> SavedState:

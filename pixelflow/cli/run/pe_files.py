@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,10 +15,11 @@ from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
 from pixelflow.node.pe_report import FLAGS, REGISTERS
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import ARRAYS, read_bytes
+from pixelflow.simd.files.arrays import parse_arrays
 
 __all__ = ["check_state_name", "read_memory_file", "write_state"]
 
-_SIZE_LIMIT_BYTES = 256 << 20
 _WRITTEN_BESIDE_MEMORY = {*REGISTERS, *FLAGS, "header", "lanes"}
 
 
@@ -63,19 +63,7 @@ def _expected(found: MemoryRange, lanes: int) -> str:
 
 
 def _arrays(path: str) -> dict[str, NDArray]:
-    place = Place(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if sum(item.file_size for item in archive.infolist()) > _SIZE_LIMIT_BYTES:
-                raise InputError(Fault("holds more than 256 MB, which no PE array of this model has", place))
-        with np.load(path, allow_pickle=False) as arrays:
-            return {key: arrays[key] for key in arrays.files}
-    except FileNotFoundError:
-        raise InputError(Fault("no such file", place)) from None
-    except OSError as error:
-        raise InputError(Fault(f"cannot be read: {error.strerror or error}", place)) from None
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError, NotImplementedError):
-        raise InputError(Fault("is not a numpy .npz archive of plain arrays", place)) from None
+    return parse_arrays(read_bytes(path, ARRAYS), lambda message: InputError(Fault(message, Place(path))))
 
 
 def _rows(values: NDArray, size: int, lanes: int, *, whole: bool) -> NDArray[np.uint8] | None:

@@ -78,7 +78,9 @@ class Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the program; ``message`` goes to stderr as it is."""
         if message and sys.stderr is not None:
-            sys.stderr.write(message)
+            from pixelflow.simd.report.forms import printable
+
+            sys.stderr.write(printable(message))
         sys.exit(status)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:

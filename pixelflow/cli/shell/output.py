@@ -7,8 +7,8 @@ or failed command leaves nothing (or the old file) under the final name.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -68,25 +68,16 @@ def output_file(path: str | Path, *, binary: bool = False) -> Iterator[IO]:
         yield sys.stdout.buffer if binary else sys.stdout
         return
     check_writable(path)
-    # A link is followed, so that the file it names is replaced and not the link.
-    target = Path(os.path.realpath(path))
+    from pixelflow.simd.files import replacing
+
     try:
-        if target.exists() and not target.is_file():
-            with _open(target, binary=binary) as stream:  # a device or a pipe has no temporary twin
+        with replacing(path) as stream:
+            if binary:
                 yield stream
-            return
-        temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}.tmp")
-        try:
-            with _open(temporary, binary=binary) as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            if target.exists():
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-            temporary.replace(target)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+                return
+            text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
+            yield text
+            text.detach()  # flushes; the file itself is closed by whoever opened it
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -126,12 +117,6 @@ def write_stdout(text: str) -> None:
         raise
     except OSError as error:
         raise InputError(Fault(f"cannot be written: {error.strerror}", Place("standard output"))) from None
-
-
-def _open(path: Path, *, binary: bool) -> IO:
-    if binary:
-        return path.open("wb")
-    return path.open("w", encoding="utf-8", newline="\n")
 
 
 def _refuse_unwritable(target: Path) -> None:

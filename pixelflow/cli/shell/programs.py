@@ -16,8 +16,8 @@ from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.isa import Program
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import SOURCE, read_stream, text_of
 from pixelflow.simd.isa.target import ProgramTarget
-from pixelflow.simd.reading import read_stream, text_of
 
 __all__ = [
     "OBJECT_SUFFIX",
@@ -77,8 +77,8 @@ def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget 
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
         return assemble(_file_or_example(path) if target is PIXELFLOW else Path(path), target, **values)
-    content = read_stream(sys.stdin.buffer, _STDIN, "microcode")
-    return assemble(text_of(content, _STDIN, "microcode") + "\n", target, **values)
+    content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
+    return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 
 
 def _file_or_example(path: str) -> Path | Source:

@@ -49,7 +49,9 @@ class Screen:
     def note(self, text: object) -> None:
         """Print progress or a remark on stderr, unless ``--quiet``."""
         if not self.quiet and sys.stderr is not None:
-            sys.stderr.write(f"{text}\n")
+            from pixelflow.simd.report.forms import printable
+
+            sys.stderr.write(printable(f"{text}\n"))
 
     def print(self, *parts: Part) -> None:
         """Print parts of a report as text, for commands that say more than one thing."""

@@ -46,7 +46,7 @@ def locked(path: str, writer: str) -> Iterator[None]:
 def _held(beside: Path) -> int:
     """Return a descriptor of a lock file that is locked; raises BlockingIOError where another one has it."""
     while True:
-        held = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        held = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)  # no link that somebody has planted
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Its last owner may have removed it between the two lines: then the lock is on a file without a name.

@@ -22,6 +22,7 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_f
 from pixelflow.cli.sweep.file_lock import locked
 from pixelflow.cli.sweep.points import Cell, Row
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.files import TABLE, read_bytes
 
 __all__ = ["POINT", "SweepTable", "check_table_name", "shown"]
 
@@ -211,10 +212,10 @@ class SweepTable:
                 self._failed.add(point)
 
     def _existing(self) -> str:
-        try:
-            return Path(self._path).read_bytes().decode("utf-8")
-        except FileNotFoundError:
+        if not Path(self._path).exists():
             return ""
+        try:
+            return read_bytes(self._path, TABLE).decode("utf-8")
         except UnicodeDecodeError:
             raise self._refusal(1, "this is not UTF-8 text") from None
 

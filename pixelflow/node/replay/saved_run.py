@@ -6,24 +6,40 @@ Runs are deterministic, so everything that happened at any cycle follows from th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node.node import Node
 from pixelflow.node.replay.replay import Replay
-from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, write_archive
+from pixelflow.node.run.streams.semaphores import STREAMS
+from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, write_archive
+from pixelflow.node.saved.kinds import is_like
 from pixelflow.observe import Bus, Event, RunBegan, RunEnded
-from pixelflow.simd.errors import Fault, InputError, InternalError, Place
+from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.files import ARRAYS, read_bytes
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["Recorder", "RunEnd", "SavedRun"]
 
 SCHEMA = "pixelflow.saved_run/2"
+
+_KINDS: Mapping[str, type | UnionType] = {
+    "program": str,
+    "config": dict,
+    "config_sha256": str,
+    "command": str,
+    "entry": str | None,
+    "max_cycles": int | None,
+    "end": dict | None,
+}
+_END_KINDS: Mapping[str, type | UnionType] = {"cycles": int, "reason": str, "digest": str | None}
+"""What the header of a file holds."""
 
 _PROGRAMS_OWN = ("halt", "deadlock", "cycle limit", "fault")
 """Ends that a replay comes to as well; where something else stopped the run, its end is not known."""
@@ -64,6 +80,8 @@ class SavedRun:
         """
         node = Node(self.config, engine)
         try:
+            if not is_like(self.state, Node(self.config, "rows").snapshot()):
+                raise _refusal(DAMAGED, self.file)
             node.restore(self.state)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             raise _refusal(DAMAGED, self.file) from None
@@ -72,7 +90,7 @@ class SavedRun:
         return Replay(node, self.program, entry=self.entry, max_cycles=self.max_cycles, **options)
 
     def check_end(self, replay: Replay) -> None:
-        """Raise InternalError where a replay that is at its end has not ended as the saved run did."""
+        """Raise InputError where a replay that is at its end has not ended as the saved run did."""
         if self.end is None or replay.account is None:
             return
         wanted = (self.end.reason, self.end.cycles)
@@ -80,7 +98,9 @@ class SavedRun:
         if self.end.digest is not None:
             wanted, found = (*wanted, self.end.digest[:12]), (*found, replay.node.digest()[:12])
         if self.end.reason == "halt" and found != wanted:
-            raise InternalError(f"{self.file}: the run ended with {wanted}, executed again it ends with {found}")
+            message = f"the run ended with {wanted}, executed again it ends with {found}"
+            hint = "the file is damaged or of another version; where a new record does the same, it is a defect here"
+            raise InputError(Fault(message, Place(self.file), hint))
 
     def to_bytes(self) -> bytes:
         """Return the file's contents; the same run gives the same bytes."""
@@ -104,6 +124,10 @@ class SavedRun:
             return _refusal(message, file)
 
         header, state = read_archive(data, SCHEMA, "saved run", refuse)
+        if not isinstance(state, dict) or not has_kinds(header, _KINDS) or header["entry"] not in (None, *STREAMS):
+            raise refuse(DAMAGED)
+        if header["end"] is not None and not has_kinds(header["end"], _END_KINDS):
+            raise refuse(DAMAGED)
         try:
             program = Program.from_json(header["program"], file)
             config = load_config(None, [f"{key}={json.dumps(value)}" for key, value in header["config"].items()])
@@ -117,7 +141,7 @@ class SavedRun:
     @classmethod
     def load(cls, path: str | Path) -> SavedRun:
         """Read a file; raises InputError where it cannot be read or is not a saved run of this version."""
-        return cls.from_bytes(read_bytes(path), str(path))
+        return cls.from_bytes(read_bytes(path, ARRAYS), str(path))
 
 
 class Recorder:

@@ -10,9 +10,8 @@ import hashlib
 import io
 import json
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -20,17 +19,22 @@ from numpy.typing import NDArray
 
 from pixelflow.node.saved.first_form import CLASS_OF_FIRST, first_form, renewed
 from pixelflow.node.saved.values import pack, unpack
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.files import ARRAYS, OBJECT
+from pixelflow.simd.files.arrays import parse_arrays
 
-__all__ = ["DAMAGED", "read_archive", "read_bytes", "write_archive"]
+__all__ = ["DAMAGED", "has_kinds", "read_archive", "write_archive"]
 
 DAMAGED = "is damaged: a part of it is missing or of the wrong kind"
 
-_UNREADABLE = (
-    *(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError, EOFError),
-    *(zipfile.BadZipFile, zlib.error, NotImplementedError),
-)
-"""What numpy, zipfile and json raise for contents that no run has written."""
+_UNREADABLE = (*(KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError),)
+"""What comes of contents that no run has written."""
+
+HEADER_BYTES = OBJECT.limit
+"""The longest header: the program of a saved run is a part of it."""
+
+_OWN_HEADER = 1 << 10
+"""Bytes at most that an archive holds of an array beside its own."""
 
 _MARK = b"pixelflow sha256 "
 _HASH = 64
@@ -41,6 +45,8 @@ def write_archive(schema: str, about: Mapping[str, object], state: object) -> by
     arrays: list[NDArray[np.generic]] = []
     header = {"schema": schema, **about, "state": pack(state, arrays)}
     text = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), np.uint8)
+    if text.nbytes > HEADER_BYTES or sum(each.nbytes + _OWN_HEADER for each in (text, *arrays)) > ARRAYS.limit:
+        raise InputError(f"the state is too large to be saved: a file holds up to {ARRAYS.shown_limit}")
     buffer = io.BytesIO()
     np.savez_compressed(buffer, header=text, **{f"array{at}": array for at, array in enumerate(arrays)})
     with zipfile.ZipFile(buffer, "a") as archive:
@@ -60,12 +66,14 @@ def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], In
     if hashlib.sha256(before).hexdigest().encode() != stated:
         raise refuse("is damaged: its contents do not match its checksum")
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            header = json.loads(archive["header"].tobytes())
-            found = header["schema"]
-            if found not in (schema, first_form(schema)):
-                raise refuse(f"is of another version: schema {found!r}, expected {schema!r}")
-            arrays = [archive[f"array{at}"] for at in range(len(archive.files) - 1)]
+        held = parse_arrays(data, refuse)
+        if held["header"].nbytes > HEADER_BYTES:
+            raise refuse(DAMAGED)
+        header = json.loads(held["header"].tobytes())
+        found = header["schema"]
+        if found not in (schema, first_form(schema)):
+            raise refuse(f"is of another version: schema {found!r}, expected {schema!r}")
+        arrays = [held[f"array{at}"] for at in range(len(held) - 1)]
         if found == schema:
             return header, unpack(header["state"], arrays)
         return header, renewed(unpack(header["state"], arrays, CLASS_OF_FIRST), header["entry"])
@@ -73,12 +81,9 @@ def read_archive(data: bytes, schema: str, what: str, refuse: Callable[[str], In
         raise refuse(DAMAGED) from None
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """Return the contents of a file; raises InputError where it cannot be read."""
-    file = Path(path)
-    if file.exists() and not file.is_file():
-        raise InputError(Fault("is not a file", Place(str(path))))
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError(Fault(f"cannot be read: {error.strerror or error}", Place(str(path)))) from None
+def has_kinds(found: object, kinds: Mapping[str, type | UnionType]) -> bool:
+    """Return whether an object of JSON has these members, each of its kind; a truth value is no number."""
+    return isinstance(found, dict) and all(
+        key in found and isinstance(found[key], kind) and not isinstance(found[key], bool)
+        for key, kind in kinds.items()
+    )

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
-from pixelflow.node.saved.archive import DAMAGED, read_archive, read_bytes, write_archive
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.node.run.streams.semaphores import STREAMS
+from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, write_archive
+from pixelflow.node.saved.kinds import is_like
+from pixelflow.simd.errors import Fault, InputError, InternalError, Place
+from pixelflow.simd.files import ARRAYS, read_bytes, replacing
 from pixelflow.simd.snapshot import Snapshot
 
 __all__ = ["SCHEMA", "Checkpoint"]
 
 SCHEMA = "pixelflow.checkpoint/2"
+
+_BROKEN = (InternalError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of a run that goes on from values to which no run comes."""
 
 
 def _refusal(message: str, file: str) -> InputError:
@@ -48,9 +55,35 @@ class Checkpoint:
         if faults:
             raise InputError(faults)
 
-    def damaged(self) -> InputError:
-        """Return the error of a state that is not what a run consists of."""
-        return _refusal(DAMAGED, self.file)
+    def check_state(self, node: Snapshot, run: Snapshot) -> None:
+        """Raise InputError where the state has not the form of a node's and of a run's that has not begun."""
+        found = self.state.get("run")
+        held = {key: value for key, value in self.state.items() if key != "run"}
+        if not is_like(held, node) or not isinstance(found, dict) or found.keys() != run.keys():
+            raise _refusal(DAMAGED, self.file)
+
+    @contextmanager
+    def trusted(self) -> Iterator[None]:
+        """Take errors that no state of a run leads to for what they show: that the file holds no such state.
+
+        Values that no run comes to, in a file whose checksum was made for them, break the run at any later time.
+        """
+        try:
+            yield
+        except (
+            InternalError,
+            ArithmeticError,
+            AssertionError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ) as error:
+            hint = (
+                f"going on from it ends in {type(error).__name__}; where a file that was saved again does the same, "
+                "it is a defect of the simulator"
+            )
+            raise InputError(Fault("holds a state that no run comes to", Place(self.file), hint)) from error
 
     def to_bytes(self) -> bytes:
         """Return the file's contents; the same state gives the same bytes."""
@@ -70,26 +103,18 @@ class Checkpoint:
             return _refusal(message, file)
 
         header, state = read_archive(data, SCHEMA, "checkpoint", refuse)
-        try:
-            return cls(header["program_sha256"], header["config_sha256"], header["cycle"], header["entry"], state, file)
-        except KeyError:
-            raise refuse(DAMAGED) from None
+        kinds = {"program_sha256": str, "config_sha256": str, "cycle": int, "entry": str | None}
+        if not isinstance(state, dict) or not has_kinds(header, kinds) or header["entry"] not in (None, *STREAMS):
+            raise refuse(DAMAGED)
+        return cls(header["program_sha256"], header["config_sha256"], header["cycle"], header["entry"], state, file)
 
     def save(self, path: str | Path) -> None:
         """Write the file: beside its place first, so that no half of it ever has its name."""
-        final = Path(path).resolve()
         data = self.to_bytes()
-        if final.exists() and not final.is_file():  # a device, or a folder, which is an error
-            final.write_bytes(data)
-            return
-        beside = final.with_name(f".{final.name}.{os.getpid()}.part")
-        try:
-            beside.write_bytes(data)
-            beside.replace(final)
-        finally:
-            beside.unlink(missing_ok=True)
+        with replacing(path) as stream:
+            stream.write(data)
 
     @classmethod
     def load(cls, path: str | Path) -> Checkpoint:
         """Read a file; raises InputError where it cannot be read or is not a checkpoint of this version."""
-        return cls.from_bytes(read_bytes(path), str(path))
+        return cls.from_bytes(read_bytes(path, ARRAYS), str(path))

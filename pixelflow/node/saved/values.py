@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.node.saved.kinds import has_fields
 from pixelflow.node.saved.stable_names import CLASS_OF, NAME_OF
 from pixelflow.simd.errors import InternalError
 
@@ -63,11 +64,14 @@ def unpack(packed: object, arrays: Sequence[NDArray[np.generic]], names: Mapping
         case {"dict": list(items)}:
             return {unpack(key, arrays, names): unpack(each, arrays, names) for key, each in items}
         case {"counter": list(items)}:
-            return Counter({unpack(key, arrays, names): count for key, count in items})
+            return Counter({unpack(key, arrays, names): int(count) for key, count in items})
         case {"enum": str(name), "name": str(member)}:
             return names[name][member]
         case {"class": str(name), "fields": dict(values)}:
-            return names[name](**{key: unpack(each, arrays, names) for key, each in values.items()})
+            found = {key: unpack(each, arrays, names) for key, each in values.items()}
+            if names is CLASS_OF and not has_fields(names[name], found):
+                raise ValueError(f"no {name}")
+            return names[name](**found)
     raise ValueError(f"no saved value: {sorted(packed)}")
 
 

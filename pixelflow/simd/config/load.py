@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 from pixelflow.simd.config.locate import KeyIndex
 from pixelflow.simd.config.param import Param, Value, leaf_faults, leaves, shorten
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
+from pixelflow.simd.files import CONFIGURATION, read_text
 from pixelflow.simd.report import Json
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ __all__ = ["ConfigFiles", "Effective"]
 
 Config = TypeVar("Config", bound="DataclassInstance")
 """The class of a machine's configuration: a frozen dataclass of `param` values and of `section` groups."""
-
-FILE_LIMIT_BYTES = 1 << 20
-"""A larger configuration file is refused: it is another kind of file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +134,7 @@ class ConfigFiles(Generic[Config]):
         """Append the values of ``path``; return the preset that the file names, if it names one."""
         import tomllib
 
-        text = _text_of(path)
+        text = read_text(path, CONFIGURATION)
         try:
             tables = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # ValueError: TOMLDecodeError and integers of 5000 digits
@@ -151,28 +149,6 @@ class ConfigFiles(Generic[Config]):
             named = None
         _flatten(tables, "", type(self.presets[self._default]), index, settings, faults)
         return named
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a file that may be anything at all."""
-    place = Place(str(path))
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(FILE_LIMIT_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError(Fault("no such file", place)) from None
-    except IsADirectoryError:
-        raise InputError(Fault("is a folder, not a configuration file", place)) from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(Fault(f"cannot be read: {reason}", place)) from None
-    if len(data) > FILE_LIMIT_BYTES:
-        raise InputError(Fault(f"is larger than {FILE_LIMIT_BYTES} bytes, so not a configuration file", place))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        where = f"byte {error.start} is 0x{data[error.start]:02x}"
-        raise InputError(Fault(f"is not UTF-8 text: {where}", place, "save the file as UTF-8")) from None
 
 
 def _syntax_fault(path: Path, text: str, error: Exception) -> Fault:
@@ -269,9 +245,8 @@ def _check(
 
 
 def _shown_key(key: str) -> str:
-    """Return a key as a message shows it, at most 60 characters and without control characters."""
-    clean = "".join(c if c.isprintable() else "?" for c in key)
-    return clean if len(clean) <= 60 else clean[:57] + "..."
+    """Return a key as a message shows it, at most 60 characters."""
+    return key if len(key) <= 60 else key[:57] + "..."
 
 
 def _nearest_key(setting: _Setting, known: Iterable[str], sections: Iterable[str]) -> str:

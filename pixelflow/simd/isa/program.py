@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
 from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.files import OBJECT, read_text, replacing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
+from pixelflow.simd.isa.object_schema import WrongField, check_object
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
 __all__ = ["AssembledProgram", "DataBlock", "MemoryRange", "Routine", "SourceLine"]
@@ -217,20 +219,23 @@ class AssembledProgram(Shown):
             found = body.get("schema") if isinstance(body, dict) else None
             raise refuse(f"not an object file of this version: schema {found!r}, expected {cls.schema!r}")
         try:
+            check_object(body)
             program = cls(
                 words=tuple(int(word, 16) for word in body["words"]),
-                name=str(body["name"]),
-                entries={str(stream): int(at) for stream, at in body["entries"].items()},
-                labels={str(label): int(at) for label, at in body["labels"].items()},
+                name=body["name"],
+                entries=body["entries"],
+                labels=body["labels"],
                 routines=tuple(_routine(item) for item in body["routines"]),
-                names=tuple(str(name) for name in body["names"]),
+                names=tuple(body["names"]),
                 ranges=tuple(MemoryRange(**item) for item in body["ranges"]),
                 data=tuple(DataBlock(i["start"], tuple(i["values"]), i["lanes"]) for i in body["data"]),
                 lines=tuple(SourceLine(**item) for item in body["lines"]),
-                line_of=tuple(int(index) for index in body["line_of"]),
+                line_of=tuple(body["line_of"]),
             )
             damaged = program.sha256 != body["sha256"] or not all(0 <= word < 1 << 32 for word in program.words)
             damaged = damaged or any(not -1 <= index < len(program.lines) for index in program.line_of)
+        except WrongField as error:
+            raise refuse(f"damaged object file: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
             raise refuse("damaged object file: a field is missing or of the wrong kind") from None
         if damaged:
@@ -240,17 +245,13 @@ class AssembledProgram(Shown):
 
     def save(self, path: str | Path) -> None:
         """Write the object file."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        with replacing(path) as stream:
+            stream.write(self.to_json().encode())
 
     @classmethod
     def load(cls, path: str | Path) -> AssembledProgram:
         """Read an object file; raises InputError where it cannot be read or is not one."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            raise InputError(Fault(f"cannot read the program: {reason}", Place(str(path)))) from None
-        return cls.from_json(text, str(path))
+        return cls.from_json(read_text(path, OBJECT), str(path))
 
 
 class _RoutineObject(TypedDict):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from pixelflow.simd.isa.declare import Declaration, Flow, InstructionSet
@@ -56,6 +57,8 @@ class ProgramTarget(Generic[Code]):
     """Words that may follow an operand in braces; what they mean is the operand's business."""
     parameters: int = 0
     """How many parameters a routine may have."""
+    folders: tuple[Path, ...] = ()
+    """Folders of sources that come with the machine, which every program may include."""
     barred: Mapping[str, frozenset[Enum]] = field(default_factory=dict)
     """For each stream the units whose instructions do not belong there."""
     reserved: frozenset[str] = frozenset()

@@ -80,7 +80,9 @@ def machine_time(seconds: float) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with escapes for control characters, which could move the cursor."""
+    """Return a text with escapes for control characters, which could move the cursor or give a terminal orders."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
 
 

@@ -42,16 +42,23 @@ def cell_text(column: Column, cell: Json) -> str:
 
 def _line(part: str | Fact, width: int) -> list[str]:
     if isinstance(part, str):
+        part = _clean(part)
         if "\n" in part:
             return [part]
         indent = part[: len(part) - len(part.lstrip(" "))]
         return _wrapped(part.lstrip(" "), width, indent, indent) or [""]
     lead = "" if part.label is None else f"{part.label:<{part.hang - 1}} "
+    text = _clean(part.text or "")
     if not part.wrap:
-        return [f"{lead}{part.text}"]
+        return [f"{lead}{text}"]
     if part.label is None:
-        return _line(part.text or "", width)
-    return _wrapped(part.text or "", max(width, 2 * part.hang), lead, " " * part.hang)
+        return _line(text, width)
+    return _wrapped(text, max(width, 2 * part.hang), lead, " " * part.hang)
+
+
+def _clean(text: str) -> str:
+    """Return a text without what a terminal would take as an order; tabs become blanks."""
+    return printable(text if text.isprintable() else text.expandtabs())
 
 
 def _wrapped(line: str, width: int, first: str, rest: str) -> list[str]:
@@ -121,7 +128,7 @@ def _fits(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) 
 def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     label = max(len(column.heading) for column in columns)
     for row in rows:
-        yield from (f"{c.heading:<{label}}  {cell}".rstrip() for c, cell in zip(columns, row, strict=True))
+        yield from (f"{c.heading:<{label}}  {printable(cell)}".rstrip() for c, cell in zip(columns, row, strict=True))
         yield ""
 
 

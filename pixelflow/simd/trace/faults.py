@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 
 from pixelflow.simd.errors import Fault, InputError, Place
 
-__all__ = ["Checked", "Faults"]
+__all__ = ["MOST_ALIVE", "Checked", "Faults"]
 
 _MOST = 10
+_LONGEST = 200
+"""Characters of a line, and of a message, that are shown."""
+MOST_ALIVE = 65_536
+"""Rows, variables, values, lines of header: so many of a kind are kept in mind while a file is checked."""
 
 
 class Faults:
@@ -21,21 +25,25 @@ class Faults:
 
     def line(self, number: int, message: str, text: str | None = None) -> None:
         """Note a fault in a line, counted from 1."""
-        self._note(Fault(message, Place(self._file, number, text=text)))
+        self._note(Fault(message[:_LONGEST], Place(self._file, number, text=text and text[:_LONGEST])))
 
     def byte(self, offset: int, message: str) -> None:
         """Note a fault in what begins at a byte, counted from 0."""
-        self._note(Fault(f"byte {offset}: {message}", Place(self._file)))
+        self._note(Fault(f"byte {offset}: {message[:_LONGEST]}", Place(self._file)))
 
     def end(self, message: str) -> None:
         """Note something that is missing at the end of the file."""
-        self._note(Fault(f"at the end: {message}", Place(self._file)))
+        self._note(Fault(f"at the end: {message[:_LONGEST]}", Place(self._file)))
 
     def _note(self, fault: Fault) -> None:
         if len(self._found) < _MOST:
             self._found.append(fault)
         else:
             self._more += 1
+
+    def beyond(self, message: str) -> InputError:
+        """Return the error of a file that holds more of something than any run writes, with what was found before."""
+        return InputError([*self._found, Fault(f"{message}; no run writes that", Place(self._file))])
 
     def check(self) -> None:
         """Raise InputError where there is a fault."""

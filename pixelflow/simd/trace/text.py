@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-__all__ = ["ascii_text", "escape", "line_text", "unescape"]
+__all__ = ["ascii_text", "escape", "is_number", "line_text", "unescape"]
 
-_ESCAPE = re.compile(r"\\x([0-9a-f]+);")
+_ESCAPE = re.compile(r"\\x(10[0-9a-f]{4}|[0-9a-f]{1,5});")
+_MOST_DIGITS = 18
 
 
 def line_text(text: str) -> str:
@@ -23,6 +24,11 @@ def ascii_text(text: str) -> str:
 def escape(text: str, holds: Callable[[str], bool]) -> str:
     r"""Return a text of characters that a format holds; the others, and ``\``, become their numbers."""
     return "".join(c if holds(c) and c != "\\" else f"\\x{ord(c):x};" for c in text)
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a whole number that 64 bits hold."""
+    return text.isdecimal() and text.isascii() and len(text) <= _MOST_DIGITS
 
 
 def unescape(text: str) -> str:

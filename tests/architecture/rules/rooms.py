@@ -23,6 +23,7 @@ TABLE = {
     "pixelflow.observe.dashboard": (*BASE, "pixelflow.observe", "rich"),
     # Trace formats are an extra.
     "pixelflow.simd.trace": (*BASE, "perfetto", "google.protobuf", "vcd"),
+    "pixelflow.simd.files": (*BASE, "numpy"),
     "pixelflow.simd.drawing": (*BASE, "numpy"),
     "pixelflow.simd.comparison": (*BASE, "rich"),
     # The figures are an extra.

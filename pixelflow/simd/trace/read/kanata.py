@@ -6,15 +6,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import IO
 
-from pixelflow.simd.trace.faults import Checked, Faults
+from pixelflow.simd.files import TRACE, bounded_lines
+from pixelflow.simd.trace.faults import MOST_ALIVE, Checked, Faults
 from pixelflow.simd.trace.kanata import EXECUTE_LANE, FIRST_LINE, LINE_END
 from pixelflow.simd.trace.model import streams_of
-from pixelflow.simd.trace.text import unescape
+from pixelflow.simd.trace.text import is_number, unescape
 
 __all__ = ["check_kanata"]
 
 _FIELDS = {"C": 1, "I": 3, "L": 3, "S": 3, "E": 3, "R": 3, "W": 3}
 """How many fields follow each command."""
+_MOST_LANES = 64
 
 
 def check_kanata(stream: IO[bytes], name: str) -> Checked:
@@ -27,7 +29,7 @@ def check_kanata(stream: IO[bytes], name: str) -> Checked:
     faults = Faults(name)
     log = _Log(faults)
     number = 0
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(bounded_lines(stream, TRACE, name), 1):
         try:
             text = line.decode()
         except UnicodeDecodeError:
@@ -97,9 +99,9 @@ class _Log:
 
     def _start(self, text: str) -> None:
         command, _, cycle = text.partition("\t")
-        if command != "C=" or not cycle.isdecimal():
+        if command != "C=" or not is_number(cycle):
             self._fault("expected the first cycle: C=, a tab, a number")
-        self._begin = self._cycle = int(cycle) if cycle.isdecimal() else 0
+        self._begin = self._cycle = int(cycle) if is_number(cycle) else 0
 
     def _command(self, text: str) -> None:
         command, *fields = text.split("\t")
@@ -111,7 +113,7 @@ class _Log:
             self._fault(
                 f"{command} takes {_FIELDS[command]} fields, found {len(fields)}: a tab in a text, or one missing"
             )
-        elif not fields[0].isdecimal():
+        elif not is_number(fields[0]):
             self._fault(f"expected a number, found {fields[0]!r}")
         elif command == "C":
             self._pass_time(int(fields[0]))
@@ -131,9 +133,11 @@ class _Log:
     def _begin_row(self, number: str, _: str, thread: str) -> None:
         if int(number) != self._begun:
             self._fault(f"rows are numbered in order: expected {self._begun}")
-        if number == "0" and thread.isdecimal():
+        if len(self._rows) >= MOST_ALIVE:
+            raise self._faults.beyond(f"more than {MOST_ALIVE:,} rows are alive at once")
+        if number == "0" and is_number(thread):
             self._first = (int(thread), self._number, self._text)
-        elif not thread.isdecimal() or int(thread) >= len(streams_of(self._header)):
+        elif not is_number(thread) or int(thread) >= len(streams_of(self._header)):
             self._fault(self._no_thread(thread))
             thread = "0"
         self._rows[int(number)] = _Row(int(thread))
@@ -150,6 +154,8 @@ class _Log:
             case "S":
                 if second in row.open:
                     self._fault(f"stage {row.open[second][0]!r} of lane {second} has no E yet")
+                if len(row.open) >= _MOST_LANES:
+                    raise self._faults.beyond(f"row {number} is in more than {_MOST_LANES} stages at once")
                 row.open[second] = (third, self._cycle)
             case "E":
                 self._end_stage(row, second, third)
@@ -164,6 +170,8 @@ class _Log:
         if number == 0 and kind == "1" and text.startswith(LINE_END):
             key, _, value = unescape(text.removeprefix(LINE_END)).partition(": ")
             self._header[key] = value
+            if len(self._header) > MOST_ALIVE:
+                raise self._faults.beyond(f"more than {MOST_ALIVE:,} lines of header")
 
     def _end_stage(self, row: _Row, lane: str, name: str) -> None:
         stage, since = row.open.pop(lane, (None, 0))
@@ -171,7 +179,10 @@ class _Log:
             self._fault(f"lane {lane} is in no stage {name!r}")
         elif self._cycle > since:
             heading = "busy" if lane == EXECUTE_LANE else unescape(name)
-            self._cycles.setdefault(row.thread, Counter())[heading] += self._cycle - since
+            told = self._cycles.setdefault(row.thread, Counter())
+            if len(told) >= MOST_ALIVE:
+                raise self._faults.beyond(f"more than {MOST_ALIVE:,} kinds of stages")
+            told[heading] += self._cycle - since
 
     def _retire(self, number: int, row: _Row, order: str, kind: str) -> None:
         for lane, (stage, _) in row.open.items():
@@ -184,7 +195,7 @@ class _Log:
         del self._rows[number]
 
     def _arrow(self, giver: str, kind: str) -> None:
-        if not giver.isdecimal() or int(giver) >= self._begun:
+        if not is_number(giver) or int(giver) >= self._begun:
             self._fault(f"an arrow from row {giver}, which has no I yet")
         if kind != "0":
             self._fault(f"type {kind!r}: arrows are of type 0, wake-up")

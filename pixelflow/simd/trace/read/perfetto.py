@@ -6,15 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from pixelflow.simd.errors import InternalError
+from pixelflow.simd.files import PACKET_BYTES
 from pixelflow.simd.trace.faults import Checked, Faults
 from pixelflow.simd.trace.model import Category, FlowArrow, Label, Trace, TraceClock, Track, TrackKind
 from pixelflow.simd.trace.perfetto import HEADER_PROCESS, SEQUENCE, TIME_UNIT, units_per_second
+from pixelflow.simd.trace.text import is_number
 
 if TYPE_CHECKING:
     from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
 
 __all__ = ["check_perfetto", "read_perfetto"]
 
+HELD_BYTES = 256 << 20
+"""A trace is held whole, which takes some five times its bytes."""
 _PACKET = 0x0A
 """The tag of a packet: field 1, of a given length."""
 
@@ -55,6 +59,9 @@ def _packets(stream: IO[bytes], faults: Faults) -> Iterator[tuple[int, protos.Tr
             faults.byte(offset, f"expected a packet, found {tag[0]:#04x}; not a Perfetto trace, or damaged")
             return
         size, digits = _varint(stream)
+        if size is not None and size > PACKET_BYTES:
+            faults.byte(offset, f"a packet of {size} bytes; the largest has {PACKET_BYTES >> 20} MiB")
+            return
         body = b"" if size is None else stream.read(size)
         if size is None or len(body) < size:
             faults.byte(offset, "the file ends inside a packet")
@@ -64,6 +71,9 @@ def _packets(stream: IO[bytes], faults: Faults) -> Iterator[tuple[int, protos.Tr
         except DecodeError:
             faults.byte(offset, "a packet that cannot be decoded")
         offset += 1 + digits + size
+        if offset > HELD_BYTES:
+            faults.byte(offset, f"a trace of more than {HELD_BYTES >> 20} MiB, which is not held whole")
+            return
 
 
 def _varint(stream: IO[bytes]) -> tuple[int | None, int]:
@@ -169,7 +179,7 @@ class _Reader:
         header = dict(label.partition(": ")[::2] for label in descriptor.process.process_labels)
         header.pop(TIME_UNIT[0], None)
         numbers = [header.pop(key, "") for key in ("clock_mhz", "begin", "end", "events")]
-        if not all(number.isdecimal() for number in numbers) or numbers[0] == "0":
+        if not all(is_number(number) for number in numbers) or numbers[0] == "0":
             self._faults.byte(offset, "the header lacks clock_mhz, begin, end or events: not from this tool")
             numbers = ["1", "0", "0", "0"]
         mhz, begin, end, self._events = map(int, numbers)

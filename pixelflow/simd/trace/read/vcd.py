@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sized
 from dataclasses import dataclass, field
 from typing import IO
 
-from pixelflow.simd.trace.faults import Checked, Faults
+from pixelflow.simd.files import TRACE, bounded_lines
+from pixelflow.simd.trace.faults import MOST_ALIVE, Checked, Faults
 from pixelflow.simd.trace.model import TraceClock, Track, TrackKind
-from pixelflow.simd.trace.text import unescape
+from pixelflow.simd.trace.text import is_number, unescape
 from pixelflow.simd.trace.vcd import IDLE, time_unit
 
 __all__ = ["check_vcd"]
@@ -29,7 +31,7 @@ def check_vcd(stream: IO[bytes], name: str) -> Checked:
     faults = Faults(name)
     dump = _Dump(faults)
     number = 0
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(bounded_lines(stream, TRACE, name), 1):
         if not line.isascii():
             faults.line(number, "is not ASCII")
             continue
@@ -54,7 +56,7 @@ class _Variable:
     cycles: Counter[str] = field(default_factory=Counter)
 
     def change(self, cycle: int, value: str) -> None:
-        if self.value is not None and cycle > self.since:
+        if self.value is not None and cycle > self.since and self.kind != "reg":  # numbers are not summed up
             self.cycles[self.value] += cycle - self.since
         self.value, self.since = value, cycle
 
@@ -123,17 +125,24 @@ class _Dump:
         else:
             key, _, value = text.removeprefix("\t").partition(": ")
             self._header[key] = unescape(value)
+            self._bound(self._header, "lines of header")
 
     def _declare(self, kind: str, size: str, code: str, name: str) -> None:
         if code in self._variables:
             self._fault(f"two variables have the code {code}")
         if not self._scopes:
             self._fault("a variable outside of any scope")
-        self._variables[code] = _Variable(".".join(self._scopes), name, kind, int(size))
+        self._bound(self._variables, "variables")
+        self._bound(self._scopes, "scopes inside each other")
+        self._variables[code] = _Variable(".".join(self._scopes), name, kind, int(size) if is_number(size) else 0)
+
+    def _bound(self, held: Sized, what: str) -> None:
+        if len(held) > MOST_ALIVE:
+            raise self._faults.beyond(f"more than {MOST_ALIVE:,} {what}")
 
     def _check_head(self) -> None:
         header = self._header
-        if not all(header.get(key, "").isdecimal() for key in ("clock_mhz", "begin", "end")):
+        if not all(is_number(header.get(key, "")) for key in ("clock_mhz", "begin", "end")):
             self._fault("the header lacks clock_mhz, begin or end: not a dump of this tool")
             return
         self._limits = int(header["begin"]), int(header["end"])
@@ -173,7 +182,7 @@ class _Dump:
         self._fault("neither a time nor a value")
 
     def _pass_time(self, text: str) -> None:
-        if not text[1:].isdecimal():
+        if not is_number(text[1:]):
             self._fault("not a time")
             return
         time = int(text[1:])
@@ -193,6 +202,7 @@ class _Dump:
             self._fault(f"{variable.scope}.{variable.name} has {variable.size} bits")
         else:
             variable.change(self._cycle, value)
+            self._bound(variable.cycles, f"values of {variable.scope}.{variable.name}")
             self._changes += 1
 
     # --- totals ------------------------------------------------------------------------------------------------
