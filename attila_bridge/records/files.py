@@ -86,7 +86,7 @@ def _run(path: Path, number: int, row: Mapping[str, str], statistics: Mapping[st
         if not isinstance(overrides, dict):
             raise ValueError("overrides are no JSON object")
         columns = _numbers({key: text for key, text in row.items() if key not in (*_KEYS, "overrides", *_TEXTS)})
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(Fault(f"cannot be read: {error}", Place(str(path), number))) from None
     names = (row["run"], row["scene"], row["group"], row["machine"])
     given = {str(key): str(value) for key, value in overrides.items()}
@@ -121,7 +121,10 @@ def _statistics(folder: Path) -> tuple[dict[str, dict[str, float]], dict[str, st
 
 def _table(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file by the names in its first line."""
-    rows = list(csv.DictReader(io.StringIO(read_text(path, RECORDS)), restval=""))
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_text(path, RECORDS)), restval=""))
+    except csv.Error as error:
+        raise InputError(Fault(f"is no CSV: {error}", Place(str(path)))) from None
     for number, row in enumerate(rows, 2):
         if None in row:
             raise InputError(Fault("has more cells than its first line has names", Place(str(path), number)))
