@@ -144,7 +144,7 @@ def test_threads_on_a_core_finish_earlier_than_one_after_another(capsys) -> None
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["run", "nowhere.mc"], 3, "No such file"),
+        (["run", "nowhere.mc"], 3, "no such file"),
         (["run", "blocks.mc", "-D", "vector_latency=0"], 3, "out of range"),
         (["run", "blocks.mc", "-D", "latency=1"], 3, "unknown key latency"),
         (["run", "blocks.mc", "-D", "dual_issue=maybe"], 3, "expected true or false"),
