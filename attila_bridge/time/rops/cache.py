@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from attila_bridge.time.config.rops import ColorConfig, DepthConfig
+from attila_bridge.time.config.rops import RopConfig
 from attila_bridge.time.memory.requests import BOTH, NOTHING, TRANSACTION_BYTES, Transaction
 from attila_bridge.time.memory.tags import LineRequest, Tags
 from attila_bridge.time.rops.compression import compressed_bytes
@@ -22,7 +22,7 @@ CLEAR, UNCOMPRESSED = 0, 256
 class RopCacheSpec:
     """What a cache of a unit is given."""
 
-    config: DepthConfig | ColorConfig
+    config: RopConfig
     client: int
     width: int
     """Bytes a cycle of the bus to memory."""

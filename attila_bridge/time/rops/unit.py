@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from dataclasses import dataclass, field
 
-from attila_bridge.time.config.rops import ColorConfig, DepthConfig
+from attila_bridge.time.config.rops import RopConfig
 from attila_bridge.time.plan import DrawPlan
 from attila_bridge.time.rops.cache import RopCache, RopCacheSpec
 from pixelflow.simd.boxes import Box
@@ -24,7 +25,7 @@ MASKS = [sum(0xF << 4 * fragment for fragment in range(4) if mask >> fragment & 
 class RopSpec:
     """What a unit is given."""
 
-    config: DepthConfig | ColorConfig
+    config: RopConfig
     cache: RopCacheSpec
     number: int
     rops: int
@@ -76,33 +77,33 @@ class RopUnit(Box[RopSpec, RopState]):
 
     # --- what the two kinds differ in ----------------------------------------------------------------------------
 
+    @abstractmethod
     def _bypasses(self, plan: DrawPlan) -> bool:
         """Whether quads of a draw only pass through."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _reads(self, plan: DrawPlan) -> bool:
         """Whether the words are read before they are written."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _live(self, plan: DrawPlan) -> bytes:
         """Return the fragments of each quad that come alive to the unit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _stored(self, plan: DrawPlan, quad: int) -> tuple[int, list[int]]:
         """Return the mask of bytes that a quad writes, and its words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _leave(self, cycle: Cycle, quad: int) -> None:
         """Hand on a quad that is done."""
-        raise NotImplementedError
 
     def _consumer_ready(self, cycle: Cycle) -> bool:
         """Whether a quad may leave."""
         return True
 
+    @abstractmethod
     def _operate(self, plan: DrawPlan, quad: int) -> None:
         """Count what the arithmetic finds out."""
-        raise NotImplementedError
 
     # --- the clock's view ----------------------------------------------------------------------------------------
 
