@@ -1,6 +1,6 @@
 """Claims of Moya et al. (ISPASS 2006), in our words and by the paper's numbers; nothing that runs reads them."""
 
-from pixelflow.evidence import Claim, ClaimClass, Note, Reason
+from pixelflow.evidence import Claim, ClaimClass, Note, Reason, derived
 
 __all__ = ["CLAIMS", "NOTES"]
 
@@ -35,11 +35,14 @@ CLAIMS = (
         "1 triangle; 128 fragments", _SEEN, values={"triangles": 1, "fragments": 128}),
     Claim("hierarchical-z", "Table 1", "Hierarchical Z takes and gives two tiles a cycle; 64 in its queue; 1 cycle.", R,
         "128; 128 fragments; 64; 1 cycle", _SEEN, values={"fragments": 128, "given": 128, "queue": 64, "latency": 1},
-        expected={"more_than_printed": 1}, notes=(NOTES["hz-queue"],)),
+        instead={"queue": derived("quads", quads=128)}, expected={"more_than_printed": 1},
+        notes=(NOTES["hz-queue"],)),
     Claim("z-test", "Table 1", "A Z unit takes and gives a quad a cycle; 64 in its queue; 2 cycles and memory.", R,
         "4; 4 fragments; 64; 2 cycles", _SEEN, values={"fragments": 4, "given": 4, "queue": 64, "latency": 2}),
     Claim("interpolation", "Table 1", "The interpolator takes and gives two quads a cycle, in 2 to 8 cycles.", R,
         "8; 8 fragments; 2 to 8 cycles", _SEEN, values={"fragments": 8, "given": 8, "least": 2, "most": 8},
+        instead={"least": derived("pipe", pipe=4),
+            "most": derived("pipe + attributes // each", pipe=4, attributes=12, each=4)},
         notes=(NOTES["interpolation"],)),
     Claim("colour-write", "Table 1", "A colour unit takes a quad a cycle; 64 in its queue; 2 cycles and memory.", R,
         "4 fragments; 64; 2 cycles", _SEEN, values={"fragments": 4, "queue": 64, "latency": 2}),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from attila_bridge.claims.bench import MOST_ATTRIBUTES, AttilaBench
 from attila_bridge.claims.probes import WireLog
+from attila_bridge.time.config import PAPER as MACHINE
 from pixelflow.evidence import Measured, Number
 
 __all__ = ["MEASURES"]
@@ -63,8 +64,9 @@ def hierarchical_z(bench: AttilaBench, printed: Printed) -> Measured:
     _, log = bench.covering()
     taken, given = log.most("HZInputFragment"), log.most("HZOutput")
     queue, latency = bench.opaque()[1].queued["hz"], min(log.latencies["HZOutput"])
-    text = f"{taken} fragments in, {given} out in a cycle; {latency} cycle; contradicted: {queue} quads held at once"
-    figures = {"fragments": taken, "given": given, "latency": latency, "held": queue}
+    size = MACHINE.hz.queue
+    text = f"{taken} fragments in, {given} out in a cycle; {latency} cycle; {queue} quads held at once, in a queue of {size}"
+    figures = {"fragments": taken, "given": given, "latency": latency, "queue": size, "held": queue}
     return Measured(text, {**figures, "more_than_printed": int(queue > printed["queue"])})
 
 
@@ -83,13 +85,13 @@ def interpolation(bench: AttilaBench, printed: Printed) -> Measured:
     taken, given = log.most("InterpolatorInput"), log.most("InterpolatorOutput")
     counts = (0, 1, 4, 5, MOST_ATTRIBUTES)
     latencies = {count: max(bench.interpolated(count)[1].latencies["Interpolation"]) for count in counts}
-    text = f"{taken} fragments in, {given} out in a cycle; contradicted: "
+    text = f"{taken} fragments in, {given} out in a cycle; "
     text += ", ".join(f"{cycles} cycles for {count}" for count, cycles in latencies.items()) + " attributes"
     figures = {
         "fragments": taken,
         "given": given,
-        "fewest": min(latencies.values()),
-        "slowest": max(latencies.values()),
+        "least": min(latencies.values()),
+        "most": max(latencies.values()),
     }
     return Measured(text, figures)
 

@@ -3,7 +3,7 @@
 The page prints few figures; where it prints none, what follows from the sentence is compared.
 """
 
-from pixelflow.evidence import Claim, ClaimClass, Note, Reason
+from pixelflow.evidence import Claim, ClaimClass, Note, Reason, derived
 
 __all__ = ["CLAIMS", "CONTRADICTED"]
 
@@ -85,7 +85,8 @@ CLAIMS = (
     Claim("operands", "24", "Most instructions have three operands, some an implied fourth.", M, "no figure",
         "declarations that compute", expected={"most_have_three": 1}),
     Claim("indirect-operand", "25", "Both sources have regions, only the first can be indirect.", M, "one source",
-        "sources that the encoding lets be indirect", values={"indirect_sources": 1},
+        "sources that the encoding lets be indirect", values={"sources": 1},
+        instead={"sources": derived("first + second", first=1, second=1)},
         notes=(CONTRADICTED["indirect-operand"],)),
     Claim("multiply-add", "26", "Multiply-add has three inputs and needs 16-byte alignment.", M, "3 inputs",
         "its declaration, and the rule that it breaks otherwise", values={"inputs": 3}, expected={"refused": 1}),
@@ -124,7 +125,8 @@ CLAIMS = (
         "kinds of architecture registers that operands can name; exceptions and priority are not modelled as registers",
         expected={"kinds": 10}),
     Claim("address-registers", "41", "There are two address registers.", M, "2", "what operands can name",
-        values={"registers": 2}, notes=(CONTRADICTED["address-registers"],)),
+        values={"registers": 2}, instead={"registers": derived("words // a_register", words=8, a_register=8)},
+        notes=(CONTRADICTED["address-registers"],)),
     Claim("accumulators", "42", "Two accumulators serve higher precision.", R, "2",
         "products of 32 by 32 bits as 64, eight at random", values={"registers": 2}, expected={"wrong": 0}),
     Claim("last-level", "43", "What is spilled lies in memory that the processor's last-level cache holds.", N,

@@ -10,11 +10,22 @@ from pkgutil import resolve_name
 from typing import IO, Any, Generic, TypeAlias, TypeVar, cast
 
 from pixelflow.evidence.bench import Bench, NotMeasured, Remark
-from pixelflow.evidence.figures import Basis, Check, Digits, Note, Number, Row, RowVerdict
+from pixelflow.evidence.figures import Basis, Check, Derivation, Digits, Note, Number, Row, RowVerdict
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
 
-__all__ = ["AnyPaper", "CheckedClaim", "Claim", "ClaimClass", "Measured", "Paper", "Value", "Verified", "paper_of"]
+__all__ = [
+    "AnyPaper",
+    "CheckedClaim",
+    "Claim",
+    "ClaimClass",
+    "ClaimVerdict",
+    "Measured",
+    "Paper",
+    "Value",
+    "Verified",
+    "paper_of",
+]
 
 Value = int | float | bool | str | None
 """A measured figure; text where it is a name, None where there is none."""
@@ -38,6 +49,19 @@ class ClaimClass(StrEnum):
         return self.value[0].upper()
 
 
+class ClaimVerdict(StrEnum):
+    """How a sentence came out."""
+
+    EQUAL = "equal"
+    """Every figure that is compared is the same."""
+    CONTRADICTED = "contradicted"
+    """A printed figure does not hold, and exactly what is said to stand in its place was found."""
+    DIFFERS = "differs"
+    """A figure is neither printed nor what is said to stand in its place."""
+    UNCOMPARED = "not compared"
+    """Nothing was measured, or nothing of it must be the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a paper claims in one place: a table or some figures of its text, or a sentence.
@@ -59,6 +83,8 @@ class Claim:
     """The printed figures by name."""
     expected: Mapping[str, Number] = field(default_factory=dict)
     """Figures that follow from the claim and are not printed: none held up, none out of order."""
+    instead: Mapping[str, Derivation] = field(default_factory=dict)
+    """What stands here in the place of printed figures that do not hold: with it the claim is *contradicted*."""
     reason: str = ""
     """Why there is no measure, where there is none."""
     notes: tuple[Note, ...] = ()
@@ -70,7 +96,10 @@ class Claim:
         """Return rows of the printed and expected figures that were found."""
         basis = Basis("/".join(self.classes), self.conditions)
         wanted = [(name, value) for name, value in {**self.values, **self.expected}.items() if name in figures]
-        return tuple(Row(name, value, None, cast("Number", figures[name]), basis, unit="") for name, value in wanted)
+        return tuple(
+            Row(name, value, None, cast("Number", figures[name]), basis, unit="", predicted=self.instead.get(name))
+            for name, value in wanted
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +134,24 @@ class CheckedClaim:
         return () if self.measured is None else self.measured.checks
 
     @property
-    def differing(self) -> tuple[str, ...]:
-        """What is compared and not the same."""
-        return tuple(row.item for row in self.rows if row.verdict is not RowVerdict.EQUAL)
+    def contradicted(self) -> tuple[Row, ...]:
+        """The figures in whose place exactly that stands which is said to."""
+        return tuple(row for row in self.rows if row.verdict is RowVerdict.PREDICTED)
 
     @property
-    def equal(self) -> bool | None:
-        """Whether everything that is compared is the same; None where nothing is."""
-        return not self.differing if self.rows else None
+    def differing(self) -> tuple[str, ...]:
+        """What is compared and neither the same nor contradicted."""
+        fine = (RowVerdict.EQUAL, RowVerdict.PREDICTED)
+        return tuple(row.item for row in self.rows if row.verdict not in fine)
+
+    @property
+    def verdict(self) -> ClaimVerdict:
+        """How the sentence came out, the worst of its figures first."""
+        if not self.rows:
+            return ClaimVerdict.UNCOMPARED
+        if self.differing:
+            return ClaimVerdict.DIFFERS
+        return ClaimVerdict.CONTRADICTED if self.contradicted else ClaimVerdict.EQUAL
 
 
 _Bench = TypeVar("_Bench", bound=Bench)
@@ -228,6 +267,11 @@ class Verified:
     def verdicts(self) -> Counter[RowVerdict]:
         """How many rows came out how."""
         return Counter(row.verdict for _, row in self.rows)
+
+    @property
+    def outcomes(self) -> Counter[ClaimVerdict]:
+        """How many sentences came out how."""
+        return Counter(found.verdict for found in self.findings)
 
     @property
     def fitted(self) -> int:

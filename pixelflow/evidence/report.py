@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pixelflow import __version__
 from pixelflow.evidence.figures import Row, RowVerdict, same
-from pixelflow.evidence.paper import Claim, ClaimClass, Verified
+from pixelflow.evidence.paper import Claim, ClaimClass, ClaimVerdict, Verified
 from pixelflow.evidence.sentences import sentence_data, sentence_parts
 from pixelflow.evidence.tables import figure_text, table_data, table_parts
 from pixelflow.simd.report import Part, Report, counted
@@ -48,13 +48,9 @@ def _tail(verified: Verified) -> Iterator[Part]:
     for remark in verified.remarks:
         yield from ("", remark.text) if remark.text else ()
     if verified.notes:
-        yield from ("", "at odds with itself" if paper.in_words else "notes")
+        yield from ("", "notes")
     for note in verified.notes:
-        yield (
-            f"  {note.section}: {note.text}"
-            if paper.in_words
-            else (f"  {note.name} ({note.reason}, {note.section}): {note.full}")
-        )
+        yield f"  {note.name} ({note.reason}, {note.section}): {note.full}"
     if verified.complete and paper.without:
         yield from ("", "without figures", *(f"  {name}: {reason}" for name, reason in paper.without.items()))
     yield from ("", *summary(verified))
@@ -94,18 +90,21 @@ def _of_sentences(verified: Verified) -> tuple[str, str]:
     parts = ", ".join(f"{classes[each]} {each.value}" for each in ClaimClass if classes[each])
     two = sum(len(found.claim.classes) > 1 for found in findings)
     measured = sum(found.measured is not None for found in findings)
-    compared = [found.equal for found in findings if found.equal is not None]
+    outcomes = verified.outcomes
+    compared = len(findings) - outcomes[ClaimVerdict.UNCOMPARED]
     text = f"{counted(len(findings), 'claim')}: {parts}" + (f" ({two} of two classes)" if two else "")
     text += f"; {measured} measured, {len(findings) - measured} not"
     if compared:
-        text += f"; of {len(compared)} with figures that must be the same, {sum(compared)} have them"
+        text += f"; {compared} with figures that are compared: {outcomes[ClaimVerdict.EQUAL]} equal"
+        text += f", {outcomes[ClaimVerdict.CONTRADICTED]} contradicted, {outcomes[ClaimVerdict.DIFFERS]} off"
     return f"{text}.", verified.paper.closing
 
 
 def _failure(verified: Verified, *, strict: bool) -> str | None:
     """Return what names the rows or sentences that fail, None where none does."""
     if verified.paper.in_words:
-        wrong = [found.claim.name for found in verified.findings if found.equal is False]
+        bad = {ClaimVerdict.DIFFERS} | ({ClaimVerdict.CONTRADICTED} if strict else set())
+        wrong = [found.claim.name for found in verified.findings if found.verdict in bad]
         return f"figures that must be the same are others here: {', '.join(wrong)}" if wrong else None
     named = [
         f"    {claim.name}: {check.item}: {figure_text(check.found)} {check.unit}, allowed {figure_text(check.most)}"

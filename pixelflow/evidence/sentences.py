@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pixelflow.evidence.paper import CheckedClaim, ClaimClass, Verified
+from pixelflow.evidence.figures import Row
+from pixelflow.evidence.paper import CheckedClaim, ClaimClass, ClaimVerdict, Verified
+from pixelflow.evidence.tables import figure_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table
 
 __all__ = ["letters", "measured_text", "sentence_data", "sentence_parts"]
@@ -27,9 +29,16 @@ def measured_text(found: CheckedClaim) -> str:
         return f"nothing: {found.reason}"
     if not found.rows:
         return found.measured.text
-    items = found.differing or [row.item for row in found.rows]
-    how = "DIFFERS" if found.differing else "equal"
-    return f"{how} in {', '.join(items).replace('_', ' ')}: {found.measured.text}"
+    if found.differing:
+        return f"DIFFERS in {', '.join(found.differing).replace('_', ' ')}: {found.measured.text}"
+    others = [row.item for row in found.rows if row not in found.contradicted]
+    parts = [f"contradicted in {', '.join(map(_instead, found.contradicted))}"] if found.contradicted else []
+    parts += [f"equal in {', '.join(others)}"] if others else []
+    return f"{'; '.join(parts).replace('_', ' ')}: {found.measured.text}"
+
+
+def _instead(row: Row) -> str:
+    return f"{row.item} (printed {figure_text(row.published)}, here {figure_text(row.measured)})"
 
 
 def sentence_parts(findings: Sequence[CheckedClaim], width: int) -> Iterator[Part]:
@@ -67,6 +76,11 @@ def sentence_data(verified: Verified) -> dict[str, Json]:
     return {
         "claims": [_object(found) for found in verified.findings],
         "classes": {each.value: count for each, count in verified.classes.items()},
+        "summary": {
+            "claims": len(verified.findings),
+            "measured": sum(found.measured is not None for found in verified.findings),
+            "outcomes": {each.value: verified.outcomes[each] for each in ClaimVerdict},
+        },
         "closing": verified.paper.closing,
     }
 
@@ -82,7 +96,12 @@ def _object(found: CheckedClaim) -> dict[str, Json]:
         "measured": None if measured is None else {"text": measured.text, "values": dict(measured.figures)},
         "expected": dict(claim.expected),
         "compared": [row.item for row in found.rows],
-        "equal": found.equal,
+        "instead": {
+            name: {"value": each.value, "expression": each.expression, "names": dict(each.names)}
+            for name, each in claim.instead.items()
+        },
+        "outcome": found.verdict,
+        "equal": None if found.verdict is ClaimVerdict.UNCOMPARED else found.verdict is ClaimVerdict.EQUAL,
         "reason": found.reason or None,
         "conditions": claim.conditions,
         "note": " ".join(note.text for note in claim.notes) or None,

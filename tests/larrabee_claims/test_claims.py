@@ -11,7 +11,7 @@ from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
 from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.vpu.memory.ring import RingDelivery, RingNetwork
-from pixelflow.evidence import CheckedClaim, Claim, ClaimClass, Measured, Verified
+from pixelflow.evidence import CheckedClaim, Claim, ClaimClass, ClaimVerdict, Measured, Verified
 from pixelflow.evidence.sentences import measured_text
 from pixelflow.simd.drawing import Frame, covered
 from pixelflow.simd.errors import InputError
@@ -108,7 +108,7 @@ def test_mechanical_claims_hold_exactly(claim: Claim) -> None:
     assert compared | printed.names == {*claim.values, *claim.expected}
     assert compared >= set(claim.expected)
     assert found.differing == ()
-    assert found.equal is (True if compared else None)
+    assert found.verdict is (ClaimVerdict.EQUAL if compared else ClaimVerdict.UNCOMPARED)
 
 
 def test_rules_are_compared_that_are_not_printed() -> None:
@@ -123,7 +123,7 @@ def test_rules_are_compared_that_are_not_printed() -> None:
     for name in ("ring", "order-restored", "pixels-once"):
         row, claim = measured(name), by_name(name)
         assert set(claim.expected) <= {each.item for each in row.rows}
-        assert row.equal is True
+        assert row.verdict is ClaimVerdict.EQUAL
 
 
 def test_messages_that_are_accepted_a_clock_late_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_messages_that_are_accepted_a_clock_late_are_seen(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(RingNetwork, "run", late)
     row = measured("ring")
-    assert row.equal is False
+    assert row.verdict is ClaimVerdict.DIFFERS
     assert measured_text(row).startswith("DIFFERS in held up, wrong clock: ")
 
 
@@ -164,9 +164,9 @@ def test_the_ray_kernel_and_sparse_products() -> None:
 def test_a_printed_figure_that_is_another_is_seen() -> None:
     claim = replace(by_name("larrabee-unit"), values={"flops_per_cycle": 64})
     row = PAPER.find(claim, BENCH)
-    assert row.equal is False and measured_text(row).startswith("DIFFERS in flops per cycle: ")
+    assert row.verdict is ClaimVerdict.DIFFERS and measured_text(row).startswith("DIFFERS in flops per cycle: ")
     assert measured_text(measured("larrabee-unit")).startswith("equal in flops per cycle: ")
-    assert CheckedClaim(claim, Measured("", {})).equal is None
+    assert CheckedClaim(claim, Measured("", {})).verdict is ClaimVerdict.UNCOMPARED
 
 
 def test_a_scene_that_cannot_be_made_is_a_reason() -> None:

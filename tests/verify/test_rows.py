@@ -8,9 +8,11 @@ import pytest
 
 from pixelflow.evidence import (
     Basis,
+    Bench,
     Check,
     CheckedClaim,
     Claim,
+    ClaimClass,
     Derivation,
     Digits,
     Measured,
@@ -23,6 +25,7 @@ from pixelflow.evidence import (
     derived,
     evidence_report,
 )
+from pixelflow.evidence.sentences import measured_text
 from pixelflow.simd.report import as_text
 
 BASIS = Basis("invented", "a rule")
@@ -180,3 +183,30 @@ def test_what_is_off_and_what_is_wrong_fails_and_is_named() -> None:
 def test_strict_excuses_nothing() -> None:
     found = verified(row(5, 5, 5), row(5, None, 6, Reason.UNEXPLAINED), row(5, 5, 7, predicted=derived("a", a=7)))
     assert len(found.failures()) == 0 and len(found.failures(strict=True)) == 2
+
+
+def sentence(name: str, found: int, **more: object) -> CheckedClaim:
+    claim = Claim(name, "1", "It takes five.", (ClaimClass.MECHANICAL,), "5", values={"cycles": 5}, **more)
+    return CheckedClaim(claim, Measured("as executed", {"cycles": found}))
+
+
+def test_a_printed_figure_that_does_not_hold_is_counted_apart() -> None:
+    """It must be exactly what is said to stand in its place, and --strict excuses it no more than others."""
+    instead = {"cycles": derived("base + one", base=6, one=1)}
+    same, other = sentence("a", 5), sentence("b", 7, instead=instead)
+    off, unlike, idle = sentence("c", 6), sentence("d", 6, instead=instead), CheckedClaim(same.claim, None, "no scene")
+    found = (same, other, off, unlike, idle)
+    assert [each.verdict.value for each in found] == ["equal", "contradicted", "differs", "differs", "not compared"]
+    paper = Paper("essay", "An essay", tuple(each.claim for each in found), {}, lambda watch: Bench())
+    text = as_text(evidence_report(Verified(paper, found), 200).results, 200)
+    assert (
+        "5 claims: 5 mechanical; 4 measured, 1 not; 4 with figures that are compared: 1 equal, 1 contradicted, 2 off."
+        in text
+    )
+    assert "contradicted in cycles (printed 5, here 7): as executed" in " ".join(measured_text(other).split())
+    assert evidence_report(Verified(paper, found), 80).failure == "figures that must be the same are others here: c, d"
+    fine = Verified(paper, (same, other))
+    assert evidence_report(fine, 80).failure is None
+    assert evidence_report(fine, 80, strict=True).failure == "figures that must be the same are others here: b"
+    data = evidence_report(Verified(paper, found), 80).data["summary"]
+    assert data["outcomes"] == {"equal": 1, "contradicted": 1, "differs": 2, "not compared": 1}
