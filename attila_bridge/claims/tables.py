@@ -65,7 +65,7 @@ def hierarchical_z(bench: AttilaBench, printed: Printed) -> Measured:
     taken, given = log.most("HZInputFragment"), log.most("HZOutput")
     queue, latency = bench.opaque()[1].queued["hz"], min(log.latencies["HZOutput"])
     size = MACHINE.hz.queue
-    text = f"{taken} fragments in, {given} out in a cycle; {latency} cycle; {queue} quads held at once, in a queue of {size}"
+    text = f"{taken} fragments in, {given} out in a cycle; {latency} cycle; {queue} of {size} quads held at once"
     figures = {"fragments": taken, "given": given, "latency": latency, "queue": size, "held": queue}
     return Measured(text, {**figures, "more_than_printed": int(queue > printed["queue"])})
 
