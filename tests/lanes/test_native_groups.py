@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from pixelflow.simd.lanes import choose
+from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 from pixelflow.simd.lanes.wide.words import WordsEngine
 from tests.lanes.native_meanings import carry_out, straight
-from tests.lanes.random_meanings import MeaningWriter, memory_for, shape_of, state
+from tests.lanes.random_meanings import BYTES, MeaningWriter, memory_for, shape_of, state
 
 pytestmark = pytest.mark.skipif(choose("compiled").note is not None, reason="needs native code")
 
@@ -65,6 +66,39 @@ def test_a_fetch_under_a_condition_of_whole_groups() -> None:
         carry_out(lanes, lambda n: n.write("w", n.fetch(n.read("w"), 4, n.flag("c"))), engine)
         found.append(lanes.get_word("w").tolist())
     assert found[0] == found[1] == [0x07070707] * 16 + [0] * 16 + [0x07070707] * 16
+
+
+def test_a_masked_fetch_of_words_that_follow_each_other() -> None:
+    """Each lane its own word of the group's sixteen, 0 where the mask is off."""
+    shape = shape_of(2, 16)
+    taking = np.arange(32) % 3 != 1
+    for engine in ("rows", "compiled"):
+        lanes = WordsEngine(shape, memory_for(2, False))
+        lanes.memory.data.view(np.uint32)[:] = np.arange(BYTES // 4)
+        lanes.set_group_word("w", np.array([0, 256], np.uint32))
+        lanes.set_bit("m", taking)
+
+        def fetched(n) -> None:
+            address, _ = n.add(n.read("w"), n.series([4 * lane for lane in range(16)]), n.bit(False))
+            n.store(0, n.fetch(address, 4, n.flag("m")))
+
+        carry_out(lanes, fetched, engine)
+        numbers = np.concatenate([np.arange(16), 64 + np.arange(16)])
+        assert lanes.get_rows(0, 1)[0].tolist() == np.where(taking, numbers, 0).tolist()
+
+
+@pytest.mark.parametrize(("apart", "lines"), [(0, 1), (4, 1), (32, 8), (64, 16), (256, 16), (512, 16)])
+def test_lines_are_counted_near_and_far(apart: int, lines: int) -> None:
+    """Sixteen words from byte 0, in lines of 64 bytes; 512 apart they lie beyond the 64 that a number counts."""
+    from pixelflow.simd.lanes.wide.native.program import COUNTS
+    from pixelflow.simd.lanes.wide.native.run import GroupRuns
+
+    shape, notes = shape_of(1, 16), []
+    lanes = WordsEngine(shape, ByteMemory(8192))
+    lanes.set_word("x", apart * np.arange(16)[::-1])
+    program = straight(shape, lambda n: n.store(0, n.fetch(n.read("x"), 4)))
+    assert GroupRuns(program).run(lanes, 1000, COUNTS, notes.append).is_done
+    assert [note.words.tolist() for note in notes] == [[0, lines]]
 
 
 @pytest.mark.slow

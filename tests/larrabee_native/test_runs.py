@@ -37,6 +37,8 @@ MEETINGS = {
     "lanes lie together": ("vscatterd [0]{k2}, v3, v1\n", False),
     "nobody writes": ("vloadps v1, [0]\nvgatherd v1, v3, [0]\nload r1, [0]\n", True),
     "across two words": ("shl r0, 6\nstore [r0 + 2], r1\n", False),
+    "bytes of whole words": ("shl r0, 4\nvloadps v1, [r0]{uint8}\nstore [r0], r1\n", True),
+    "bytes that end in the next one's word": ("shl r0, 4\nvloadps v1, [r0 + 1]{uint8}\nstore [r0], r1\n", False),
 }
 
 
@@ -352,3 +354,21 @@ def test_runs_of_a_program_are_kept_for_each_number_of_lanes() -> None:
     found = [native_runs(program, shape) for shape in (sixteen, eight, sixteen)]
     assert found[0] is found[2]
     assert [each.program.shape.group for each in found] == [16, 8, 16]
+
+
+def test_a_number_that_was_a_mask_has_sixteen_bits(tmp_path, monkeypatch) -> None:
+    """With AVX-512, code made with care and lines noted, one of LLVM's passes left the upper half as it was."""
+    from pixelflow.simd.lanes.compiled.llvm.cache import Cache
+    from pixelflow.simd.lanes.compiled.llvm.toolchain import toolchain
+    from pixelflow.simd.lanes.wide.native import run
+    from pixelflow.simd.lanes.wide.native.build import CodeBuilder
+
+    builder = CodeBuilder(toolchain(), Cache(tmp_path))
+    monkeypatch.setattr(run, "builder", lambda: builder)
+    monkeypatch.setattr(run, "_CAREFUL_FROM", 0)
+    program = assemble_vector("vstored [256], v0\nkmovrk k0, r1\nkmovkr r4, k0\nvexpandd v0{k3}, [r10]\n")
+    unit = VectorUnit(program, 1, engine="compiled")
+    unit.set_scalar(1, 0xC3284FE9)
+    unit.set_mask(3, 0xFF)
+    unit.run([].append, lines=True)
+    assert unit.lanes.snapshot()["r4"].reshape(-1).tolist() == [0x4FE9] * 16
