@@ -6,14 +6,13 @@ import io
 from collections.abc import Iterator
 
 from pixelflow import __version__
-from pixelflow.evidence.figures import Note
+from pixelflow.evidence.figures import Note, figure_text
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.report import evidence_report, summary
 from pixelflow.evidence.tables import (
     derivation_lines,
     deviation_text,
     digits_text,
-    figure_text,
     percent_text,
     verdict_text,
 )

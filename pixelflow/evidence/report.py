@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pixelflow import __version__
-from pixelflow.evidence.figures import Row, RowVerdict, same
+from pixelflow.evidence.figures import Row, RowVerdict, figure_text, same
 from pixelflow.evidence.paper import Claim, ClaimClass, ClaimVerdict, Verified
 from pixelflow.evidence.sentences import sentence_data, sentence_parts
-from pixelflow.evidence.tables import figure_text, table_data, table_parts
+from pixelflow.evidence.tables import table_data, table_parts
 from pixelflow.simd.report import Part, Report, counted
 
 __all__ = ["evidence_report", "summary"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pixelflow.evidence.figures import Row
+from pixelflow.evidence.figures import Row, figure_text
 from pixelflow.evidence.paper import CheckedClaim, ClaimClass, ClaimVerdict, Verified
-from pixelflow.evidence.tables import figure_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table
 
 __all__ = ["letters", "measured_text", "sentence_data", "sentence_parts"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from pixelflow.evidence.figures import Derivation, Number, Row, RowVerdict
+from pixelflow.evidence.figures import Derivation, Number, Row, RowVerdict, figure_text
 from pixelflow.evidence.paper import CheckedClaim, Claim, Verified
 from pixelflow.simd.report import Column, Json, Part, Table, table_object
 
@@ -14,7 +14,6 @@ __all__ = [
     "derivation_lines",
     "deviation_text",
     "digits_text",
-    "figure_text",
     "percent_text",
     "table_data",
     "table_parts",
@@ -23,13 +22,6 @@ __all__ = [
 
 _ROWS_OF_A_UNIT = 3
 """Where units have fewer rows on the average, they stand with each row and not in a heading."""
-
-
-def figure_text(value: Number | None) -> str:
-    """Return a count in full and a fraction with five digits; a dash where there is none."""
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
 
 
 def deviation_text(value: Number | None) -> str:

@@ -23,7 +23,7 @@ ENVIRONMENT = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(Path
 
 def command(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", env=ENVIRONMENT, timeout=60
+        [sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", env=ENVIRONMENT, timeout=600
     )
 
 
@@ -195,7 +195,7 @@ def test_a_reader_that_goes_away() -> None:
         env=ENVIRONMENT,
     )
     process.stdout.close()
-    assert process.wait(timeout=60) == 141
+    assert process.wait(timeout=600) == 141
     assert process.stderr.read() == b""
     process.stderr.close()
 
@@ -204,7 +204,7 @@ def test_a_reader_that_goes_away() -> None:
 def test_a_full_disk_behind_standard_output() -> None:
     with open("/dev/full", "w") as full:
         arguments = [sys.executable, "-m", "pixelflow.cli.main", "about"]
-        result = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60)
+        result = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=600)
     assert result.returncode == 3
     assert b"standard output: error: cannot be written: No space left on device" in result.stderr
     assert b"Traceback" not in result.stderr
@@ -221,7 +221,7 @@ def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert re.fullmatch(rb"interrupted at cycle ([0-9,]+), endless.mc:[12]\n", err)
     result = json.loads(out)["result"]
@@ -232,7 +232,7 @@ def test_ctrl_c_ends_a_run_with_130(folder: Path) -> None:
 def test_ascii_terminals_get_replacements_not_a_crash(folder: Path) -> None:
     environment = {**ENVIRONMENT, "PYTHONIOENCODING": "ascii"}
     arguments = [sys.executable, "-m", "pixelflow.cli.main", "config", "show"]
-    result = subprocess.run(arguments, capture_output=True, env=environment, timeout=60)
+    result = subprocess.run(arguments, capture_output=True, env=environment, timeout=600)
     assert result.returncode == 0, result.stderr
     assert b"pixelflow config ? preset thesis" in result.stdout
 
@@ -258,7 +258,7 @@ def test_a_python_without_docstrings_assembles_and_runs(folder: Path) -> None:
 def test_a_closed_standard_output_is_said() -> None:
     words = [sys.executable, "-m", "pixelflow", "config", "show"]
     closed = ["sh", "-c", 'exec "$@" >&-', "sh", *words]
-    result = subprocess.run(closed, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=60)
+    result = subprocess.run(closed, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=600)
     assert (result.returncode, result.stderr) == (3, "standard output: error: is closed\n")
 
 
@@ -266,7 +266,7 @@ def test_standard_input_without_end_is_refused() -> None:
     with open("/dev/zero", "rb") as endless:
         result = subprocess.run(
             [sys.executable, "-m", "pixelflow.cli.main", "run", "-"],
-            stdin=endless, capture_output=True, text=True, env=ENVIRONMENT, timeout=60,
+            stdin=endless, capture_output=True, text=True, env=ENVIRONMENT, timeout=600,
         )  # fmt: skip
     assert (result.returncode, result.stdout) == (3, "")
     assert result.stderr == "standard input: error: too large to be microcode: over 16 MiB\n"

@@ -43,7 +43,7 @@ def terminal(folder: Path, environment: dict[str, str]) -> Iterator:
 
     def start(*arguments: str, size: tuple[int, int] = (24, 80), **more: str):
         child = pexpect.spawn(
-            sys.executable, command(*arguments)[1:], dimensions=size, timeout=30, cwd=str(folder), encoding="utf-8",
+            sys.executable, command(*arguments)[1:], dimensions=size, timeout=600, cwd=str(folder), encoding="utf-8",
             env=environment | more,
         )  # fmt: skip
         started.append(child)

@@ -28,7 +28,7 @@ def terminal(tmp_path: Path):
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "INPUTRC": "/dev/null"}
         command = ["-m", "pixelflow.cli.main", "debug", str(program), "--preset", "tiny"]
         child = pexpect.spawn(
-            sys.executable, command, env=environment, encoding="utf-8", timeout=60, dimensions=(24, 80)
+            sys.executable, command, env=environment, encoding="utf-8", timeout=600, dimensions=(24, 80)
         )
         started.append(child)
         child.expect(PROMPT)

@@ -165,6 +165,6 @@ def test_pygmentize(repository: Path) -> None:
     source = repository / "microcode/examples/triangle.mc"
     lexer = repository / "microcode/lexer.py"
     command = [sys.executable, "-m", "pygments", "-x", "-l", f"{lexer}:MicrocodeLexer", "-f", "raw", str(source)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=repository, timeout=60)
+    result = subprocess.run(command, capture_output=True, text=True, cwd=repository, timeout=600)
     assert result.returncode == 0, result.stderr
     assert "Token.Name.Builtin\t'EMC_" in result.stdout and str(Token.Error) not in result.stdout

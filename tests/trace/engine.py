@@ -52,7 +52,7 @@ class Engine:
             ["node", str(SHIM), str(engine_folder())],
             input=requests.SerializeToString(),
             capture_output=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
         assert ran.returncode == 0, ran.stderr.decode()[-2000:]

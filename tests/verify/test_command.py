@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from pixelflow.evidence import Row
-from pixelflow.evidence.tables import deviation_text, figure_text
+from pixelflow.evidence.figures import figure_text
+from pixelflow.evidence.tables import deviation_text
 from tessellation.plan.stages import Stage
 from tessellation.published import thesis
 from tessellation.published.cost_model import pass_cycles

@@ -1,7 +1,7 @@
 """Figures: what stands beside one that is printed, how it came out, and what predicts it."""
 
 from pixelflow.evidence.figures.check import Check
-from pixelflow.evidence.figures.derivation import Derivation, Number, derived, same
+from pixelflow.evidence.figures.derivation import Derivation, Number, derived, figure_text, same
 from pixelflow.evidence.figures.note import Digits, Note, Quotation, Reason
 from pixelflow.evidence.figures.row import Basis, Figure, Row, RowVerdict
 
@@ -18,5 +18,6 @@ __all__ = [
     "Row",
     "RowVerdict",
     "derived",
+    "figure_text",
     "same",
 ]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["Derivation", "Number", "derived", "same"]
+__all__ = ["Derivation", "Number", "derived", "figure_text", "same"]
 
 Number = int | float
 """A count, or a rate or share that is no whole number."""
@@ -38,6 +38,13 @@ def same(one: Number | None, other: Number | None) -> bool:
     if isinstance(one, int) and isinstance(other, int):
         return one == other
     return math.isclose(one, other, rel_tol=_PRECISION)
+
+
+def figure_text(value: Number | None) -> str:
+    """Return a count in full and a fraction with five digits; a dash where there is none."""
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
 
 
 def rounded(value: Number, step: Number) -> Number:
