@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 
-from attila_bridge.time.groups import FRAGMENTS, VERTICES
+from attila_bridge.time.groups import FRAGMENTS, VERTICES, Group, Vertex
 from attila_bridge.time.plan import DrawPlan
-from attila_bridge.time.shading.fifo_state import FifoSpec, FifoState
-from pixelflow.simd.boxes import Box
+from attila_bridge.time.shading.fifo_state import FifoSpec, FifoState, RopQueues
+from pixelflow.simd.boxes import Box, Level, Wire
 from pixelflow.simd.units import Cycle
 
 __all__ = ["FragmentFifo"]
@@ -23,16 +23,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def __init__(self, name: str, spec: FifoSpec, counts: dict[str, int]) -> None:
         rops = range(spec.rops)
-        state = FifoState(
-            counts,
-            [deque() for _ in rops],
-            [deque() for _ in rops],
-            [deque() for _ in rops],
-            [0 for _ in rops],
-            [deque() for _ in rops],
-            [set() for _ in rops],
-            [deque() for _ in range(spec.shaders)],
-        )
+        state = FifoState(counts, [RopQueues() for _ in rops], [deque() for _ in range(spec.shaders)])
         super().__init__(name, spec, state)
         self.inputs = (
             *("command", "quads", "interpolated"),
@@ -82,9 +73,7 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Move every queue on, the last ones first."""
-        s, config = self.state, self.spec.config
-        if s.cycle == cycle - 1 and s.awake:
-            self._occupation()
+        s = self.state
         s.cycle = cycle
         if self._commands.waiting:
             for _, draw in self._commands.take_all(cycle):
@@ -92,49 +81,67 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         plan = self._plan if s.drawing else None
         if plan is not None:
             if plan.early:
-                self._to_color(cycle, s.shaded, True)
+                self._shaded_to(cycle, self._color, self._color_ready, True)
             else:
-                self._to_color(cycle, s.tested, False)
+                self._tested_to_color(cycle)
                 self._from_depth(cycle, plan)
-                self._shaded_to_depth(cycle)
+                self._shaded_to(cycle, self._depth, self._depth_ready, False)
         if s.vertices_out:
             self._send_vertices(cycle)
-        self._from_shaders(cycle)
-        self._receive_vertices(cycle)
+        for wire in self._outputs:
+            if wire.waiting:
+                self._from_shader(wire.take_all(cycle))
+        s.last_vertex = False
+        for wire in self._vertices:
+            if wire.waiting:
+                self._receive_vertices(cycle, wire.take_all(cycle))
         waiting = len(s.vertices)
-        if waiting and (waiting >= self.spec.group or s.last_vertex or cycle - s.last_group > config.vertex_wait):
+        group = self.spec.group
+        if waiting and (waiting >= group or s.last_vertex or cycle - s.last_group > self.spec.config.vertex_wait):
             self._shade_vertices(cycle)
         elif plan is not None:
             self._shade_quads(plan)
-        for shader, groups in enumerate(s.waiting):
-            if groups:
-                busy = self._busy[shader]
-                if not (busy.value(cycle) if busy.waiting else busy.seen):
-                    self._inputs[shader].send(cycle, groups.popleft(), self.spec.group)
+        for groups, busy, wire in zip(s.waiting, self._busy, self._inputs, strict=True):
+            if groups and not (busy.value(cycle) if busy.waiting else busy.seen):
+                wire.send(cycle, groups.popleft(), group)
         if plan is not None:
             self._pixels(cycle, plan)
         self._tell(cycle)
 
     def _tell(self, cycle: Cycle) -> None:
-        """Say what there is room for."""
+        """Say what there is room for, and count what lies in the queues over this cycle."""
         s, config = self.state, self.spec.config
-        awake = bool(s.vertices or s.vertices_out)
         least = config.generated - 2 * self.spec.quads
         ready = True
-        for rop, generated in enumerate(s.generated):
-            if len(generated) > least:
+        generated = tested = interpolated = shaded = 0
+        for queues, consumer in zip(s.rops, self._consumer, strict=True):
+            held = len(queues.generated)
+            if held > least:
                 ready = False
-            consumer, tested = self._consumer[rop], s.tested[rop]
-            free = config.tested - len(tested) > 2
+            generated += held
+            held = len(queues.tested)
+            tested += held
+            free = config.tested - held > 2
             if free is not consumer.driven:
                 consumer.drive(cycle, free)
-            awake = awake or bool(generated or tested or s.interpolated[rop] or s.shaded[rop])
+            interpolated += len(queues.interpolated)
+            shaded += len(queues.shaded)
         if ready is not self._ready.driven:
             self._ready.drive(cycle, ready)
-        ready = config.vertex_inputs - len(s.vertices) >= 2 * self.spec.ports
+        vertices, leaving = len(s.vertices), len(s.vertices_out)
+        ready = config.vertex_inputs - vertices >= 2 * self.spec.ports
         if ready is not self._vertices_ready.driven:
             self._vertices_ready.drive(cycle, ready)
-        s.awake = awake or any(s.waiting)
+        s.awake = bool(generated or shaded or tested or interpolated or vertices or leaving or any(s.waiting))
+        if s.awake:
+            counts = s.counts
+            counts["RastStampQueuesOccupation"] += generated
+            counts["TestStampQueuesOccupation"] += tested
+            counts["IntStampQueuesOccupation"] += interpolated
+            counts["ShadedStampQueuesOccupation"] += shaded
+            if vertices or leaving:
+                counts["VertexInputQueueOccupation"] += vertices
+                counts["VertexOutputQueueOccupation"] += leaving
 
     def _start(self, draw: int) -> None:
         s = self.state
@@ -146,171 +153,158 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         s.first_vertex = False
         s.next_interpolation = 0
 
-    def _occupation(self) -> None:
-        """Add what lay in the queues over the last cycle."""
-        s, counts = self.state, self.state.counts
-        counts["RastStampQueuesOccupation"] += sum(map(len, s.generated))
-        counts["TestStampQueuesOccupation"] += sum(map(len, s.tested))
-        counts["IntStampQueuesOccupation"] += sum(map(len, s.interpolated))
-        counts["ShadedStampQueuesOccupation"] += sum(map(len, s.shaded))
-        counts["VertexInputQueueOccupation"] += len(s.vertices)
-        counts["VertexOutputQueueOccupation"] += len(s.vertices_out)
-
     # --- quads ---------------------------------------------------------------------------------------------------
 
     def _pixels(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Move quads from hierarchical Z to the shaders' queues."""
-        s, counts = self.state, self.state.counts
-        if self._interpolated.waiting:
-            for _, rop, quads in self._interpolated.take_all(cycle):
-                s.interpolated[rop].extend(quads)
-                counts["InterpolatedFragments"] += 4 * len(quads)
+        s = self.state
+        arrived = self._interpolated.waiting
+        while arrived and arrived[0][0] <= cycle:
+            _, rop, quads = arrived.popleft()[3]
+            s.rops[rop].interpolated.extend(quads)
+            s.counts["InterpolatedFragments"] += 4 * len(quads)
         if cycle >= s.next_interpolation:
-            self._interpolate(cycle, plan, s.tested if plan.early else s.generated)
+            self._interpolate(cycle, plan)
         if plan.early:
             self._from_depth(cycle, plan)
-            for rop, queue in enumerate(s.generated):
-                if queue:
-                    ready = self._depth_ready[rop]
-                    if ready.value(cycle) if ready.waiting else ready.seen:
-                        self._depth[rop].send(cycle, queue.popleft(), 4)
-        if self._quads.waiting:
-            for quads in self._quads.take_all(cycle):
-                counts["InputFragments"] += 4 * len(quads)
-                for quad in quads:
-                    if quad == _END:
-                        for queue in s.generated:
-                            queue.append(_END)
-                    else:
-                        s.generated[plan.rops[quad >> 4]].append(quad)
+            for queues, wire, ready in zip(s.rops, self._depth, self._depth_ready, strict=True):
+                if queues.generated and (ready.value(cycle) if ready.waiting else ready.seen):
+                    wire.send(cycle, queues.generated.popleft(), 4)
+        arrived = self._quads.waiting
+        while arrived and arrived[0][0] <= cycle:
+            self._generated(plan, arrived.popleft()[3])
 
-    def _interpolate(self, cycle: Cycle, plan: DrawPlan, queues: list[deque[int]]) -> None:
+    def _generated(self, plan: DrawPlan, quads: tuple[int, ...]) -> None:
+        """Take quads from hierarchical Z, each for its ROP."""
+        s = self.state
+        s.counts["InputFragments"] += 4 * len(quads)
+        for quad in quads:
+            if quad == _END:
+                for queues in s.rops:
+                    queues.generated.append(_END)
+            else:
+                s.rops[plan.rops[quad >> 4]].generated.append(quad)
+
+    def _interpolate(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Send quads to the interpolator, ROP by ROP in turn; the turn changes with the tile."""
         s, rops, room = self.state, self.spec.rops, self.spec.config.interpolated
-        taken, blocks = s.interpolating, plan.blocks
-        unit, visited = s.next_unit, 0
-        while visited < rops and (not queues[unit] or taken[unit] >= room):
-            unit = (unit + 1) % rops
-            visited += 1
-        sent: list[tuple[int, int, list[int]]] = []
-        number = 0
-        while number < rops and queues[unit] and taken[unit] < room:
-            queue = queues[unit]
-            quad = queue.popleft()
-            if sent and sent[-1][1] == unit:
-                sent[-1][2].append(quad)
-            else:
-                sent.append((s.draw, unit, [quad]))
-            taken[unit] += 1
-            number += 1
-            if queue and (quad == _END or queue[0] == _END or blocks[quad >> 4] >> 2 != blocks[queue[0] >> 4] >> 2):
+        blocks, early = plan.blocks, plan.early
+        unit = s.next_unit
+        sent: list[int] = []
+        number = visited = 0
+        last = -1
+        while True:
+            queues = s.rops[unit]
+            queue = queues.tested if early else queues.generated
+            if not queue or queues.interpolating >= room:
+                if visited == rops:
+                    break
                 unit = (unit + 1) % rops
                 visited += 1
-            while visited < rops and (not queues[unit] or taken[unit] >= room):
+                continue
+            if number == rops:
+                break
+            quad = queue.popleft()
+            queues.interpolating += 1
+            number += 1
+            if last == unit:
+                sent.append(quad)
+            else:
+                if sent:
+                    self._interpolation.send(cycle, (s.draw, last, sent), 4 * len(sent))
+                sent, last = [quad], unit
+            if queue and (quad == _END or queue[0] == _END or blocks[quad >> 4] >> 2 != blocks[queue[0] >> 4] >> 2):
                 unit = (unit + 1) % rops
                 visited += 1
         s.next_unit = unit
         if sent:
-            for item in sent:
-                self._interpolation.send(cycle, item, 4 * len(item[2]))
+            self._interpolation.send(cycle, (s.draw, last, sent), 4 * len(sent))
             s.next_interpolation = cycle + max(1, -(-plan.fragment_inputs // self.spec.config.interpolators))
 
     def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
         """Take quads that were tested; those without a fragment left vanish."""
-        for rop, queue in enumerate(self.state.tested):
-            waiting = self._tested[rop].waiting
+        for queues, wire in zip(self.state.rops, self._tested, strict=True):
+            waiting = wire.waiting
             while waiting and waiting[0][0] <= cycle:
                 quad = waiting.popleft()[3]
                 if quad == _END or plan.tested[quad]:
-                    queue.append(quad)
+                    queues.tested.append(quad)
 
-    def _shaded_to_depth(self, cycle: Cycle) -> None:
-        """Send shaded quads to the depth units, in order."""
+    def _shaded_to(self, cycle: Cycle, wires: list[Wire], readies: list[Level], color: bool) -> None:
+        """Send quads to the colour or depth units, in order, once they have come back from the shaders."""
         s = self.state
-        for rop, queue in enumerate(s.shaded):
-            if queue and self._depth_ready[rop].value(cycle):
-                quad = queue[0]
-                if (quad == _END and not s.shading) or quad in s.done[rop]:
-                    queue.popleft()
-                    s.done[rop].discard(quad)
-                    self._depth[rop].send(cycle, quad, 4)
-                    s.counts["OutputFragments"] += 4
-
-    def _to_color(self, cycle: Cycle, queues: list[deque[int]], early: bool) -> None:
-        """Send quads to the colour units, in order, once they have come back from the shaders."""
-        s = self.state
-        for rop, queue in enumerate(queues):
-            if not queue:
+        for queues, wire, ready in zip(s.rops, wires, readies, strict=True):
+            if not (queues.shaded and (ready.value(cycle) if ready.waiting else ready.seen)):
                 continue
-            ready = self._color_ready[rop]
-            if not (ready.value(cycle) if ready.waiting else ready.seen):
+            quad = queues.shaded[0]
+            if quad in queues.done:
+                queues.done.remove(quad)
+            elif quad != _END or s.shading:
                 continue
-            quad = queue[0]
-            if early:
-                if quad == _END:
-                    if s.shading:
-                        continue
-                elif quad in s.done[rop]:
-                    s.done[rop].discard(quad)
-                else:
-                    continue
-            queue.popleft()
-            self._color[rop].send(cycle, quad, 4)
+            queues.shaded.popleft()
+            wire.send(cycle, quad, 4)
             s.counts["OutputFragments"] += 4
-            if quad == _END:
-                s.ends -= 1
-                if not s.ends:
-                    s.drawing = False
-                    self.wires["ended"].send(cycle, s.draw)
+            if color and quad == _END:
+                self._end(cycle)
+
+    def _tested_to_color(self, cycle: Cycle) -> None:
+        """Send quads that were tested after shading to the colour units."""
+        s = self.state
+        for queues, wire, ready in zip(s.rops, self._color, self._color_ready, strict=True):
+            if queues.tested and (ready.value(cycle) if ready.waiting else ready.seen):
+                quad = queues.tested.popleft()
+                wire.send(cycle, quad, 4)
+                s.counts["OutputFragments"] += 4
+                if quad == _END:
+                    self._end(cycle)
+
+    def _end(self, cycle: Cycle) -> None:
+        """Note the end of a draw on its way to a colour unit; with the last one the draw has left."""
+        s = self.state
+        s.ends -= 1
+        if not s.ends:
+            s.drawing = False
+            self.wires["ended"].send(cycle, s.draw)
 
     def _shade_quads(self, plan: DrawPlan) -> None:
         """Give quads to the shaders of their tiles, ROP by ROP, up to the first shader whose queue is full."""
         s, rops, config = self.state, self.spec.rops, self.spec.config
-        unit, visited = s.next_shaded, 0
-        queues, shaded = s.interpolated, s.shaded
+        unit = s.next_shaded
         room = config.shader_inputs // self.spec.group
-        while visited < rops and (not queues[unit] or len(shaded[unit]) >= config.shaded):
+        for _ in range(rops):
+            queues = s.rops[unit]
+            if queues.interpolated and len(queues.shaded) < config.shaded:
+                quad = queues.interpolated[0]
+                s.next_shader = shader = 0 if quad == _END else plan.shaders[quad >> 4]
+                waiting = s.waiting[shader]
+                if len(waiting) >= room:
+                    break
+                queues.interpolated.popleft()
+                queues.interpolating -= 1
+                queues.shaded.append(quad)
+                if quad != _END:
+                    waiting.append((FRAGMENTS, s.draw, quad, ()))
+                    s.shading += 1
             unit = (unit + 1) % rops
-            visited += 1
-        while visited < rops and queues[unit] and len(shaded[unit]) < config.shaded:
-            quad = queues[unit][0]
-            s.next_shader = shader = 0 if quad == _END else plan.shaders[quad >> 4]
-            waiting = s.waiting[shader]
-            if len(waiting) >= room:
-                break
-            queues[unit].popleft()
-            s.interpolating[unit] -= 1
-            shaded[unit].append(quad)
-            if quad != _END:
-                waiting.append((FRAGMENTS, s.draw, quad, ()))
-                s.shading += 1
-            unit = (unit + 1) % rops
-            visited += 1
-            while visited < rops and (not queues[unit] or len(shaded[unit]) >= config.shaded):
-                unit = (unit + 1) % rops
-                visited += 1
         s.next_shaded = unit
 
     # --- shaders -------------------------------------------------------------------------------------------------
 
-    def _from_shaders(self, cycle: Cycle) -> None:
+    def _from_shader(self, groups: list[Group]) -> None:
+        """Take what a shader is done with."""
         s, counts = self.state, self.state.counts
-        for shader in range(self.spec.shaders):
-            wire = self._outputs[shader]
-            if not wire.waiting:
-                continue
-            for kind, draw, quad, vertices in wire.take_all(cycle):
-                if kind == FRAGMENTS:
-                    counts["ShadedFragments"] += 4
-                    s.shading -= 1
-                    s.done[self.spec.draws[draw].rops[quad >> 4]].add(quad)
-                else:
-                    counts["ShadedVertices"] += len(vertices)
-                    for vertex in vertices:
-                        if vertex[0] < 0:
-                            s.vertices_shading -= 1
-                        else:
-                            s.vertices_out.append((draw, vertex))
+        for kind, draw, quad, vertices in groups:
+            if kind == FRAGMENTS:
+                counts["ShadedFragments"] += 4
+                s.shading -= 1
+                s.rops[self.spec.draws[draw].rops[quad >> 4]].done.add(quad)
+            else:
+                counts["ShadedVertices"] += len(vertices)
+                for vertex in vertices:
+                    if vertex[0] < 0:
+                        s.vertices_shading -= 1
+                    else:
+                        s.vertices_out.append((draw, vertex))
 
     def _send_vertices(self, cycle: Cycle) -> None:
         s = self.state
@@ -321,19 +315,16 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
             s.vertices_shading -= 1
             s.counts["OutputVertices"] += 1
 
-    def _receive_vertices(self, cycle: Cycle) -> None:
+    def _receive_vertices(self, cycle: Cycle, arrived: list[tuple[int, Vertex]]) -> None:
+        """Queue vertices that the streamer has loaded."""
         s = self.state
-        s.last_vertex = False
-        for port in range(self.spec.ports):
-            wire = self._vertices[port]
-            if wire.waiting and wire.ready(cycle):
-                draw, vertex = wire.take(cycle)
-                s.vertices.append((draw, vertex))
-                s.last_vertex |= vertex[2]
-                s.counts["InputVertices"] += 1
-                if not s.first_vertex:
-                    s.first_vertex = True
-                    s.last_group = cycle
+        for draw, vertex in arrived:
+            s.vertices.append((draw, vertex))
+            s.last_vertex |= vertex[2]
+            s.counts["InputVertices"] += 1
+            if not s.first_vertex:
+                s.first_vertex = True
+                s.last_group = cycle
 
     def _shade_vertices(self, cycle: Cycle) -> None:
         """Give a group of vertices to the next shader; the last ones of a draw, or late ones, are filled up."""

@@ -9,7 +9,7 @@ from attila_bridge.time.config.pixels import FifoConfig
 from attila_bridge.time.groups import Group, Vertex
 from attila_bridge.time.plan import DrawPlan
 
-__all__ = ["FifoSpec", "FifoState"]
+__all__ = ["FifoSpec", "FifoState", "RopQueues"]
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,29 @@ class FifoSpec:
     """Quads a cycle that hierarchical Z sends."""
 
 
+class RopQueues:
+    """Queues of one ROP."""
+
+    __slots__ = ("done", "generated", "interpolated", "interpolating", "shaded", "tested")
+
+    def __init__(self) -> None:
+        self.generated: deque[int] = deque()
+        self.tested: deque[int] = deque()
+        self.interpolated: deque[int] = deque()
+        self.interpolating = 0
+        """Entries of the interpolated queue that are taken, full or reserved."""
+        self.shaded: deque[int] = deque()
+        """Quads from the shaders' inputs on, in order."""
+        self.done: set[int] = set()
+        """Quads of `shaded` that have come back."""
+
+
 @dataclass
 class FifoState:
-    """What the FIFO holds; lists have an entry for each ROP, or each shader."""
+    """What the FIFO holds."""
 
     counts: dict[str, int]
-    generated: list[deque[int]]
-    tested: list[deque[int]]
-    interpolated: list[deque[int]]
-    interpolating: list[int]
-    """Entries of the interpolated queue that are taken, full or reserved."""
-    shaded: list[deque[int]]
-    """Quads from the shaders' inputs on, in order."""
-    done: list[set[int]]
-    """Quads of `shaded` that have come back."""
+    rops: list[RopQueues]
     waiting: list[deque[Group]]
     """Groups that wait for each shader."""
     draw: int = -1

@@ -106,11 +106,6 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
         """Accesses that have begun have to be answered."""
         return "waits for lines" if self.state.accesses or self.state.results else None
 
-    @property
-    def done(self) -> bool:
-        """Whether no access is in the unit."""
-        return not (self.state.accesses or self.state.results or self.state.requests)
-
     def tick(self, cycle: Cycle) -> None:
         """Move lines on, then every access, the last stage first."""
         s, wires, counts = self.state, self.wires, self.state.counts

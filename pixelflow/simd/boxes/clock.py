@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import TypedDict
 
 from pixelflow.simd.boxes.box import Box
-from pixelflow.simd.boxes.netlist import Netlist
-from pixelflow.simd.boxes.wire import Record, Sent, Wire, WireError, WireState
+from pixelflow.simd.boxes.netlist import AnyBox, Netlist
+from pixelflow.simd.boxes.wire import Record, Sent, WireError, WireState
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InternalError
 from pixelflow.simd.units import Cycle
 
@@ -48,15 +48,14 @@ class Clock:
         self._random = None if shuffle_seed is None else random.Random(shuffle_seed)
         self._boxes = netlist.boxes
         index_of = {box.name: index for index, box in enumerate(self._boxes)}
-        self._sink = {wire.name: index_of[netlist.sink_of(wire).name] for wire in netlist.wires}
         # Boxes that do not say themselves when they are done are done when they want nothing and wait for nothing.
         self._plain_done = [type(box).done is Box.done for box in self._boxes]
         self._ticks = [box.tick for box in self._boxes]
         self._next_events = [box.next_event for box in self._boxes]
-        self._sent: list[tuple[Wire, Record]] = []
+        self._sent: list[Record] = []
         for wire in netlist.wires:
             wire.fresh = self._sent
-            wire.sink = self._sink[wire.name]
+            wire.sink = index_of[netlist.sink_of(wire).name]
         for box in self._boxes:
             box.wired()
         self._rank = {wire.name: rank for rank, wire in enumerate(netlist.wires)}
@@ -64,23 +63,22 @@ class Clock:
 
     def _schedule(self) -> None:
         """Build the agenda from the state of boxes and wires."""
-        # By cycle: boxes at which something arrives, as often as it does, and boxes that want a tick; the latter count
-        # only while `_wanted` agrees. The heap has each of these cycles once.
-        self._arrivals: dict[int, list[int]] = {}
+        # Boxes that the cycle after the present one ticks, because they want it or something arrives at them.
+        self._soon: set[int] = set()
+        # By later cycle: boxes at which something arrives, and boxes that want a tick; the latter count only while
+        # `_wanted` agrees. The heap has each of these cycles once.
+        self._arrivals: dict[int, set[int]] = {}
         self._wants: dict[int, list[int]] = {}
         self._agenda: list[int] = []
         self._wanted: list[Cycle | None] = [None] * len(self._boxes)
-        self._done = [False] * len(self._boxes)
-        self._not_done = len(self._boxes)
         self._driving = [False] * len(self._boxes)
         self._drivers = 0
-        self._in_flight = 0
         for index in range(len(self._boxes)):
-            self._look_at(index)
+            self._look_at(index, self._next_events[index]())
         for wire in self.netlist.wires:
             for transfer in wire.unread:
                 if transfer.arrives > self.cycle:
-                    self._expect(wire.name, transfer.arrives)
+                    self._expect(wire.sink, transfer.arrives)
 
     def run(self, max_cycles: int | None = None) -> Cycle:
         """Run until all boxes are done; return the last cycle in which something happened.
@@ -90,7 +88,7 @@ class Clock:
         """
         while (cycle := self.next_cycle()) is not None:
             if max_cycles is not None and cycle >= max_cycles:
-                waiting = ", ".join(box.name for index, box in enumerate(self._boxes) if not self._done[index])
+                waiting = ", ".join(box.name for box in self._not_done)
                 raise CycleLimitError(
                     f"cycle limit {max_cycles} reached: the next event is at cycle {cycle} (not done: {waiting})"
                 )
@@ -105,109 +103,102 @@ class Clock:
 
     def next_cycle(self) -> Cycle | None:
         """Return the next cycle in which a box will be ticked, or None where the run has come to its end."""
+        if self._soon:
+            return Cycle(self.cycle + 1)
         agenda, wanted = self._agenda, self._wanted
         while agenda:
             cycle = agenda[0]
             if cycle in self._arrivals or any(wanted[index] == cycle for index in self._wants.get(cycle, ())):
                 # What finished boxes have scheduled for themselves holds up neither the end nor a deadlock.
-                return Cycle(cycle) if self._in_flight or self._drivers else None
+                return Cycle(cycle) if self._arrivals or self._drivers else None
             heapq.heappop(agenda)
             self._wants.pop(cycle, None)
         return None
 
     def _step(self, cycle: Cycle) -> None:
         """Tick every box that has something to do in ``cycle``."""
-        wanted = self._wanted
-        heapq.heappop(self._agenda)
-        arrived = self._arrivals.pop(cycle, None)
-        due = set(arrived) if arrived else set()
-        if arrived:
-            self._in_flight -= len(arrived)
-        for index in self._wants.pop(cycle, ()):
-            if wanted[index] == cycle:
-                due.add(index)
+        due, wanted = self._soon, self._wanted
+        agenda, arrivals = self._agenda, self._arrivals
+        if agenda and agenda[0] == cycle:
+            heapq.heappop(agenda)
+            if cycle in arrivals:
+                due |= arrivals.pop(cycle)
+            for index in self._wants.pop(cycle, ()):
+                if wanted[index] == cycle:
+                    due.add(index)
         order = sorted(due)
         if self._random is not None:
             self._random.shuffle(order)
         self.cycle = cycle
-        ticks, sent = self._ticks, self._sent
+        soon = Cycle(cycle + 1)
+        due.clear()
+        sent = self._sent
         sent.clear()
-        soon = cycle + 1
-        next_events, driving, plain = self._next_events, self._driving, self._plain_done
-        again: list[int] = []
+        ticks, next_events = self._ticks, self._next_events
+        driving, plain = self._driving, self._plain_done
         for index in order:
             ticks[index](cycle)
-            if plain[index] and driving[index] and next_events[index]() == soon:
-                wanted[index] = Cycle(soon)
-                again.append(index)
-            else:
-                self._look_at(index)
-        arrivals, wants, agenda = self._arrivals, self._wants, self._agenda
-        if again:
-            if soon in wants:
-                wants[soon] += again
-            else:
-                wants[soon] = again
-                if soon not in arrivals:
-                    heapq.heappush(agenda, soon)
+            event = next_events[index]()
+            if event == soon and plain[index]:
+                due.add(index)
+                wanted[index] = soon
+                if not driving[index]:
+                    driving[index] = True
+                    self._drivers += 1
+            elif event is not None or wanted[index] is not None:
+                self._look_at(index, event)
         if not sent:
             return
-        for wire, record in sent:
-            arrives = record[0]
-            if record[1] != cycle:
-                raise WireError(f"cycle {cycle}, wire {wire.name}: sent for cycle {record[1]}: {record[3]}")
-            there = arrivals.get(arrives)
-            if there is None:
-                arrivals[arrives] = [wire.sink]
-                if arrives not in wants:
-                    heapq.heappush(agenda, arrives)
+        for arrives, when, _, item, wire in sent:
+            if when != cycle:
+                raise WireError(f"cycle {cycle}, wire {wire.name}: sent for cycle {when}: {item}")
+            if arrives == soon:
+                due.add(wire.sink)
             else:
-                there.append(wire.sink)
-        self._in_flight += len(sent)
+                self._expect(wire.sink, arrives)
         if self.watchers:
-            transfers = [wire.sent(record) for wire, record in sent]
+            transfers = [record[4].sent(record) for record in sent]
             transfers.sort(key=lambda transfer: self._rank[transfer.wire])
             for transfer in transfers:
                 for watch in self.watchers:
                     watch(transfer)
 
-    def _expect(self, wire: str, arrives: int) -> None:
-        if arrives not in self._arrivals:
-            self._arrivals[arrives] = []
-            if arrives not in self._wants:
-                heapq.heappush(self._agenda, arrives)
-        self._arrivals[arrives].append(self._sink[wire])
-        self._in_flight += 1
+    def _expect(self, sink: int, arrives: int) -> None:
+        """Note that something arrives at a box."""
+        there = self._arrivals.get(arrives)
+        if there is not None:
+            there.add(sink)
+            return
+        self._arrivals[arrives] = {sink}
+        if arrives not in self._wants:
+            heapq.heappush(self._agenda, arrives)
 
-    def _look_at(self, index: int) -> None:
+    def _look_at(self, index: int, wanted: Cycle | None) -> None:
         """Note what a box wants next; raises InternalError where that lies in the past."""
-        wanted = self._next_events[index]()
-        if wanted is not None and wanted <= self.cycle:
-            name = self._boxes[index].name
-            raise InternalError(f"cycle {self.cycle}, box {name}: its next event is cycle {wanted}, which has gone")
-        if wanted is not None and wanted != self._wanted[index]:
-            there = self._wants.get(wanted)
-            if there is None:
-                self._wants[wanted] = [index]
-                if wanted not in self._arrivals:
-                    heapq.heappush(self._agenda, wanted)
-            else:
-                there.append(index)
+        if wanted is not None:
+            if wanted <= self.cycle:
+                name = self._boxes[index].name
+                raise InternalError(f"cycle {self.cycle}, box {name}: its next event is cycle {wanted}, which has gone")
+            if wanted != self._wanted[index]:
+                there = self._wants.get(wanted)
+                if there is None:
+                    self._wants[wanted] = [index]
+                    if wanted not in self._arrivals:
+                        heapq.heappush(self._agenda, wanted)
+                else:
+                    there.append(index)
         self._wanted[index] = wanted
-        if self._plain_done[index]:
-            driving = wanted is not None
-            done = not driving and self._boxes[index].why_blocked() is None
-        else:
-            done = self._boxes[index].done
-            driving = wanted is not None and not done
-        if done is not self._done[index]:
-            self._not_done += self._done[index] - done
-            self._done[index] = done
+        driving = wanted is not None and (self._plain_done[index] or not self._boxes[index].done)
         if driving is not self._driving[index]:
             self._drivers += driving - self._driving[index]
             self._driving[index] = driving
 
     # --- the end -------------------------------------------------------------------------------------------------
+
+    @property
+    def _not_done(self) -> list[AnyBox]:
+        """Boxes that are not done, as they are now."""
+        return [box for box in self._boxes if not box.done]
 
     def _check_end(self) -> None:
         if self._not_done:
@@ -222,7 +213,7 @@ class Clock:
         reasons = [(box.name, box.why_blocked()) for box in self._boxes]
         blocked = [(name, reason) for name, reason in reasons if reason is not None]
         if not blocked:
-            lost = ", ".join(box.name for index, box in enumerate(self._boxes) if not self._done[index])
+            lost = ", ".join(box.name for box in self._not_done)
             raise InternalError(f"cycle {self.cycle}: not done, not blocked, and nothing scheduled: {lost}")
         width = max(len(name) for name, _ in blocked)
         lines = [f"deadlock at cycle {self.cycle}: no box can advance"]

@@ -35,8 +35,8 @@ class Sent:
     item: Item
 
 
-Record: TypeAlias = tuple[int, int, int, Item]
-"""A transfer as wires keep it: first cycle in which it can be read, cycle in which it was sent, amount, item."""
+Record: TypeAlias = "tuple[int, int, int, Item, Wire]"
+"""A transfer as wires keep it: first cycle in which it can be read, cycle in which it was sent, amount, item, wire."""
 
 
 class WireState(TypedDict):
@@ -72,14 +72,15 @@ class Wire:
         self.latency = latency
         self.bandwidth = bandwidth
         self.unit = unit
-        self.fresh: list[tuple[Wire, Record]] = []
+        self.fresh: list[Record] = []
         """What was sent since the clock last looked; wires on one clock share the list."""
         self.waiting: deque[Record] = deque()
         """Everything sent and not yet read, in the order of arrival; for readers that cannot afford a call."""
-        # What was sent last: the items of cycle `_busy_from`, for messages.
-        self._last: tuple[Record, ...] = ()
-        # Sends that used cycle `_busy_from`; a bulk transfer is alone and goes on to `_busy_to`.
-        self._busy_from = self._busy_to = Cycle(-1)
+        # What was sent last, and what was sent before it: of the latter only what was sent in the same cycle counts.
+        self._last: Record | None = None
+        self._before: tuple[Record, ...] = ()
+        # The wire is in use to this cycle: a bulk transfer is alone and goes on past the cycle of its send.
+        self._busy_to = Cycle(-1)
         self._used = 0
         self.sink = -1
         """Number of the box that reads it; the clock's."""
@@ -91,48 +92,50 @@ class Wire:
         """The first cycle in which nothing has been sent yet."""
         return Cycle(self._busy_to + 1)
 
-    def send(self, cycle: Cycle, item: Item, amount: int = 1, latency: int | None = None) -> Cycle:
+    def send(self, cycle: Cycle, item: Item, amount: int = 1, latency: int | None = None) -> int:
         """Send an item that fits what is left of ``cycle``; returns the cycle in which it can first be read.
 
         ``latency`` is that of this item where it is less than the wire's. Items are read in the order of their arrival.
         Raises WireError where the sends of one cycle exceed the bandwidth.
         """
         if latency is None:
-            latency = self.latency
-        elif not 1 <= latency <= self.latency:
+            arrives = cycle + self.latency
+        elif 1 <= latency <= self.latency:
+            arrives = cycle + latency
+        else:
             limit = f"the wire's is 1 to {self.latency}"
             raise WireError(f"cycle {cycle}, wire {self.name}: latency {latency} of an item, {limit}: {item}")
-        record = (cycle + latency, cycle, amount, item)
+        record = (arrives, cycle, amount, item, self)
         if cycle > self._busy_to and 0 < amount <= self.bandwidth:
-            self._busy_from = self._busy_to = cycle
+            self._busy_to = cycle
             self._used = amount
-            self._last = (record,)
         else:
             self._add(cycle, record)
+        self._last = record
         waiting = self.waiting
-        if waiting and waiting[-1][0] > record[0]:
-            return self._put(record)
-        waiting.append(record)
-        self.fresh.append((self, record))
-        return Cycle(record[0])
+        if waiting and waiting[-1][0] > arrives:
+            self._insert(record)
+        else:
+            waiting.append(record)
+        self.fresh.append(record)
+        return arrives
 
     def _add(self, cycle: Cycle, record: Record) -> None:
         """Note a send that is not the first one of its cycle, or that may not be; raises WireError."""
-        _, _, amount, item = record
+        _, _, amount, item, _ = record
         self._check(cycle, item, amount)
-        same = cycle == self._busy_from
-        used = amount + (self._used if same else 0)
-        before = self._last if same else ()
+        before = self._sends if cycle == self._busy_from else ()
+        used = amount + (self._used if before else 0)
         if used > self.bandwidth:
             named = "; ".join(str(each) for each in (*(sent[3] for sent in before), item))
             raise WireError(
                 f"cycle {cycle}, wire {self.name}: {used} {self.unit} in one cycle, bandwidth {self.bandwidth}: {named}"
             )
-        self._busy_from = self._busy_to = cycle
+        self._busy_to = cycle
         self._used = used
-        self._last = (*before, record)
+        self._before = before
 
-    def send_bulk(self, cycle: Cycle, item: Item, amount: int) -> Cycle:
+    def send_bulk(self, cycle: Cycle, item: Item, amount: int) -> int:
         """Send one item that occupies the wire for ceil(amount / bandwidth) whole cycles from ``cycle`` on.
 
         Returns the cycle in which all of it can be read: the last occupied cycle plus the latency. It is one event,
@@ -142,12 +145,25 @@ class Wire:
         if cycle == self._busy_from:
             raise self._overlap(cycle, item)
         last = Cycle(cycle + -(-amount // self.bandwidth) - 1)
-        record = (last + self.latency, cycle, amount, item)
-        self._last = (record,)
-        self._busy_from, self._busy_to = cycle, last
+        record = (last + self.latency, cycle, amount, item, self)
+        self._last = record
+        self._busy_to = last
         # A bulk transfer leaves nothing of its cycles, even where its last bytes would.
         self._used = self.bandwidth
-        return self._put(record)
+        self._insert(record)
+        self.fresh.append(record)
+        return record[0]
+
+    @property
+    def _busy_from(self) -> int:
+        """The cycle of the last send; -1 before the first."""
+        return -1 if self._last is None else self._last[1]
+
+    @property
+    def _sends(self) -> tuple[Record, ...]:
+        """Everything that was sent in the cycle of the last send."""
+        last = self._last
+        return () if last is None else (*(each for each in self._before if each[1] == last[1]), last)
 
     def _check(self, cycle: Cycle, item: Item, amount: int) -> None:
         if amount < 1:
@@ -155,26 +171,26 @@ class Wire:
         if cycle < self._busy_from:
             raise WireError(
                 f"cycle {cycle}, wire {self.name}: sent after something was sent in cycle {self._busy_from}: "
-                f"{self._last[-1][3]}; {item}"
+                f"{self._last_item}; {item}"
             )
         if self._busy_from < cycle <= self._busy_to:
             raise self._overlap(cycle, item)
 
     def _overlap(self, cycle: Cycle, item: Item) -> WireError:
         until = f"busy from cycle {self._busy_from} to {self._busy_to}"
-        return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last[-1][3]}; {item})")
+        return WireError(f"cycle {cycle}, wire {self.name}: {until} ({self._last_item}; {item})")
 
-    def _put(self, record: Record) -> Cycle:
+    @property
+    def _last_item(self) -> Item:
+        return None if self._last is None else self._last[3]
+
+    def _insert(self, record: Record) -> None:
+        """Put a transfer among those that wait, past all that arrive no later."""
         items = self.waiting
-        if items and items[-1][0] > record[0]:
-            place = len(items)
-            while place and items[place - 1][0] > record[0]:
-                place -= 1
-            items.insert(place, record)
-        else:
-            items.append(record)
-        self.fresh.append((self, record))
-        return Cycle(record[0])
+        place = len(items)
+        while place and items[place - 1][0] > record[0]:
+            place -= 1
+        items.insert(place, record)
 
     # --- the reader's end ----------------------------------------------------------------------------------------
 
@@ -214,7 +230,7 @@ class Wire:
 
     def sent(self, record: Record) -> Sent:
         """Return a transfer of this wire with its fields named."""
-        arrives, sent, amount, item = record
+        arrives, sent, amount, item, _ = record
         return Sent(self.name, Cycle(sent), Cycle(arrives), amount, item)
 
     # --- state ---------------------------------------------------------------------------------------------------
@@ -223,18 +239,22 @@ class Wire:
         """Return the wire's state; :meth:`restore` takes it back."""
         return {
             "items": self.unread,
-            "last": tuple(self.sent(record) for record in self._last),
-            "busy": (self._busy_from, self._busy_to),
+            "last": tuple(self.sent(record) for record in self._sends),
+            "busy": (Cycle(self._busy_from), self._busy_to),
             "used": self._used,
         }
 
     def restore(self, snapshot: WireState) -> None:
         """Put the wire into the state of a snapshot."""
-        self.waiting = deque((each.arrives, each.sent, each.amount, each.item) for each in snapshot["items"])
-        self._last = tuple((each.arrives, each.sent, each.amount, each.item) for each in snapshot["last"])
-        self._busy_from, self._busy_to = snapshot["busy"]
+        self.waiting = deque(self._record(each) for each in snapshot["items"])
+        sends = tuple(self._record(each) for each in snapshot["last"])
+        self._last, self._before = (sends[-1] if sends else None), sends[:-1]
+        self._busy_to = snapshot["busy"][1]
         self._used = snapshot["used"]
         self.fresh.clear()
+
+    def _record(self, each: Sent) -> Record:
+        return (each.arrives, each.sent, each.amount, each.item, self)
 
 
 class Level(Wire):
