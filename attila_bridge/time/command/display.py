@@ -45,7 +45,9 @@ class DisplayState:
     tickets: dict[int, list[int]] = field(default_factory=dict)
     ticket: int = 0
     cycle: int = -1
-    awake: bool = False
+    wake: int = -1
+    clear: int = 0
+    """Clear blocks ahead that come and go, one a cycle, without anything else to do."""
 
 
 class Display(Box[DisplaySpec, DisplayState]):
@@ -59,8 +61,9 @@ class Display(Box[DisplaySpec, DisplayState]):
         self.inputs = ("memory_data", "memory_state", *(f"states{rop}" for rop in range(spec.rops)))
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while it reads."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
+        """The next cycle while it reads, or the one past blocks that are clear."""
+        s = self.state
+        return Cycle(s.wake) if s.wake > s.cycle else None
 
     def why_blocked(self) -> str | None:
         """A dump that has begun has to end."""
@@ -69,6 +72,8 @@ class Display(Box[DisplaySpec, DisplayState]):
     def tick(self, cycle: Cycle) -> None:
         """Take states, then go through the blocks."""
         s, wires = self.state, self.wires
+        if s.clear:
+            self._pass(min(s.clear, cycle - 1 - s.cycle))
         s.cycle = cycle
         for rop in range(self.spec.rops):
             wire = wires[f"states{rop}"]
@@ -81,9 +86,36 @@ class Display(Box[DisplaySpec, DisplayState]):
         if wires["memory_data"].ready(cycle):
             _, _, size, _, ticket = wires["memory_data"].take(cycle)
             s.tickets.pop(ticket)[3] += size
-        s.awake = s.start >= 0
         if 0 <= s.start <= cycle:
             self._dump(cycle)
+        if s.start >= 0:
+            s.clear = self._clear_ahead() if s.start < cycle else 0
+            s.wake = max(cycle + 1 + s.clear, s.start)
+
+    def _clear_ahead(self) -> int:
+        """Return how many cycles do nothing but take a clear block in, and let one go that has taken its cycle.
+
+        That is so from the fourth block of a row of clear ones on: one is done, one is begun, one waits, one comes.
+        """
+        s = self.state
+        if self.spec.config.decompression != 1 or not s.decompressing or not 1 < s.asked == len(s.held) - 1:
+            return 0
+        if any(held[1] for held in s.held):
+            return 0
+        ahead = s.block
+        while ahead < self.spec.blocks and not s.states.get(ahead, 0):
+            ahead += 1
+        return ahead - s.block
+
+    def _pass(self, blocks: int) -> None:
+        """Do what happened in cycles that only took in clear blocks."""
+        s, counts = self.state, self.state.counts
+        for held in s.held:
+            held[0] += blocks
+        s.block += blocks
+        s.clear = 0
+        counts["ColorStateBlocksTotal"] += blocks
+        counts[_NAMES[0]] += blocks
 
     def _dump(self, cycle: Cycle) -> None:
         s, config, counts = self.state, self.spec.config, self.state.counts
@@ -116,7 +148,7 @@ class Display(Box[DisplaySpec, DisplayState]):
             s.start = -1
             s.came = 0
             s.states.clear()
-            s.awake = False
+            s.wake = -1
             self.wires["ended"].send(cycle, 0)
 
 

@@ -131,9 +131,13 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         if phase != s.phase:
             s.phases[s.phase] += cycle - s.since
             s.phase, s.since = phase, cycle
-        if s.step in ("ready", "write") or ended_fragments:
-            s.wake = max(cycle + 1, s.until if s.step in ("ready", "write") and not ended_fragments else cycle + 1)
-        elif s.step == "read":
+        if ended_fragments:
+            s.wake = cycle + 1
+        elif s.step in ("ready", "write"):
+            s.wake = max(cycle + 1, s.until)
+        elif s.step == "read" and s.bus_until > cycle:
+            s.wake = s.bus_until
+        elif s.step == "read" and s.bytes_left and self.level("memory_state").value(cycle) != NOTHING:
             s.wake = cycle + 1
         else:
             s.wake = 0

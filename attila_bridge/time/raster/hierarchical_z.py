@@ -60,7 +60,8 @@ class HierarchicalZState:
     sending: deque[int] = field(default_factory=deque)
     """Quads that leave; -2: one that was culled."""
     last: bool = False
-    clearing: int = 0
+    cleared_at: int = -1
+    """Cycle in which a clear is over; -1: there is none."""
     cycle: int = -1
     awake: bool = False
 
@@ -82,49 +83,72 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
         self.inputs = ("command", "steps", "fifo_ready", "buffer_end", *self._maxima)
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while quads wait."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
+        """The next cycle while quads can move, or the end of a clear."""
+        s = self.state
+        if s.awake:
+            return Cycle(s.cycle + 1)
+        return Cycle(s.cleared_at) if s.cleared_at >= 0 else None
 
     def why_blocked(self) -> str | None:
         """Within a draw it waits for the last quad."""
         return "waits for quads" if self.state.drawing else None
 
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires = self.wires
+        self._commands, self._steps, self._quads = wires["command"], wires["steps"], wires["quads"]
+        self._updates = [wires[port] for port in self._maxima]
+        self._buffer, self._buffer_end = wires["buffer"], wires["buffer_end"]
+        self._ready, self._fifo_ready = self.level("ready"), self.level("fifo_ready")
+
     def tick(self, cycle: Cycle) -> None:
         """Update the buffer, then receive, look up, send and test quads."""
-        s, wires = self.state, self.wires
+        s = self.state
         s.cycle = cycle
         bus_free = self._update(cycle)
-        if wires["command"].ready(cycle):
-            kind, s.draw = wires["command"].take(cycle)
+        if self._commands.waiting:
+            self._command(cycle)
+        if s.cleared_at == cycle:
+            s.cleared_at = -1
+            s.buffer.clear()
+            for line in s.lines:
+                line.first = -1
+            self.wires["ended"].send(cycle, s.draw)
+        ready = self._fifo_ready.value(cycle)
+        if s.drawing:
+            self._draw(cycle, bus_free, ready)
+        used = len(s.found) + len(s.looked) + len(s.sending)
+        room = self.spec.config.queue - used > 2 * self.spec.quads
+        if room is not self._ready.driven:
+            self._ready.drive(cycle, room)
+        # What waits for the FIFO or for a line is woken by their wires.
+        s.awake = bool(
+            s.found
+            or (ready and (s.sending or (s.last and s.drawing and not s.looked)))
+            or (s.looked and s.lines[s.looked[0][1]].there)
+        )
+
+    def _command(self, cycle: Cycle) -> None:
+        """Begin a draw or a clear."""
+        s = self.state
+        for kind, s.draw in self._commands.take_all(cycle):
             if kind == "draw":
                 s.drawing, s.last = True, False
             else:
-                s.clearing = -(-self.spec.blocks // self.spec.config.cleared)
-        if s.clearing:
-            s.clearing -= 1
-            if not s.clearing:
-                s.buffer.clear()
-                for line in s.lines:
-                    line.first = -1
-                wires["ended"].send(cycle, s.draw)
-        if s.drawing:
-            self._draw(cycle, bus_free)
-        used = len(s.found) + len(s.looked) + len(s.sending)
-        self.level("ready").drive(cycle, self.spec.config.queue - used > 2 * self.spec.quads)
-        s.awake = bool(used or s.clearing or (s.drawing and s.last))
+                s.cleared_at = cycle + -(-self.spec.blocks // self.spec.config.cleared) - 1
 
     def _update(self, cycle: Cycle) -> bool:
         """Take new maxima and what the buffer has done; return whether the buffer can still be asked."""
-        s, wires, counts = self.state, self.wires, self.state.counts
+        s, counts = self.state, self.state.counts
         free = True
-        for port in self._maxima:
-            if wires[port].ready(cycle):
-                for block, most in wires[port].take_all(cycle):
-                    wires["buffer"].send(cycle, (block, most))
+        for wire in self._updates:
+            if wire.waiting:
+                for update in wire.take_all(cycle):
+                    self._buffer.send(cycle, update)
                     free = False
-        if wires["buffer_end"].ready(cycle):
+        if self._buffer_end.waiting:
             size = self.spec.config.cache_line
-            for block, most in wires["buffer_end"].take_all(cycle):
+            for block, most in self._buffer_end.take_all(cycle):
                 if most >= 0:
                     s.buffer[block] = most
                     counts["WritesHZBuffer"] += 1
@@ -135,18 +159,16 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
                     counts["ReadsHZBuffer"] += 1
         return free
 
-    def _draw(self, cycle: Cycle, bus_free: bool) -> None:
-        s, wires, counts = self.state, self.wires, self.state.counts
+    def _draw(self, cycle: Cycle, bus_free: bool, ready: bool) -> None:
+        s, counts = self.state, self.state.counts
         plan = self.spec.draws[s.draw]
-        ready = self.level("fifo_ready").value(cycle)
         if s.last and ready and not (s.found or s.looked or s.sending):
-            wires["quads"].send(cycle, (LAST_QUAD,), 4)
+            self._quads.send(cycle, (LAST_QUAD,), 4)
             counts["OutputFragments"] += 4
             s.drawing = False
-            wires["ended"].send(cycle, s.draw)
-        steps = wires["steps"]
-        if steps.ready(cycle):
-            for first, some in steps.take_all(cycle):
+            self.wires["ended"].send(cycle, s.draw)
+        if self._steps.waiting:
+            for first, some in self._steps.take_all(cycle):
                 if first == LAST_STEP:
                     s.last = True
                     counts["InputFragments"] += 4
@@ -187,7 +209,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
                 index = self._insert(first)
                 if index < 0:
                     continue
-                self.wires["buffer"].send(cycle, (first, -1 - index))
+                self._buffer.send(cycle, (first, -1 - index))
                 bus_free = False
             else:
                 counts["HitsHZCache"] += 1
@@ -216,7 +238,7 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             else:
                 counts["CulledFragments"] += 4
         if quads:
-            self.wires["quads"].send(cycle, tuple(quads), 4 * len(quads))
+            self._quads.send(cycle, tuple(quads), 4 * len(quads))
             counts["OutputFragments"] += 4 * len(quads)
 
     def _test(self, plan: DrawPlan) -> None:

@@ -63,13 +63,18 @@ class RopCache:
         self.packed: deque[LineWrite] = deque()
         self.compressing: LineWrite | None = None
         self.compress_left = self.decompress_left = 0
+        self.cycle = 0
+        """The present cycle."""
         self.read_ports = [0] * spec.ports_read
+        """Cycle from which each port is free."""
         self.write_ports = [0] * spec.ports_write
         self.line_read: LineWrite | None = None
-        self.line_read_port = self.line_write_port = -1
-        self.active = False
-        """Whether a port is in use."""
-        self.fetched = False
+        """The line that is read for its write-back, and the cycle in which that is done."""
+        self.line_read_end = 0
+        self.line_write_end = 0
+        """Cycle in which the line that is written into the cache is there; 0: there is none."""
+        self.line_cycles = -(-self.line_bytes // config.port)
+        self.quad_cycles = -(-16 // config.port)
         self.bus = 0
         self.answer: LineRead | None = None
         self.answer_bytes = 0
@@ -83,9 +88,7 @@ class RopCache:
     @property
     def busy(self) -> bool:
         """Whether anything goes on that needs cycles."""
-        return bool(
-            self.reads or self.writes or self.tags.queue or self.request or self.flushing or self.bus or self.active
-        )
+        return bool(self.reads or self.writes or self.tags.queue or self.request or self.flushing)
 
     def clear(self, word: int) -> None:
         """Forget all blocks: each is ``word`` throughout."""
@@ -112,26 +115,22 @@ class RopCache:
 
     def fetch(self, block: int) -> int:
         """Reserve the line of a block and have it read; return the line, or -1 to try again."""
-        if self.fetched:
-            return -1
-        self.fetched = True
         return self.tags.fetch(block, 1, FULL)
 
     def allocate(self, block: int) -> int:
         """Reserve a line for a block that is written over; compressed blocks are read all the same."""
-        if self.fetched:
-            return -1
-        self.fetched = True
-        if any(write.block == block for write in self.writes):
-            return -1
+        for write in self.writes:
+            if write.block == block:
+                return -1
         if self.states.get(block, CLEAR) in (CLEAR, UNCOMPRESSED):
             return self.tags.allocate(block)
         return self.tags.fetch(block, 1, FULL)
 
-    def read(self, line: int, size: int) -> bool:
+    def read(self, line: int) -> bool:
         """Read a quad of a fetched line; False where its block is not there or no port is free."""
-        port = _free(self.read_ports)
-        if port < 0:
+        ports = self.read_ports
+        free = min(ports)
+        if free > self.cycle:
             return False
         tags = self.tags
         if tags.replacing[line]:
@@ -139,14 +138,14 @@ class RopCache:
             return False
         tags.reads += 1
         tags.use(line)
-        self.read_ports[port] = -(-size // self.spec.config.port)
-        self.active = True
+        ports[ports.index(free)] = self.cycle + self.quad_cycles
         return True
 
     def write(self, line: int, place: int, mask: int, words: Iterable[int]) -> bool:
         """Write quad ``place`` of a line with a mask of 16 bytes; False where it has to wait."""
-        port = _free(self.write_ports)
-        if port < 0:
+        ports = self.write_ports
+        free = min(ports)
+        if free > self.cycle:
             return False
         tags = self.tags
         if tags.replacing[line]:
@@ -160,8 +159,7 @@ class RopCache:
         if tags.reserved[line]:
             tags.reserved[line] -= 1
         tags.use(line)
-        self.write_ports[port] = -(-16 // self.spec.config.port)
-        self.active = True
+        ports[ports.index(free)] = self.cycle + self.quad_cycles
         return True
 
     def answered(self, transaction: Transaction) -> None:
@@ -178,11 +176,17 @@ class RopCache:
         """Do what happens in one cycle; return the transaction that is sent to memory, if any."""
         if self.flushing:
             self.flushing = not self.tags.flush()
-        self.fetched = False
         if self.evicted:
             self.evicted.clear()
-        if self.active:
-            self._ports()
+        if self.line_read is not None and self.line_read_end == self.cycle:
+            self.uncompressed.append(self.line_read)
+            self.line_read = None
+        if self.line_write_end == self.cycle:
+            self.line_write_end = 0
+            read = self.reads.popleft()
+            self.asked -= 1
+            self.there -= 1
+            self.tags.finish(read.request, False)
         if self.request is None and self.tags.queue:
             self.request = self.tags.queue.popleft()
         if self.request is not None:
@@ -203,34 +207,9 @@ class RopCache:
                     sent = self._write_back(accepts)
                 else:
                     self.counts["MemReqStall"] += 1
-        if self.plain and self.line_write_port < 0:
+        if self.plain and not self.line_write_end:
             self._write_line()
         return sent
-
-    def _ports(self) -> None:
-        self.active = False
-        ports = self.read_ports
-        for port, left in enumerate(ports):
-            if left:
-                ports[port] = left - 1
-                if left > 1:
-                    self.active = True
-                elif port == self.line_read_port and self.line_read is not None:
-                    self.uncompressed.append(self.line_read)
-                    self.line_read = None
-                    self.line_read_port = -1
-        ports = self.write_ports
-        for port, left in enumerate(ports):
-            if left:
-                ports[port] = left - 1
-                if left > 1:
-                    self.active = True
-                elif port == self.line_write_port:
-                    read = self.reads.popleft()
-                    self.asked -= 1
-                    self.there -= 1
-                    self.tags.finish(read.request, False)
-                    self.line_write_port = -1
 
     def _queue(self, request: LineRequest) -> None:
         """Move a request of the tags to the lines on their way, unless it has to wait."""
@@ -289,8 +268,9 @@ class RopCache:
         return sent
 
     def _read_line(self) -> None:
-        port = _free(self.read_ports)
-        if port < 0:
+        ports = self.read_ports
+        free = min(ports)
+        if free > self.cycle:
             self.counts["ReadLinePortStall"] += 1
             return
         write = self.writes[self.lines_read]
@@ -300,10 +280,8 @@ class RopCache:
         if write.request.masked:
             write.mask = tags.mask[line]
         tags.mask[line] = 0
-        self.read_ports[port] = -(-self.line_bytes // self.spec.config.port)
-        self.active = True
+        ports[ports.index(free)] = self.line_read_end = self.cycle + self.line_cycles
         self.line_read = write
-        self.line_read_port = port
         if write.read is not None:
             write.read.waits_read = False
 
@@ -371,8 +349,9 @@ class RopCache:
 
     def _write_line(self) -> None:
         """Begin to write the oldest decompressed line into the cache."""
-        port = _free(self.write_ports)
-        if port < 0:
+        ports = self.write_ports
+        free = min(ports)
+        if free > self.cycle:
             self.counts["WriteLinePortStall"] += 1
             return
         read = self.reads[0]
@@ -380,16 +359,6 @@ class RopCache:
             self.counts["CacheLineWARStall"] += 1
             return
         self.plain -= 1
-        self.write_ports[port] = -(-self.line_bytes // self.spec.config.port)
-        self.active = True
-        self.line_write_port = port
+        ports[ports.index(free)] = self.line_write_end = self.cycle + self.line_cycles
         self.tags.dirty[read.request.line] = False
         self.tags.mask[read.request.line] = 0
-
-
-def _free(ports: list[int]) -> int:
-    """Return the first port that is free, or -1."""
-    for port, left in enumerate(ports):
-        if not left:
-            return port
-    return -1

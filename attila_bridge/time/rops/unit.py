@@ -48,7 +48,6 @@ class RopState:
     fetched: deque[tuple[int, int]] = field(default_factory=deque)
     """Quads and their lines."""
     read: deque[tuple[int, int]] = field(default_factory=deque)
-    operating: deque[tuple[int, int]] = field(default_factory=deque)
     operated: deque[tuple[int, int]] = field(default_factory=deque)
     written: deque[int] = field(default_factory=deque)
     pending: set[int] = field(default_factory=set)
@@ -56,8 +55,8 @@ class RopState:
     next_operation: int = 0
     last: bool = False
     mode: str = "ready"
-    left: int = 0
-    """Cycles left of a clear, or of the copy of block states."""
+    until: int = -1
+    """Cycle in which a clear, or the copy of block states, is over; -1: neither goes on."""
     cycle: int = -1
     awake: bool = False
 
@@ -108,8 +107,11 @@ class RopUnit(Box[RopSpec, RopState]):
     # --- the clock's view ----------------------------------------------------------------------------------------
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while anything is under way."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
+        """The next cycle while anything is under way, or the end of a clear or copy."""
+        s = self.state
+        if s.awake:
+            return Cycle(s.cycle + 1)
+        return Cycle(s.until) if s.until >= 0 else None
 
     def why_blocked(self) -> str | None:
         """A unit within a draw waits for its end."""
@@ -140,45 +142,43 @@ class RopUnit(Box[RopSpec, RopState]):
         s = self.state
         s.cycle = cycle
         cache = s.cache
+        cache.cycle = cycle
         if self._data.waiting:
             for answer in self._data.take_all(cycle):
                 cache.answered(answer)
-        sent = None
-        if cache.reads or cache.writes or cache.tags.queue or cache.request or cache.active or cache.flushing:
-            sent = cache.step(self._memory_state.value(cycle))
-            if sent is not None:
-                self._request.send(cycle, sent)
-                if sent[0]:
-                    s.counts["WriteTransactions"] += 1
-                    s.counts["WriteBytes"] += sent[2]
-                else:
-                    s.counts["ReadTransactions"] += 1
-            if cache.evicted:
-                self._evicted(cycle)
-        else:
-            cache.fetched = False
+        sent = cache.busy and self._lines(cycle, cache)
         if self._commands.waiting:
             for command in self._commands.take_all(cycle):
-                self._command(command)
-        mode = s.mode
-        if mode == "draw":
-            self._draw(cycle, sent is not None)
-        elif mode != "ready":
+                self._command(cycle, command)
+        drawing = s.mode == "draw"
+        if drawing:
+            self._draw(cycle, sent)
+        elif s.mode != "ready":
             self._other(cycle)
         ready = len(s.input) < self._ready_below
         if ready is not self._ready.driven:
             self._ready.drive(cycle, ready)
         s.awake = bool(
-            s.input
-            or s.read
-            or s.written
-            or s.fetched
-            or s.operated
-            or cache.busy
-            or (s.last if s.mode == "draw" else s.mode != "ready")
+            s.input or s.read or s.written or s.fetched or s.operated or (s.last and s.mode == "draw") or cache.busy
         )
 
-    def _command(self, command: tuple[str, int]) -> None:
+    def _lines(self, cycle: Cycle, cache: RopCache) -> bool:
+        """Move the lines of the cache on; return whether a transaction was sent to memory."""
+        sent = cache.step(self._memory_state.value(cycle))
+        if cache.evicted:
+            self._evicted(cycle)
+        if sent is None:
+            return False
+        self._request.send(cycle, sent)
+        counts = self.state.counts
+        if sent[0]:
+            counts["WriteTransactions"] += 1
+            counts["WriteBytes"] += sent[2]
+        else:
+            counts["ReadTransactions"] += 1
+        return True
+
+    def _command(self, cycle: Cycle, command: tuple[str, int]) -> None:
         s = self.state
         s.mode, argument = command
         if s.mode == "draw":
@@ -186,26 +186,21 @@ class RopUnit(Box[RopSpec, RopState]):
             s.last = False
             self._begin()
         elif s.mode == "clear":
-            s.left = -(-self.spec.config.block_states // self.spec.config.cleared)
+            s.until = cycle + -(-self.spec.config.block_states // self.spec.config.cleared) - 1
         elif s.mode == "swap":
             s.cache.flushing = True
-            s.left = -1
 
     def _other(self, cycle: Cycle) -> None:
         """Go on with a clear or a swap."""
         s = self.state
-        if s.mode == "clear":
-            s.left -= 1
-            if not s.left:
+        if s.until == cycle:
+            s.until = -1
+            if s.mode == "clear":
                 s.cache.clear(self.spec.clear_word)
-                self._ended(cycle)
-        elif s.left > 0:
-            s.left -= 1
-            if not s.left:
-                self._ended(cycle)
-        elif not s.cache.flushing and s.left < 0:
+            self._ended(cycle)
+        elif s.mode == "swap" and s.until < 0 and not s.cache.flushing:
             blocks = -(-self.spec.blocks // self.spec.rops)
-            s.left = -(-blocks // self.spec.config.cleared)
+            s.until = cycle + -(-blocks // self.spec.config.cleared)
             self._copied(cycle)
 
     def _copied(self, cycle: Cycle) -> None:
@@ -224,8 +219,9 @@ class RopUnit(Box[RopSpec, RopState]):
         s, counts = self.state, self.state.counts
         plan = self._plan
         assert plan is not None
-        written = s.written
-        if s.last and not (sent or written or s.input or s.fetched or s.read or s.operating or s.operated):
+        written, arriving = s.written, s.input
+        operating = self._alu_end.waiting
+        if s.last and not (sent or written or arriving or s.fetched or s.read or operating or s.operated):
             self._leave(cycle, END)
             self._ended(cycle)
         if written:
@@ -233,16 +229,25 @@ class RopUnit(Box[RopSpec, RopState]):
                 self._leave(cycle, written.popleft())
             else:
                 counts["ConsumerBusy"] += 1
-        if not self._bypass:
-            self._operations(cycle, plan)
-        arriving = s.input
-        if arriving:
-            if not self._bypass:
+        if self._bypass:
+            if arriving:
+                if len(written) < self.spec.config.write_queue:
+                    written.append(arriving.popleft())
+                else:
+                    counts["WriteQFullStall"] += 1
+        else:
+            if s.operated:
+                self._write(plan)
+            if operating and operating[0][0] <= cycle:
+                entry = operating.popleft()[3]
+                self._operate(plan, entry[0])
+                s.operated.append(entry)
+            if s.read:
+                self._start(cycle)
+            if s.fetched:
+                self._read(plan)
+            if arriving:
                 self._fetch()
-            elif len(written) < self.spec.config.write_queue:
-                written.append(arriving.popleft())
-            else:
-                counts["WriteQFullStall"] += 1
         quads = self._quads.waiting
         while quads and quads[0][0] <= cycle:
             quad = quads.popleft()[3]
@@ -259,27 +264,16 @@ class RopUnit(Box[RopSpec, RopState]):
                 counts["OutsideFragments"] += 4
                 counts["CulledFragments"] += 4
 
-    def _operations(self, cycle: Cycle, plan: DrawPlan) -> None:
-        """Write, operate and read quads, the last stage first."""
-        s, counts = self.state, self.state.counts
-        if s.operated:
-            self._write(plan)
-        end = self._alu_end.waiting
-        if end and end[0][0] <= cycle:
-            self._operate(plan, end.popleft()[3])
-            s.operated.append(s.operating.popleft())
-        if s.read:
-            if cycle < s.next_operation:
-                counts["ROPOperatorBusy"] += 1
-            elif len(s.operated) <= self._op_limit:
-                entry = s.read.popleft()
-                self._alu_start.send(cycle, entry[0])
-                s.operating.append(entry)
-                s.next_operation = cycle + self.spec.config.alu_rate
-            else:
-                counts["OperationQFullStall"] += 1
-        if s.fetched:
-            self._read(plan)
+    def _start(self, cycle: Cycle) -> None:
+        """Begin to test or blend the oldest quad whose words are there."""
+        s = self.state
+        if cycle < s.next_operation:
+            s.counts["ROPOperatorBusy"] += 1
+        elif len(s.operated) <= self._op_limit:
+            self._alu_start.send(cycle, s.read.popleft())
+            s.next_operation = cycle + self.spec.config.alu_rate
+        else:
+            s.counts["OperationQFullStall"] += 1
 
     def _fetch(self) -> None:
         """Ask for the line of the oldest quad that came in."""
@@ -317,7 +311,7 @@ class RopUnit(Box[RopSpec, RopState]):
             counts["RAWDependence"] += 1
         elif len(s.read) == self.spec.config.read_queue:
             counts["ReadQFullStall"] += 1
-        elif s.cache.read(line, 16):
+        elif s.cache.read(line):
             counts["ReadOK"] += 1
             s.pending.add(place)
             s.read.append(s.fetched.popleft())

@@ -22,6 +22,7 @@ class GroupSlot:
         "ended",
         "group",
         "instructions",
+        "last",
         "next_fetch",
         "number",
         "outside",
@@ -38,6 +39,8 @@ class GroupSlot:
         self.number = number
         self.group: Group = (VERTICES, 0, -1, ())
         self.instructions: tuple[InstructionPlan, ...] = ()
+        self.last = -1
+        """Its last instruction."""
         self.registers = 0
         self.transmission = 0
         self.position = 0
@@ -58,6 +61,7 @@ class GroupSlot:
         """Take a group; its program begins."""
         self.group = group
         self.instructions = instructions
+        self.last = len(instructions) - 1
         self.registers = registers
         self.transmission = transmission
         self.position = self.done = 0
@@ -70,12 +74,13 @@ class ReadyWindow:
 
     def __init__(self) -> None:
         self.ready: deque[int] = deque()
-        self.fetched: deque[int] = deque()
+        self.away: deque[int] = deque()
+        """Groups that were fetched and have to come back."""
 
     @property
     def busy(self) -> bool:
         """Whether groups that were fetched have to come back."""
-        return bool(self.fetched)
+        return bool(self.away)
 
     def load(self, cycle: int, slot: GroupSlot, last: bool) -> None:
         """Take a group that becomes ready for the first time."""
@@ -89,8 +94,9 @@ class ReadyWindow:
 
     def returned(self, cycle: int, slots: list[GroupSlot]) -> None:
         """Let fetched groups queue up again."""
-        while self.fetched and slots[self.fetched[0]].next_fetch <= cycle:
-            slot = slots[self.fetched.popleft()]
+        away = self.away
+        while away and slots[away[0]].next_fetch <= cycle:
+            slot = slots[away.popleft()]
             if slot.ready:
                 self.ready.append(slot.number)
             else:
@@ -104,10 +110,11 @@ class ReadyWindow:
             slot = slots[ready.popleft()]
             if slot.ready:
                 taken.append((slot.number, slot.position, slot.again))
-                slot.position = min(slot.position + 1, len(slot.instructions) - 1)
+                if slot.position < slot.last:
+                    slot.position += 1
                 slot.again = False
                 slot.next_fetch = cycle + delay
-                self.fetched.append(slot.number)
+                self.away.append(slot.number)
             else:
                 slot.outside = True
         return taken
@@ -159,6 +166,8 @@ class BatchQueues:
     def __init__(self, groups: int, wait: int) -> None:
         self.groups = groups
         self.wait = wait
+        self.away: deque[int] = deque()
+        """Nothing: groups keep their places."""
         self.partitions = (_Partition(), _Partition())
         self.current = VERTICES
 
@@ -234,7 +243,8 @@ class BatchQueues:
                 self._turn()
                 break
             taken.append((slot.number, slot.position, slot.again))
-            slot.position = min(slot.position + 1, len(slot.instructions) - 1)
+            if slot.position < slot.last:
+                slot.position += 1
             slot.again = False
             slot.next_fetch = cycle + delay
             partition.next += 1

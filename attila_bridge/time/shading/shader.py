@@ -93,7 +93,9 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         super().__init__(name, spec, state)
         self.inputs = ("command", "groups", *(f"{port}{unit}" for unit in units for port in ("result", "ticket")))
         self.outputs = ("output", "busy", *(f"request{unit}" for unit in units))
+        self._threads = config.group
         self._rate = config.thread_rate // config.group
+        self._delay = config.fetch_delay
         self._buffers = config.buffers // config.group
 
     def wired(self) -> None:
@@ -118,15 +120,13 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Fetch and decode; each sees what the other did in the cycle before."""
-        s = self.state
-        if s.awake and s.cycle == cycle - 1:
-            s.counts["ReadyThreads"] += self.spec.config.group * s.ready_groups
-            s.counts["FreeThreads"] += self.spec.config.group * len(s.free)
-            s.counts["FinishedThreads"] += self.spec.config.group * len(s.finished)
-            s.counts["UsedResources"] += self.spec.config.registers - s.free_registers
+        s, queues = self.state, self.state.queues
         s.cycle = cycle
-        fetched, s.fetched = s.fetched, []
-        commands, s.commands = s.commands, []
+        fetched, commands = s.fetched, s.commands
+        if fetched:
+            s.fetched = []
+        if commands:
+            s.commands = []
         if self._commands.waiting:
             for kind, resources in self._commands.take_all(cycle):
                 s.resources[kind] = resources
@@ -138,37 +138,57 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         if cycle in s.ends:
             for slot in s.ends.pop(cycle):
                 self._finish(slot)
-        s.queues.returned(cycle, s.slots)
+        if queues.away:
+            queues.returned(cycle, s.slots)
         if s.ready_groups:
-            s.fetched = s.queues.fetch(cycle, s.slots, self._rate, self.spec.config.fetch_delay)
-            s.counts["FetchedInstr"] += self.spec.config.group * len(s.fetched)
-        if s.finished or s.leaving >= 0:
+            s.fetched = queues.fetch(cycle, s.slots, self._rate, self._delay)
+            s.counts["FetchedInstr"] += self._threads * len(s.fetched)
+        if s.leaving >= 0:
+            s.transmitting -= 1
+            if not s.transmitting:
+                number, s.leaving = s.leaving, -1
+                self._release(cycle, number)
+        elif s.finished:
             self._output(cycle)
         self._tell(cycle)
-        self._take_tickets(cycle)
+        for unit, wire in enumerate(self._tickets):
+            if wire.waiting:
+                s.tickets[unit] += self._threads * len(wire.take_all(cycle))
         if fetched:
             self._decode(cycle, fetched)
-        self._textures(cycle)
+        if s.accesses or s.unit_requests:
+            self._request(cycle)
+        for wire in self._results:
+            if wire.waiting:
+                self._texture_results(cycle, wire.take_all(cycle))
         s.awake = bool(
-            s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or s.ready_groups or s.queues.busy
+            s.ready_groups or s.fetched or s.commands or s.finished or s.leaving >= 0 or s.accesses or queues.busy
         )
+        if s.awake:
+            self._occupation()
+
+    def _occupation(self) -> None:
+        """Add what the shader holds over this cycle."""
+        s, counts, threads = self.state, self.state.counts, self._threads
+        counts["ReadyThreads"] += threads * s.ready_groups
+        counts["FreeThreads"] += threads * len(s.free)
+        counts["FinishedThreads"] += threads * len(s.finished)
+        counts["UsedResources"] += self.spec.config.registers - s.free_registers
 
     # --- inputs and outputs --------------------------------------------------------------------------------------
 
     def _take(self, cycle: Cycle, group: Group) -> None:
-        s, counts = self.state, self.state.counts
+        s, counts, threads = self.state, self.state.counts, self._threads
         number = s.free.popleft()
         slot = s.slots[number]
-        kind, draw, _, _ = group
-        plan = self.spec.draws[draw]
-        program = plan.fragment_program if kind == FRAGMENTS else plan.vertex_program
-        slot.begin(group, program.instructions, program.resources * self.spec.config.group, -(-program.outputs // 2))
+        plan = self.spec.draws[group[1]]
+        program = plan.fragment_program if group[0] == FRAGMENTS else plan.vertex_program
+        slot.begin(group, program.instructions, program.resources * threads, -(-program.outputs // 2))
         s.free_registers -= slot.registers
-        threads = self.spec.config.group
         counts["Inputs"] += threads
         counts["InputActiveInputAttributes"] += threads * program.inputs
         counts["InputActiveOutputAttributes"] += threads * program.outputs
-        counts["InputRegisters"] += threads * max(1, program.temporaries)
+        counts["InputRegisters"] += threads * (program.temporaries or 1)
         if len(s.free) >= self._buffers:
             self._make_ready(cycle, slot)
         else:
@@ -179,8 +199,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         slot.ready = True
         s.ready_groups += 1
         vertices = slot.group[3]
-        last = bool(vertices) and any(vertex[2] for vertex in vertices)
-        s.queues.load(cycle, slot, last)
+        s.queues.load(cycle, slot, bool(vertices) and any(vertex[2] for vertex in vertices))
 
     def _release(self, cycle: Cycle, number: int) -> None:
         """Free the slot of a group that has left; the oldest one that waits in a buffer goes on."""
@@ -191,28 +210,22 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
             self._make_ready(cycle, s.slots[s.filled.popleft()])
 
     def _output(self, cycle: Cycle) -> None:
+        """Begin to send the group that finished first."""
         s = self.state
-        if s.leaving >= 0:
-            s.transmitting -= 1
-            if not s.transmitting:
-                number, s.leaving = s.leaving, -1
-                self._release(cycle, number)
-        elif s.finished:
-            number = s.finished.popleft()
-            slot = s.slots[number]
-            cycles = max(1, slot.transmission)
-            latency = min(slot.transmission + _OUTPUT_DELAY, self.spec.config.output_latency)
-            self._outputs.send(cycle, slot.group, self.spec.config.group, latency=latency)
-            s.counts["Outputs"] += self.spec.config.group
-            if cycles > 1:
-                s.transmitting, s.leaving = cycles - 1, number
-            else:
-                self._release(cycle, number)
+        number = s.finished.popleft()
+        slot = s.slots[number]
+        cycles = slot.transmission
+        latency = min(cycles + _OUTPUT_DELAY, self.spec.config.output_latency)
+        self._outputs.send(cycle, slot.group, self._threads, latency)
+        s.counts["Outputs"] += self._threads
+        if cycles > 1:
+            s.transmitting, s.leaving = cycles - 1, number
+        else:
+            self._release(cycle, number)
 
     def _tell(self, cycle: Cycle) -> None:
-        s, group = self.state, self.spec.config.group
-        needed = 2 * group * max(s.resources)
-        busy = len(s.free) < 2 or s.free_registers < needed
+        s = self.state
+        busy = len(s.free) < 2 or s.free_registers < 2 * self._threads * max(s.resources)
         if busy:
             s.queues.full()
         if busy is not self._busy.driven:
@@ -223,7 +236,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
     def _obey(self, commands: list[tuple[int, int, int]]) -> None:
         """Do what decoding asked for in the last cycle."""
         s, counts = self.state, self.state.counts
-        threads = self.spec.config.group
+        threads = self._threads
         for kind, number, position in commands:
             slot = s.slots[number]
             if kind == _REPEAT:
@@ -250,20 +263,15 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
 
     # --- decode and execute --------------------------------------------------------------------------------------
 
-    def _take_tickets(self, cycle: Cycle) -> None:
-        for unit, wire in enumerate(self._tickets):
-            if wire.waiting:
-                self.state.tickets[unit] += self.spec.config.group * len(wire.take_all(cycle))
-
     def _decode(self, cycle: Cycle, fetched: list[tuple[int, int, bool]]) -> None:
         s, executed = self.state, self.state.executed
-        threads = self.spec.config.group
+        threads = self._threads
         s.writes.pop(cycle - 1, None)
         for number, position, again in fetched:
             slot = s.slots[number]
             if again:
                 slot.waits_again = False
-            if slot.waits_again or slot.ended or slot.blocked:
+            if slot.waits_again or slot.blocked:
                 executed["RemovedInstructions"] += threads
                 continue
             instruction = slot.instructions[position]
@@ -290,13 +298,13 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         return s.writes.get(cycle + instruction.latency, 0) >= _RESULTS * self._rate
 
     def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan, position: int) -> None:
-        s, executed = self.state, self.state.executed
-        threads = self.spec.config.group
+        s, executed, threads = self.state, self.state.executed, self._threads
         done = cycle + instruction.latency
         s.writes[done] = s.writes.get(done, 0) + 1
         if instruction.destination >= 0:
             slot.written[instruction.destination] = done
-        slot.done = max(slot.done, done)
+        if done > slot.done:
+            slot.done = done
         executed["ExecutedInstructions"] += threads
         texture = instruction.texture >= 0
         if texture:
@@ -313,10 +321,10 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
             s.commands.append((_BLOCK, slot.number, position))
             executed["BlockCommands"] += threads
 
-    def _textures(self, cycle: Cycle) -> None:
-        """Send texture requests, take results."""
+    def _request(self, cycle: Cycle) -> None:
+        """Send texture requests to the units in turn."""
         s, executed, texture = self.state, self.state.executed, self.spec.texture
-        for _ in range(texture.request_rate if s.accesses or s.unit_requests else 0):
+        for _ in range(texture.request_rate):
             if s.accesses:
                 number, read = s.accesses.popleft()
                 _, draw, quad, _ = s.slots[number].group
@@ -326,18 +334,18 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
             elif s.unit_requests >= texture.request_group:
                 s.unit_requests = 0
                 s.next_unit = (s.next_unit + 1) % texture.units
-        for unit in range(texture.units):
-            wire = self._results[unit]
-            if not wire.waiting:
-                continue
-            for number in wire.take_all(cycle):
-                slot = s.slots[number]
-                slot.waits_texture = False
-                if not slot.ended:
-                    slot.blocked = False
-                    s.commands.append((_UNBLOCK, number, 0))
-                    executed["UnblockCommands"] += self.spec.config.group
-                elif slot.done <= cycle:
-                    s.commands.append((_FINISH, number, 0))
-                else:
-                    s.ends.setdefault(slot.done + 1, []).append(number)
+
+    def _texture_results(self, cycle: Cycle, numbers: list[int]) -> None:
+        """Let groups go on whose texture reads are done."""
+        s = self.state
+        for number in numbers:
+            slot = s.slots[number]
+            slot.waits_texture = False
+            if not slot.ended:
+                slot.blocked = False
+                s.commands.append((_UNBLOCK, number, 0))
+                s.executed["UnblockCommands"] += self._threads
+            elif slot.done <= cycle:
+                s.commands.append((_FINISH, number, 0))
+            else:
+                s.ends.setdefault(slot.done + 1, []).append(number)
