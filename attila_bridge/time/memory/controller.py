@@ -32,7 +32,19 @@ class _Request:
 class _Channel:
     """A channel: its requests in order, and what its modules did last."""
 
-    __slots__ = ("done_at", "last", "last_write", "pages", "reads", "reads_run", "returned", "writes", "writes_run")
+    __slots__ = (
+        "counted",
+        "done_at",
+        "last",
+        "last_write",
+        "pages",
+        "reads",
+        "reads_run",
+        "returned",
+        "tried_again",
+        "writes",
+        "writes_run",
+    )
 
     def __init__(self, pages: int) -> None:
         self.reads: deque[_Request] = deque()
@@ -44,6 +56,15 @@ class _Channel:
         self.returned = -1
         """The request whose data are on the channel."""
         self.done_at = -1
+        self.tried_again = 0
+        """Cycle in which it can start the next transaction, where only time is in the way; 0: something else is."""
+        self.counted = ""
+        """What each cycle until then counts."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it has requests, or data."""
+        return bool(self.reads or self.writes) or self.returned >= 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +101,9 @@ class ControllerState:
     free_reads: int = 0
     free_writes: int = 0
     base: int = BOTH
-    awake: bool = False
+    waiting: list[str] = field(default_factory=lambda: ["UnusedCycles"])
+    """What each cycle counts in which nothing else happens."""
+    wake: int = -1
     cycle: int = -1
 
 
@@ -115,6 +138,7 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         self._bus_shift = config.interleave.bit_length() - 1
         self._bank_shift = (config.channels * config.page_bytes).bit_length() - 1
         self._page_shift = self._bank_shift + config.open_pages.bit_length() - 1
+        self._transaction = config.transaction_cycles
         self._data_cycles = [f"DataCycles{number:02}" for number in modules]
 
     def wired(self) -> None:
@@ -123,8 +147,9 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         self._backs = [self.wires[f"module{number}_back"] for number in range(self.spec.config.channels)]
 
     def next_event(self) -> Cycle | None:
-        """The next cycle while anything is under way."""
-        return Cycle(self.state.cycle + 1) if self.state.awake else None
+        """The next cycle in which a bus moves, data are there or a transaction can start."""
+        s = self.state
+        return Cycle(s.wake) if s.wake > s.cycle else None
 
     def why_blocked(self) -> str | None:
         """Nothing holds a controller up but its own latencies."""
@@ -133,8 +158,10 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
     def tick(self, cycle: Cycle) -> None:
         """Take requests, move answers on, start transactions, tell the clients what is accepted."""
         s = self.state
-        if s.cycle < cycle - 1:
-            s.counts["UnusedCycles"] += cycle - 1 - s.cycle
+        passed = cycle - 1 - s.cycle
+        if passed:
+            for name in s.waiting:
+                s.counts[name] += passed
         s.cycle = cycle
         touched: set[int] = set()
         for client, wire in self._requests:
@@ -149,10 +176,10 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
             self._serve(cycle, touched)
         active = False
         for number, channel in enumerate(s.channels):
-            back = self._backs[number]
-            if back.waiting and back.ready(cycle):
-                channel.returned = back.take(cycle)
-                channel.done_at = cycle + self.spec.config.transaction_cycles - 1
+            back = self._backs[number].waiting
+            if back and back[0][0] <= cycle:
+                channel.returned = back.popleft()[3]
+                channel.done_at = cycle + self._transaction - 1
             if channel.returned >= 0:
                 active = True
                 s.counts[self._data_cycles[number]] += 1
@@ -161,12 +188,36 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         for number, channel in enumerate(s.channels):
             if channel.reads or channel.writes:
                 active = True
-                if cycle - channel.last >= self.spec.config.transaction_cycles:
+                channel.tried_again, channel.counted = channel.last + self._transaction, ""
+                if cycle >= channel.tried_again:
                     self._issue(cycle, channel, number)
         if not active:
             s.counts["UnusedCycles"] += 1
         self._tell(cycle, touched)
-        s.awake = bool(s.requests or s.services or s.busy) or s.base != BOTH or any(s.reserved)
+        self._sleep(cycle)
+
+    def _sleep(self, cycle: Cycle) -> None:
+        """Note when something happens next, and what the cycles until then count."""
+        s = self.state
+        s.waiting.clear()
+        if s.busy or s.services:
+            s.wake = cycle + 1
+            return
+        s.wake = -1
+        wakes: list[int] = []
+        for number, channel in enumerate(s.channels):
+            if channel.returned >= 0:
+                s.waiting.append(self._data_cycles[number])
+                wakes.append(channel.done_at)
+            if channel.reads or channel.writes:
+                if channel.tried_again:
+                    wakes.append(channel.tried_again)
+                if channel.counted:
+                    s.waiting.append(channel.counted)
+        if wakes:
+            s.wake = min(wakes)
+        elif not any(channel.active for channel in s.channels):
+            s.waiting.append("UnusedCycles")
 
     # --- clients -------------------------------------------------------------------------------------------------
 
@@ -273,9 +324,10 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
         s.free_requests += 1
 
     def _issue(self, cycle: Cycle, channel: _Channel, number: int) -> None:
-        """Start the next transaction of a channel if it may start now."""
+        """Start the next transaction of a channel if it may start now, else note when it may."""
         s, config = self.state, self.spec.config
         reads, writes = channel.reads, channel.writes
+        channel.tried_again = 0
         read_ready = bool(reads) and reads[0].waits < 0
         write_ready = bool(writes) and writes[0].waits < 0
         if read_ready and not (
@@ -297,14 +349,14 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
             else:
                 turn, name = config.write_latency + config.write_to_read, "WriteToReadPenalty"
             if since < config.transaction_cycles + turn:
-                counts[f"{name}{number:02}"] += 1
+                self._hold_up(channel, f"{name}{number:02}", channel.last + config.transaction_cycles + turn)
                 return
         # One open page is two, one of even and one of odd pages: measured statistics count the openings so.
         bank = address >> self._bank_shift & max(2, config.open_pages) - 1
         page = address >> self._page_shift
         if channel.pages[bank] != page:
             if since < config.page_open:
-                counts[f"OpenPagePenalty{number:02}"] += 1
+                self._hold_up(channel, f"OpenPagePenalty{number:02}", channel.last + config.page_open)
                 return
             channel.pages[bank] = page
             counts[f"OpenPages{number:02}"] += 1
@@ -323,5 +375,11 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
             s.free_services -= 1
             latency = config.read_latency
         channel.last = cycle
+        channel.tried_again = cycle + config.transaction_cycles
         channel.last_write = is_write
         self.wires[f"module{number}"].send(cycle, request.number, latency=latency)
+
+    def _hold_up(self, channel: _Channel, penalty: str, until: int) -> None:
+        """Count a cycle of a penalty that goes on until a cycle, if nothing else comes in between."""
+        self.state.counts[penalty] += 1
+        channel.tried_again, channel.counted = until, penalty

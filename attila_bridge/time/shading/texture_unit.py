@@ -14,7 +14,10 @@ from pixelflow.simd.units import Cycle
 
 __all__ = ["TexturePipeline", "TexturePipelineSpec"]
 
-Steps = tuple[tuple[tuple[int, int], ...], ...]
+Lines = tuple[tuple[int, int], ...]
+"""Lines and how many texels of each."""
+
+Steps = tuple[Lines, ...]
 """Bilinear steps of a sample: of each its lines and how many texels of them it needs."""
 
 
@@ -46,7 +49,7 @@ class _Access:
         self.calculated = False
         self.fetching = 0
         """The sample that is fetched, and what is left of its present step."""
-        self.left: list[tuple[int, int]] | None = None
+        self.left: Lines | None = None
         self.filtered = 0
 
 
@@ -98,6 +101,15 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
         fill = LineFill(tags, config.line, config.cache_inputs, spec.client, config.decompression, write)
         super().__init__(name, spec, TexturePipelineState(counts, tags, fill))
 
+    def wired(self) -> None:
+        """Keep the wires that are read or written in every cycle."""
+        wires = self.wires
+        self._requests, self._results, self._tickets = wires["requests"], wires["results"], wires["tickets"]
+        self._data, self._memory_request = wires["memory_data"], wires["memory_request"]
+        self._memory_state = self.level("memory_state")
+        self._address_start, self._address_end = wires["address"], wires["addressed"]
+        self._filter_start, self._filter_end = wires["filter"], wires["filter_end"]
+
     def next_event(self) -> Cycle | None:
         """The next cycle while anything is under way."""
         return Cycle(self.state.cycle + 1) if self.state.awake else None
@@ -108,58 +120,73 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Move lines on, then every access, the last stage first."""
-        s, wires, counts = self.state, self.wires, self.state.counts
-        if s.accesses and s.cycle == cycle - 1:
+        s, counts, config = self.state, self.state.counts, self.spec.config
+        s.cycle = cycle
+        fill, data = s.fill, self._data.waiting
+        if data and data[0][0] <= cycle:
+            answer = data.popleft()[3]
+            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.width)
+            counts["MemoryRequests"] += 1
+            counts["ReadBytesMemory"] += answer[2]
+        if fill.busy:
+            sent = fill.step(cycle, self._memory_state.value(cycle))
+            if sent is not None:
+                self._memory_request.send(cycle, sent)
+                counts["ReadTransactions"] += 1
+            if fill.filled >= 0:
+                self._filled(fill.filled)
+        arrived = self._requests.waiting
+        while arrived and arrived[0][0] <= cycle:
+            s.requests.append(arrived.popleft()[3])
+            s.tickets -= 1
+            counts["TextureRequests"] += 1
+        if s.accesses or s.results:
+            self._stages(cycle)
+        if s.requests and len(s.accesses) < config.access_queue:
+            self._accept(cycle)
+        if len(s.requests) + s.tickets < config.request_queue:
+            self._tickets.send(cycle, 1)
+            s.tickets += 1
+        if s.accesses:
             counts["ReadyReadQueueOccupation"] += len(s.reading)
             counts["WaitReadWindowOccupation"] += len(s.waiting)
             counts["AccessQueueOccupation"] += len(s.addressing) + len(s.fetching)
             counts["RequestQueueOccupation"] += len(s.requests)
             counts["ResultQueueOccupation"] += len(s.results)
-        s.cycle = cycle
-        fill = s.fill
-        data = wires["memory_data"]
-        if data.ready(cycle):
-            answer = data.take(cycle)
-            counts["MemoryRequestLatency"] += fill.answered(cycle, answer, self.spec.width)
-            counts["MemoryRequests"] += 1
-            counts["ReadBytesMemory"] += answer[2]
-        if fill.busy:
-            state = self.level("memory_state")
-            sent = fill.step(cycle, state.value(cycle))
-            if sent is not None:
-                wires["memory_request"].send(cycle, sent)
-                counts["ReadTransactions"] += 1
-            if fill.filled >= 0:
-                self._filled(fill.filled)
-        if wires["requests"].ready(cycle):
-            for request in wires["requests"].take_all(cycle):
-                s.requests.append(request)
-                s.tickets -= 1
-                counts["TextureRequests"] += 1
-        if s.accesses or s.results:
-            self._stages(cycle)
-        if s.requests and len(s.accesses) < self.spec.config.access_queue:
-            self._accept(cycle)
-        if len(s.requests) + s.tickets < self.spec.config.request_queue:
-            wires["tickets"].send(cycle, 1)
-            s.tickets += 1
-        s.awake = bool(s.accesses or s.results or s.requests or fill.busy or s.tickets < self.spec.config.request_queue)
+            s.awake = True
+        else:
+            s.awake = bool(s.results or s.requests or fill.busy or s.tickets < config.request_queue)
 
     def _stages(self, cycle: Cycle) -> None:
         s, counts = self.state, self.state.counts
         if s.results:
             slot, began = s.results.popleft()
-            self.wires["results"].send(cycle, slot)
+            self._results.send(cycle, slot)
             counts["TextureResults"] += 1
             counts["TextureResultLatency"] += cycle - began
-        self._filter(cycle)
+        if s.filtered:
+            self._hand_on()
+        if s.to_filter and cycle >= s.next_filter:
+            self._filter(cycle)
+        done = self._filter_end.waiting
+        if done and done[0][0] <= cycle:
+            number = done.popleft()[3]
+            s.in_filter -= 1
+            s.filtered.append(number)
+            s.accesses[number].filtered += 1
         if s.reading:
             self._read()
         if s.fetching:
             self._fetch()
         else:
             counts["FetchStallFetch"] += 1
-        self._address(cycle)
+        if s.addressing and cycle >= s.next_address:
+            self._address(cycle)
+        done = self._address_end.waiting
+        if done and done[0][0] <= cycle:
+            access = s.accesses[done.popleft()[3]]
+            if access.addressed == len(access.samples):
+                access.calculated = True
 
     def _filled(self, block: int) -> None:
         """Let samples that waited for a line go on."""
@@ -195,27 +222,21 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
     # --- stages --------------------------------------------------------------------------------------------------
 
     def _address(self, cycle: Cycle) -> None:
-        """Begin the addresses of a sample; take what has been calculated."""
+        """Begin the addresses of a sample."""
         s, config, counts = self.state, self.spec.config, self.state.counts
-        if s.addressing and cycle >= s.next_address:
-            number = s.addressing[0]
-            access = s.accesses[number]
-            loops = len(access.samples[access.addressed].steps)
-            self.wires["address"].send(cycle, number, latency=config.address_latency + loops)
-            s.next_address = cycle + loops
-            counts["AddressALUBusyCycles"] += loops
-            access.addressed += 1
-            counts["BilinearSamples"] += loops
-            if access.addressed == len(access.samples):
-                s.addressing.popleft()
-                s.fetching.append(number)
-                counts["AddressCalculationFinished"] += 1
-                counts["AnisotropyRatio"] += access.addressed
-        done = self.wires["addressed"]
-        if done.ready(cycle):
-            access = s.accesses[done.take(cycle)]
-            if access.addressed == len(access.samples):
-                access.calculated = True
+        number = s.addressing[0]
+        access = s.accesses[number]
+        loops = len(access.samples[access.addressed].steps)
+        self._address_start.send(cycle, number, 1, config.address_latency + loops)
+        s.next_address = cycle + loops
+        counts["AddressALUBusyCycles"] += loops
+        access.addressed += 1
+        counts["BilinearSamples"] += loops
+        if access.addressed == len(access.samples):
+            s.addressing.popleft()
+            s.fetching.append(number)
+            counts["AddressCalculationFinished"] += 1
+            counts["AnisotropyRatio"] += access.addressed
 
     def _fetch(self) -> None:
         """Fetch the lines of one bilinear step; at most one of them may be a new miss."""
@@ -231,11 +252,12 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
             counts["FetchStallWaitRead"] += 1
             return
         sample = access.samples[access.fetching]
-        if access.left is None:
-            access.left = list(sample.steps[len(sample.lines)])
+        lines = access.left
+        if lines is None:
+            lines = sample.steps[len(sample.lines)]
             sample.lines.append([])
-        self._fetch_lines(access, sample)
-        if access.left:
+        access.left = left = self._fetch_lines(lines, sample)
+        if left:
             return
         access.left = None
         if len(sample.lines) < len(sample.steps):
@@ -248,34 +270,31 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
         if access.fetching == len(access.samples):
             s.fetching.popleft()
 
-    def _fetch_lines(self, access: _Access, sample: _Sample) -> None:
-        """Try every line that is left of a step."""
+    def _fetch_lines(self, lines: Lines, sample: _Sample) -> Lines:
+        """Try lines of a step; return those that have to be tried again."""
         tags, counts = self.state.tags, self.state.counts
         misses = self.spec.config.misses
-        left: list[tuple[int, int]] = []
-        for block, texels in access.left or ():
+        left: Lines = ()
+        for block, texels in lines:
             line = tags.where.get(block, -1)
-            if line < 0:
-                if not misses:
-                    tags.misses += texels
-                    tags.failed_limit += texels
-                    counts["FetchesFailed"] += texels
-                    left.append((block, texels))
-                    continue
-                misses -= 1
-                line = tags.fetch(block, texels)
-                if line < 0:
-                    counts["FetchesFailed"] += texels
-                    left.append((block, texels))
-                    continue
-            else:
+            if line >= 0:
                 tags.reserved[line] += texels
                 tags.hits += texels
+            elif misses:
+                misses -= 1
+                line = tags.fetch(block, texels)
+            else:
+                tags.misses += texels
+                tags.failed_limit += texels
+            if line < 0:
+                counts["FetchesFailed"] += texels
+                left = (*left, (block, texels))
+                continue
             counts["FetchesOK"] += texels
             sample.lines[-1].append((line, texels))
             if tags.replacing[line]:
                 sample.missing.add(block)
-        access.left = left
+        return left
 
     def _read(self) -> None:
         """Read the texels of one bilinear step."""
@@ -293,28 +312,24 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
             s.reading.popleft()
             s.to_filter.append(sample)
 
+    def _hand_on(self) -> None:
+        """Hand the oldest filtered access on, once all of its samples are filtered."""
+        s = self.state
+        number = s.filtered[0]
+        access = s.accesses.get(number)
+        if access is None or access.filtered < len(access.samples):
+            s.filtered.popleft()
+        elif len(s.results) < self.spec.config.result_queue:
+            s.filtered.popleft()
+            s.results.append((access.slot, access.began))
+            del s.accesses[number]
+
     def _filter(self, cycle: Cycle) -> None:
-        """Hand on filtered accesses, begin to filter a sample, take what has been filtered."""
-        s, config, counts = self.state, self.spec.config, self.state.counts
-        if s.filtered:
-            number = s.filtered[0]
-            access = s.accesses.get(number)
-            if access is None or access.filtered < len(access.samples):
-                s.filtered.popleft()
-            elif len(s.results) < config.result_queue:
-                s.filtered.popleft()
-                s.results.append((access.slot, access.began))
-                del s.accesses[number]
-        if s.to_filter and cycle >= s.next_filter:
-            sample = s.to_filter.popleft()
-            loops = len(sample.steps)
-            self.wires["filter"].send(cycle, sample.access, latency=config.filter_latency + loops)
-            s.next_filter = cycle + loops
-            s.in_filter += 1
-            counts["FilterALUBusyCycles"] += loops
-        done = self.wires["filter_end"]
-        if done.ready(cycle):
-            number = done.take(cycle)
-            s.in_filter -= 1
-            s.filtered.append(number)
-            s.accesses[number].filtered += 1
+        """Begin to filter a sample."""
+        s = self.state
+        sample = s.to_filter.popleft()
+        loops = len(sample.steps)
+        self._filter_start.send(cycle, sample.access, 1, self.spec.config.filter_latency + loops)
+        s.next_filter = cycle + loops
+        s.in_filter += 1
+        s.counts["FilterALUBusyCycles"] += loops
