@@ -26,7 +26,7 @@ class InterpolatorState:
 
 
 class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
-    """A pipeline: items are (draw, ROP, quads)."""
+    """A pipeline: items are (draw, quads with their ROPs)."""
 
     inputs = ("quads", "interpolated")
     outputs = ("interpolation", "output")
@@ -39,6 +39,12 @@ class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
         wires = self.wires
         self._quads, self._interpolation = wires["quads"], wires["interpolation"]
         self._interpolated, self._output = wires["interpolated"], wires["output"]
+        config, most = self.spec.config, self._interpolation.latency
+        self._latencies = [
+            min(most, config.interpolation_latency + -(-draw.fragment_inputs // config.interpolators))
+            for draw in self.spec.draws
+        ]
+        """Of the attributes of each draw."""
 
     def next_event(self) -> Cycle | None:
         """None: it moves only what arrives."""
@@ -46,14 +52,11 @@ class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
 
     def tick(self, cycle: Cycle) -> None:
         """Begin what has come, hand back what is done."""
-        config, wire = self.spec.config, self._interpolation
-        quads = self._quads.waiting
-        while quads and quads[0][0] <= cycle:
-            item = quads.popleft()[3]
-            attributes = self.spec.draws[item[0]].fragment_inputs
-            latency = config.interpolation_latency + -(-attributes // config.interpolators)
-            wire.send(cycle, item, 4 * len(item[2]), min(latency, wire.latency))
-        quads = self._interpolated.waiting
-        while quads and quads[0][0] <= cycle:
-            item = quads.popleft()[3]
-            self._output.send(cycle, item, 4 * len(item[2]))
+        arrived = self._quads.waiting
+        while arrived and arrived[0][0] <= cycle:
+            item = arrived.popleft()[3]
+            self._interpolation.send(cycle, item, 4 * len(item[1]), self._latencies[item[0]])
+        arrived = self._interpolated.waiting
+        while arrived and arrived[0][0] <= cycle:
+            item = arrived.popleft()[3]
+            self._output.send(cycle, item, 4 * len(item[1]))

@@ -160,8 +160,9 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         s = self.state
         arrived = self._interpolated.waiting
         while arrived and arrived[0][0] <= cycle:
-            _, rop, quads = arrived.popleft()[3]
-            s.rops[rop].interpolated.extend(quads)
+            _, quads = arrived.popleft()[3]
+            for rop, quad in quads:
+                s.rops[rop].interpolated.append(quad)
             s.counts["InterpolatedFragments"] += 4 * len(quads)
         if cycle >= s.next_interpolation:
             self._interpolate(cycle, plan)
@@ -190,9 +191,8 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
         s, rops, room = self.state, self.spec.rops, self.spec.config.interpolated
         blocks, early = plan.blocks, plan.early
         unit = s.next_unit
-        sent: list[int] = []
-        number = visited = 0
-        last = -1
+        sent: list[tuple[int, int]] = []
+        visited = 0
         while True:
             queues = s.rops[unit]
             queue = queues.tested if early else queues.generated
@@ -202,23 +202,17 @@ class FragmentFifo(Box[FifoSpec, FifoState]):
                 unit = (unit + 1) % rops
                 visited += 1
                 continue
-            if number == rops:
+            if len(sent) == rops:
                 break
             quad = queue.popleft()
             queues.interpolating += 1
-            number += 1
-            if last == unit:
-                sent.append(quad)
-            else:
-                if sent:
-                    self._interpolation.send(cycle, (s.draw, last, sent), 4 * len(sent))
-                sent, last = [quad], unit
+            sent.append((unit, quad))
             if queue and (quad == _END or queue[0] == _END or blocks[quad >> 4] >> 2 != blocks[queue[0] >> 4] >> 2):
                 unit = (unit + 1) % rops
                 visited += 1
         s.next_unit = unit
         if sent:
-            self._interpolation.send(cycle, (s.draw, last, sent), 4 * len(sent))
+            self._interpolation.send(cycle, (s.draw, sent), 4 * len(sent))
             s.next_interpolation = cycle + max(1, -(-plan.fragment_inputs // self.spec.config.interpolators))
 
     def _from_depth(self, cycle: Cycle, plan: DrawPlan) -> None:
