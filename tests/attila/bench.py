@@ -1,9 +1,9 @@
-"""Bench for a single box: it sends what a script says, on wires like those of the machine, and notes what comes back."""
+"""Bench for a single box: it sends what a script says, on wires like the machine's, and notes what comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from attila_bridge.time.build.boxes import Boxes, FramePlan

@@ -78,7 +78,7 @@ class RopCache:
         self.ticket = 0
         self.flushing = False
         self.evicted: list[int] = []
-        """Blocks whose write-back has been compressed in this cycle."""
+        """Blocks whose words have left for memory, to be compressed, in this cycle."""
 
     @property
     def busy(self) -> bool:
