@@ -6,30 +6,34 @@ cycle in which they leave plus the latency of the wire. The defaults are those o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.config import PAPER, AttilaConfig
-from attila_bridge.time.plan import BatchPlan, DrawPlan, InstructionPlan, ReadPlan
+from attila_bridge.time.plan import BatchPlan, InstructionPlan
 from tests.attila.bench import Send, arrivals, plan, program
-
-DRAW: Send = (11, "command", ("draw", 0))
-QUADS: list[Send] = [DRAW, (21, "quads", 0, 4), (22, "quads", -1, 4)]
-TRIANGLES: list[Send] = [DRAW, (15, "requests", 1), (16, "requests", 1), (21, "triangles", 0), (22, "triangles", -1)]
-FRAGMENT = (1, 0, 0, ())
-"""A group of the quad 0 of the draw 0."""
-MOV = InstructionPlan(4, (), 256, -1, False)
-"""Writes r0: three cycles of its table, and one."""
-MOV_END = InstructionPlan(4, (256,), -1, -1, True)
-"""Reads r0 and ends."""
-
-
-def cycles(found: dict[str, list[tuple[int, Any]]], port: str) -> list[int]:
-    return [cycle for cycle, _ in found[port]]
-
+from tests.attila.scripts import (
+    COMMIT,
+    DRAW,
+    EVICTED,
+    FRAGMENT,
+    FRAME,
+    GROUP,
+    MOV,
+    MOV_END,
+    ONE,
+    PAGE,
+    PROCESSED,
+    QUADS,
+    READ,
+    STEPS,
+    TRIANGLES,
+    WRITE,
+    cycles,
+    memory,
+    textured,
+)
 
 # --- streamer --------------------------------------------------------------------------------------------------------
 
@@ -64,13 +68,6 @@ def test_the_loader_waits_for_a_line() -> None:
     found = arrivals(lambda boxes: boxes.loader, [*sends, (41, "memory_data", (False, 0, 64, 1, 0))], plan())
     assert cycles(found, "memory_request") == [24]
     assert cycles(found, "vertex0") == [44] and cycles(found, "vertex1") == [45]
-
-
-COMMIT: list[Send] = [
-    DRAW, (15, "requests", 1), (16, "requests", 1),
-    (21, "indices", (0, 0, 0, False, False, 0)), (22, "indices", (0, 1, 1, False, False, 1)),
-    (50, "shaded0", (0, (0, False, False))), (50, "shaded1", (0, (1, False, False))),
-]  # fmt: skip
 
 
 def test_commit_sends_what_was_shaded_in_the_cycle_before() -> None:
@@ -135,9 +132,6 @@ def test_traversal_stops_while_hierarchical_z_is_busy() -> None:
     assert found["steps"] == [(41, (0, 1)), (42, (-1, 1))]
 
 
-STEPS: list[Send] = [DRAW, (21, "steps", (0, 1), 64), (22, "steps", (-1, 1), 4)]
-
-
 def test_quads_pass_hierarchical_z_in_the_cycle_they_come() -> None:
     """The end comes in 22, is found alone in 23, and follows."""
     assert arrivals(lambda boxes: boxes.hz, STEPS, plan())["quads"] == [(22, (0,)), (24, (-1,))]
@@ -189,9 +183,6 @@ def test_four_vertices_make_a_group_and_fewer_wait() -> None:
     assert cycles(found, "input0") == [22] and cycles(found, "input1") == [21 + 1000 + 1 + 1]
 
 
-GROUP: list[Send] = [(10, "command", (1, 1)), (21, "groups", FRAGMENT, 4)]
-
-
 def shaded(*sends: Send, config: AttilaConfig = PAPER, **changes: object) -> dict[str, list[tuple[int, Any]]]:
     return arrivals(lambda boxes: boxes.shaders[0], [*GROUP, *sends], plan(**changes), config=config)
 
@@ -236,17 +227,6 @@ def test_a_texture_read_blocks_its_group() -> None:
 
 
 # --- texture unit ----------------------------------------------------------------------------------------------------
-
-ONE = (((0, 16),),)
-"""A sample of one bilinear step, whose 16 texels are in line 0."""
-
-
-def textured(*steps: object, config: AttilaConfig = PAPER) -> dict[str, list[tuple[int, Any]]]:
-    """Return what a unit does with a read that comes in 21, whose line comes from memory in 40, 44, 48 and 52."""
-    sends: list[Send] = [(21, "requests", (3, 0, 0, 0))]
-    sends += [(40 + 4 * part, "memory_data", (False, 64 * part, 64, 8, part)) for part in range(4)]
-    draw = plan(reads=(ReadPlan(0, {0: 0}, [steps]),))  # type: ignore[list-item]
-    return arrivals(lambda boxes: boxes.textures[0][0], sends, draw, config=config)
 
 
 def test_a_bilinear_read_that_misses() -> None:
@@ -308,11 +288,6 @@ def test_a_clear_goes_through_all_states() -> None:
     assert cycles(found, "ended") == [20 + 256 - 1 + 2]
 
 
-EVICTED = plan(tests=True, blocks=[0, 16, 32, 48, 64], step_quads=[(0,), (16,), (32,), (48,), (64,)],
-    depth_words=[9] * 320, to_depth=b"\x0f" * 80, tested=b"\x0f" * 80)  # fmt: skip
-"""Five lines of one set: the fifth takes the place of the first."""
-
-
 def test_hierarchical_z_hears_of_a_line_when_it_leaves_the_cache() -> None:
     """The fifth quad, in 104, finds all four ways taken. Its line is fetched in 105; the old one is read from 106 on,
     for 8 cycles, and told in 114 over a wire of 4; 8 cycles of compression, and its only piece leaves in 122. Sixty of
@@ -323,27 +298,6 @@ def test_hierarchical_z_hears_of_a_line_when_it_leaves_the_cache() -> None:
 
 
 # --- memory, display, command processor ------------------------------------------------------------------------------
-
-
-def memory(*accesses: tuple[int, bool, int], config: AttilaConfig = PAPER) -> list[int]:
-    """Return in which cycles data of accesses are on channel 0; each has its cycle, whether it writes, its address."""
-    color = next(each for each in range(20) if clients()[each] == "SU0::ColorWrite")
-    sends: list[Send] = [
-        (cycle, "SU0::ColorWrite_request", (write, address, 64, color, number))
-        for number, (cycle, write, address) in enumerate(accesses)
-    ]
-    return cycles(arrivals(lambda boxes: boxes.memory, sends, plan(), config=config), "module0")
-
-
-def clients() -> list[str]:
-    found: list[str] = []
-    arrivals(lambda boxes: found.extend(each.name for each in boxes.clients) or boxes.interpolator, [], plan())
-    return found
-
-
-READ, WRITE = False, True
-PAGE = 2 * 4 * 4096
-"""Bytes to the next page that shares the open one."""
 
 
 @pytest.mark.parametrize(
@@ -379,14 +333,6 @@ def test_the_display_waits_for_a_block_that_is_read() -> None:
     assert cycles(found, "memory_request") == [28] and cycles(found, "ended") == [51 + 60 + 1]
 
 
-FRAGMENT_BOXES = ("setup", "traversal", "hz", "fifo", "depth0", "depth1", "color0", "color1")
-PROCESSED: list[Send] = [
-    (80, "memory_data", (False, 0, 64, 0, 0)), (200, "clipper_ended", 0),
-    *((251, f"{box}_ended", 0) for box in FRAGMENT_BOXES),
-]  # fmt: skip
-FRAME = (("ready", 10), ("read", 64), ("draw", 0), ("swap", 0))
-
-
 def test_the_command_processor_goes_from_step_to_step() -> None:
     """Registers up to 10 (formula); a program is asked for in 11, comes in 80 and takes 64 / 8 cycles of the bus; the
     draw begins in 88. Its last fragment ends in 251, which is a cycle of its own, and the swap begins in 252."""
@@ -396,105 +342,3 @@ def test_the_command_processor_goes_from_step_to_step() -> None:
         cycle for port in ("fetch_command", "fifo_command", "shader0_command") for cycle in cycles(found, port)
     } == {89}
     assert found["color0_command"] == [(89, ("draw", 0)), (253, ("swap", 0))]
-
-
-# --- every declared latency counts -----------------------------------------------------------------------------------
-
-Run = Callable[[AttilaConfig], dict[str, list[tuple[int, Any]]]]
-
-
-def _of(pick: Callable[[Boxes], Any], sends: list[Send], draw: DrawPlan, **more: Any) -> Run:
-    return lambda config: arrivals(pick, sends, draw, config=config, **more)
-
-
-def _color(sends: list[Send], **changes: object) -> Run:
-    return _of(lambda boxes: boxes.color[0], sends, plan(**changes))
-
-
-_CLIPPER = _of(lambda boxes: boxes.clipper, TRIANGLES, plan())
-_ASSEMBLY = _of(lambda boxes: boxes.assembly,
-    [*TRIANGLES[:3], *((cycle, "vertices", 0) for cycle in (31, 32, 33))], plan())  # fmt: skip
-_SETUP = _of(lambda boxes: boxes.setup, [*TRIANGLES[:4], (25, "triangles", -1)], plan())
-_HZ = _of(lambda boxes: boxes.hz, STEPS, plan(hierarchical=True))
-_INTERPOLATOR = _of(lambda boxes: boxes.interpolator, [(21, "quads", (0, 0, [0]), 4)], plan(fragment_inputs=16))
-_DEPTH = _of(lambda boxes: boxes.depth[0], QUADS, plan(tests=True))
-_EVICTION = _of(lambda boxes: boxes.depth[0],
-    [DRAW, *((21 + 60 * step, "quads", 16 * step, 4) for step in range(5))], EVICTED, blocks=128)  # fmt: skip
-_SWAP = _color([*QUADS, (60, "command", ("swap", 0))])
-_DISPLAY = _of(lambda boxes: boxes.display, [(21, "states0", {}), (21, "states1", {})], plan())
-_PROCESSOR = _of(lambda boxes: boxes.processor, PROCESSED, plan(), steps=FRAME)
-_LOADER = _of(lambda boxes: boxes.loader,
-    [(21, "indices", (0, 0, 0, False, False)), (41, "memory_data", (False, 0, 64, 1, 0))], plan())  # fmt: skip
-_LONG = program(MOV, MOV_END, outputs=16)
-_SHADER = _of(lambda boxes: boxes.shaders[0], GROUP, plan(fragment_program=_LONG))
-
-
-@pytest.mark.parametrize(
-    ("run", "port", "key", "value", "later"),
-    [
-        (_of(lambda boxes: boxes.commit, COMMIT, plan()), "vertices", "assembly.bus_latency", 13, 3),
-        (_of(lambda boxes: boxes.commit, COMMIT, plan(vertex_program=program(outputs=8))), "vertices",
-            "streamer.attributes_sent", 2, 4 - 2 + 4 - 2),
-        (_ASSEMBLY, "triangles", "clipper.start", 3, 2),
-        (_CLIPPER, "output", "clipper.latency", 9, 3),
-        (_CLIPPER, "output", "setup.start", 7, 3),
-        (_CLIPPER, "output", "setup.input_latency", 4, 2),
-        (_CLIPPER, "ended", "command.end_latency", 5, 3),
-        (_SETUP, "output", "setup.latency", 12, 2),
-        (_SETUP, "output", "setup.output_latency", 5, 3),
-        (_HZ, "quads", "hz.access_latency", 9, 4),
-        (_EVICTION, "maxima", "hz.update_latency", 7, 3),
-        (_EVICTION, "memory_request", "depth.compression", 11, 3),
-        (_INTERPOLATOR, "output", "fifo.interpolation_latency", 9, 5),
-        (_INTERPOLATOR, "output", "fifo.interpolators", 2, 4),
-        (_SHADER, "output", "shader.fetch_delay", 9, 4),
-        (_SHADER, "output", "shader.output_latency", 9, -2),
-        (lambda config: textured(ONE, config=config), "address", "texture.address_latency", 9, 3),
-        (lambda config: textured(ONE, config=config), "results", "texture.filter_latency", 9, 5),
-        (lambda config: textured(ONE, config=config), "results", "texture.decompression", 9, 5),
-        (lambda config: textured(ONE, config=config), "results", "texture.port", 16, -3),
-        (_DEPTH, "tested", "depth.alu_latency", 3, 1),
-        (_DEPTH, "tested", "depth.decompression", 1, -7),
-        (_DEPTH, "tested", "depth.port", 64, -4),
-        (_color(QUADS, blends=True), "ended", "color.alu_latency", 3, 1),
-        (_color(QUADS, blends=True), "ended", "color.decompression", 10, 2),
-        (_color(QUADS, blends=True), "ended", "color.port", 16, 8),
-        (_SWAP, "states", "color.compression", 3, -5),
-        (_color([(20, "command", ("clear", 0))]), "ended", "color.cleared", 2048, -128),
-        (_color([(20, "command", ("clear", 0))]), "ended", "color.block_states", 1024, -255),
-        (_of(lambda boxes: boxes.hz, [(20, "command", ("clear", 0))], plan()), "ended", "hz.cleared", 4, 15),
-        (_DISPLAY, "ended", "display.decompression", 2, 64),
-        (_DISPLAY, "ended", "display.updated", 16, 3),
-        (_PROCESSOR, "color0_command", "command.start_latency", 4, 3),
-        (_PROCESSOR, "color0_command", "memory.command_bus", 64, 0),
-        (_PROCESSOR, "fetch_command", "memory.command_bus", 64, -7),
-        (_LOADER, "vertex0", "memory.loader_bus", 8, 7),
-        (_LOADER, "vertex0", "streamer.cache_port", 4, 3),
-    ],
-    ids=lambda value: value if isinstance(value, str) and "." in value else "",
-)  # fmt: skip
-def test_a_declared_value_moves_the_last_output(run: Run, port: str, key: str, value: int, later: int) -> None:
-    """The last item of a port comes as many cycles later as the value gives."""
-    before, after = run(PAPER), run(PAPER.with_values({key: value}))
-    assert cycles(after, port)[-1] - cycles(before, port)[-1] == later
-
-
-@pytest.mark.parametrize(
-    ("accesses", "key", "value", "later"),
-    [
-        ([(30, READ, 0)], "memory.read_latency", 14, 4),
-        ([(30, WRITE, 0)], "memory.write_latency", 9, 3),
-        ([(30, WRITE, 0), (31, READ, 64)], "memory.write_latency", 9, 3),
-        ([(30, WRITE, 0), (31, READ, 64)], "memory.write_to_read", 9, 3),
-        ([(30, READ, 0), (31, WRITE, 64)], "memory.read_latency", 14, 4),
-        ([(30, READ, 0), (31, READ, PAGE)], "memory.page_open", 25, 5),
-        ([(30, READ, 0), (31, READ, 64)], "memory.bus_bits", 32, 4),
-        ([(30, WRITE, 0)], "memory.color_bus", 16, 3),
-        ([(30, READ, 0), (31, READ, PAGE)], "memory.open_pages", 4, -16),
-        ([(30, READ, 0), (31, READ, PAGE // 2)], "memory.page_bytes", 8192, -16),
-    ],
-)  # fmt: skip
-def test_a_value_of_memory_moves_the_data(
-    accesses: list[tuple[int, bool, int]], key: str, value: int, later: int
-) -> None:
-    assert memory(*accesses, config=PAPER.with_values({key: value}))[-1] - memory(*accesses)[-1] == later

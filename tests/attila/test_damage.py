@@ -189,6 +189,12 @@ def test_a_damaged_picture_refuses_its_run(records: Path, content: bytes, capsys
     assert "refused: own@paper" in text and "own.png" in text and "not a picture that can be read" in text
 
 
+def test_a_value_of_a_parameter_has_a_bound(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table(records / "runs.csv", ROW | {"overrides": json.dumps({"MEMORYCONTROLLER.ReadLatency": "9" * 5000})})
+    assert main(["verify", "attila", "--data", str(records)]) == 1
+    assert "expected a whole number, found 999999999999999999)" in " ".join(capsys.readouterr().out.split())
+
+
 def test_the_scene_of_the_fuzz_is_whole() -> None:
     """It runs as it is, so what is refused is refused for its damage."""
     assert draw(read_scene(json.dumps(BODY))).draws
