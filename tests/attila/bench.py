@@ -128,8 +128,8 @@ _PLAIN: Mapping[str, object] = {
     "culls_equal": True, "tests": False, "blends": False, "color_mask": 15, "color_bytes": (1 << 16) - 1,
     "fragment_inputs": 1, "textures": 0, "first_textures": 0, "step_quads": [(0,)], "blocks": [0],
     "rops": bytes(4), "shaders": bytes(4), "steps_inside": [(15, 0, 0, 0, 1)], "steps_covered": [4],
-    "nearest": [0] * 64, "covered": b"\x0f" * 64, "tested": b"\x0f" * 64, "to_depth": b"\x0f" * 64,
-    "to_shader": b"\x0f" * 64, "to_color": b"\x0f" * 64, "depth_words": [0] * 256, "color_words": [7] * 256,
+    "nearest": [0] * 64, "tested": b"\x0f" * 64, "to_depth": b"\x0f" * 64,
+    "to_color": b"\x0f" * 64, "depth_words": [0] * 256, "color_words": [7] * 256,
     "reads": tuple[ReadPlan, ...](),
 }  # fmt: skip
 
