@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 from attila_bridge.time.config import AttilaConfig
 
-__all__ = ["BUSY", "INTERPOLATED", "BusyRate", "BusyShare", "shares"]
+__all__ = ["BUSY", "CLIENTS", "INTERPOLATED", "BusyRate", "BusyShare", "shares"]
 
+CLIENTS = {
+    "CommandProcessor": "programs", "StreamerFetch": "indices", "StreamerLoader": "vertices", "TextureUnit": "textures",
+    "ZStencilTest": "depth and stencil", "ColorWrite": "colour", "DAC": "display",
+}  # fmt: skip
+"""Kinds of clients of memory, as statistics name them, by what they move; uploads are not counted as traffic."""
 INTERPOLATED = "InterpolatedFragments"
 """The statistic of the fragment FIFO that tells of the interpolator, which has none of its own."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from attila_bridge.drawing.busy import INTERPOLATED, shares
+from attila_bridge.drawing.busy import CLIENTS, INTERPOLATED, shares
 from attila_bridge.drawing.events import ToldFrame
 from attila_bridge.drawing.queues import fills
 from attila_bridge.drawing.run import CLOCK_MHZ, SceneRun
@@ -53,11 +53,6 @@ _SUFFIXES = {
 _TRACKS = ("CLP", "TS", "TT", "HZ", "FFU", "ShDX", "TU", "ZST", "CW")
 """Units whose work is shown over time, mean of those that there are several of."""
 _CACHES = {"FC_InC": "attributes", "FC_ZST": "depth", "FC_CW": "colour", "FC64_TU": "texels"}
-_CLIENTS = {
-    "CommandProcessor": "programs", "StreamerFetch": "indices", "StreamerLoader": "attributes", "ZStencilTest": "depth",
-    "ColorWrite": "colour", "TextureUnit": "texels", "DAC": "display",
-}  # fmt: skip
-"""Kinds of clients of memory, by what they move."""
 
 
 class WatchedFrame:
@@ -146,7 +141,7 @@ class WatchedFrame:
             caches=tuple(self._caches()),
             memory=tuple(
                 ByteTraffic(name, counts["MC"][f"{kind}ReadBytes"], counts["MC"][f"{kind}WriteBytes"])
-                for kind, name in _CLIENTS.items()
+                for kind, name in CLIENTS.items()
             ),
             channels=tuple(
                 counts["MC"][f"DataCycles{number:02}"] / max(1, self._cycle) for number in range(config.memory.channels)

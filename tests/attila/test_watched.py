@@ -73,7 +73,7 @@ def test_the_end_shows_what_the_account_has() -> None:
     assert all(not queue.fill for box in state.boxes for queue in box.queues if box.name != "fetch")
     bytes_of = {each.client: (each.read, each.written) for each in state.memory}
     assert bytes_of["colour"] == (columns["color_read_bytes"], columns["color_write_bytes"])
-    assert bytes_of["depth"] == (columns["z_read_bytes"], columns["z_write_bytes"])
+    assert bytes_of["depth and stencil"] == (columns["z_read_bytes"], columns["z_write_bytes"])
     carried = {each.name: each.carried for each in state.wires}
     assert carried["HZOutput"] == columns["InputFragments_FFU"]
     assert carried["SU0::ColorWriteInput"] == statistics["InputFragments_CW-SU0"]
