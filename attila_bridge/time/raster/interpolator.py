@@ -52,7 +52,7 @@ class Interpolator(Box[InterpolatorSpec, InterpolatorState]):
             item = quads.popleft()[3]
             attributes = self.spec.draws[item[0]].fragment_inputs
             latency = config.interpolation_latency + -(-attributes // config.interpolators)
-            wire.send(cycle, item, 4 * len(item[2]), latency)
+            wire.send(cycle, item, 4 * len(item[2]), min(latency, wire.latency))
         quads = self._interpolated.waiting
         while quads and quads[0][0] <= cycle:
             item = quads.popleft()[3]
