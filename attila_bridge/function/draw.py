@@ -216,6 +216,7 @@ class _Drawer:
             stencil_test=stencil is not None,
             blend=state.blend is not None,
             color_mask=sum(1 << at for at, each in enumerate(state.color_mask) if each),
+            color_write=any(state.color_mask),
             cull=state.cull,
             early_z=has_tests(state) and not writes_depth,
             hz=hz and not writes_depth,

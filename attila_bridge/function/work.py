@@ -147,6 +147,8 @@ class StateWork:
     blend: bool
     color_mask: int
     """Components of colour that are written: bit 0 is red."""
+    color_write: bool
+    """Whether any component is."""
     cull: bool
     """Whether back faces are dropped."""
     early_z: bool
@@ -198,6 +200,11 @@ class TriangleWork:
 
     area: NDArray[np.float64]
     """[n] area on the screen in pixels, negative for those that face away; 0 of those that did not come to setup."""
+
+    @property
+    def drawn(self) -> Integers:
+        """Which triangles go to traversal, in order."""
+        return np.flatnonzero(self.outcome == TriangleOutcome.DRAWN).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
