@@ -92,6 +92,7 @@ _SHADER = _of(lambda boxes: boxes.shaders[0], GROUP, plan(fragment_program=_LONG
         (_color(QUADS, blends=True), "ended", "color.decompression", 10, 2),
         (_color(QUADS, blends=True), "ended", "color.port", 16, 8),
         (_SWAP, "states", "color.compression", 3, -5),
+        (_SWAP, "states", "memory.color_bus", 16, 3),
         (_color([(20, "command", ("clear", 0))]), "ended", "color.cleared", 2048, -128),
         (_color([(20, "command", ("clear", 0))]), "ended", "color.block_states", 1024, -255),
         (_of(lambda boxes: boxes.hz, [(20, "command", ("clear", 0))], plan()), "ended", "hz.cleared", 4, 15),
