@@ -46,6 +46,7 @@ MACHINE = MachineRecord(
     draw=_draw,
     presets=PRESETS,
     read=_read,
+    watch="attila_bridge.drawing.watched:watch",
     paper="attila_bridge.claims.paper:PAPER",
     commands=COMMANDS,
 )

@@ -58,7 +58,7 @@ CLAIMS = (
         "each; ways by texels alone. Of two ROPs each has only lines of every other set",
         values={"texture": 16, "depth": 16, "colour": 16, "ways": 4, "line": 256}),
     Claim("memory-rate", "2.2", "Four channels give 64 bytes a cycle.", R, "64 bytes a cycle",
-        "the most bytes that the channels' data lines carried, over 4 cycles, in a scene that memory bounds",
+        "64 bytes for each transaction that channels begin within 4 cycles, at the most, in layers that are written",
         values={"bytes": 64}),
     Claim("fast-clear", "2.2", "Depth, stencil and colour are cleared in a few cycles, without memory.", R, "no figure",
         "bytes of memory in a frame that is cleared and not drawn; the cycles stand beside", expected={"bytes": 0}),

@@ -111,7 +111,7 @@ def _one_set_fits(bench: AttilaBench, count: int) -> bool:
 
 
 def memory_rate(bench: AttilaBench, printed: Printed) -> Measured:
-    """Blend layers, and see when the channels begin their transactions."""
+    """Write layers over each other, and see when the channels begin their transactions."""
     modules = [f"MemoryModule{number:02}" for number in range(PAPER.memory.channels)]
     log = bench.opaque()[1]
     window = 4

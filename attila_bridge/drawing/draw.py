@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attila_bridge.drawing.busy import CLIENTS
 from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
 from attila_bridge.drawing.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
 from attila_bridge.time.config import PAPER, AttilaConfig
@@ -17,11 +18,6 @@ __all__ = ["draw_on_attila"]
 _LANES = 16
 """Lanes of a shader: four inputs of four components."""
 _DEPTH = 0xFFFFFF
-_CLIENTS = {
-    "CommandProcessor": "commands, programs, uploads", "StreamerFetch": "indices", "StreamerLoader": "vertices",
-    "TextureUnit": "textures", "ZStencilTest": "depth and stencil", "ColorWrite": "colour", "DAC": "display",
-}  # fmt: skip
-"""Clients of memory, as statistics name them."""
 
 
 def draw_on_attila(
@@ -54,7 +50,7 @@ def draw_on_attila(
         whose_stages="of the command processor",
         facts=(
             ("rates", "of the paper's tables, and of the early preset of its authors' simulator"),
-            ("not counted", "what the host does before the command processor reads"),
+            ("not counted", "what the host does before the command processor reads; bytes of uploads"),
         ),
         own_arithmetic=DIFFERS,
     )
@@ -71,7 +67,7 @@ def _mix(run: SceneRun) -> dict[str, int]:
 
 def _traffic(run: SceneRun) -> dict[str, int]:
     memory = run.timed.counts["MC"]
-    found = {text: memory[f"{name}ReadBytes"] + memory[f"{name}WriteBytes"] for name, text in _CLIENTS.items()}
+    found = {text: memory[f"{name}ReadBytes"] + memory[f"{name}WriteBytes"] for name, text in CLIENTS.items()}
     return {text: count for text, count in found.items() if count}
 
 

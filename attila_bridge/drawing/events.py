@@ -1,21 +1,23 @@
-"""Events of a run: the steps of a frame and the fragments of its draws as two streams, and what wires carry."""
+"""Events of a run: steps of a frame and fragments of its draws as two streams, what wires carry, what queues hold."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
 
+from attila_bridge.drawing.queues import fills
 from attila_bridge.function.work import AttilaWork
 from attila_bridge.time.command.processor import FRAGMENTS_OF, STEPS_OF, Step
 from attila_bridge.time.config import AttilaConfig
 from attila_bridge.time.machine import AttilaRun, Simulation
-from pixelflow.simd.observe import Bus, Executed, RunBegan, RunEnded
+from pixelflow.simd.observe import Bus, Executed, QueueFilled, RunBegan, RunEnded
 
-__all__ = ["FrameProgram", "told"]
+__all__ = ["FrameProgram", "ToldFrame", "told"]
 
 _TEXTS = {"ready": "registers", "write": "upload", "read": "load a program", "clear": "clear", "swap": "swap"}
 _KINDS = (*_TEXTS, "draw")
 _BUFFERS = ("colour", "depth")
+_STREAMS = (STEPS_OF, FRAGMENTS_OF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +75,57 @@ class _FrameAccount:
         return self.cycle
 
 
+class ToldFrame:
+    """A frame on the machine, which tells a bus: wires and queues as they carry and fill, steps when all is done."""
+
+    def __init__(self, name: str, work: AttilaWork, config: AttilaConfig, bus: Bus) -> None:
+        self.simulation = Simulation(work, config, bus=bus)
+        self._bus = bus
+        self._fills = bus.wants(QueueFilled)
+        self._last: dict[str, int] = {}
+        first = 0 if work.before is None else work.before.draws
+        steps = tuple((kind, of + first if kind == "draw" else of) for kind, of in self.simulation.steps)
+        bus.emit(RunBegan, 0, FrameProgram(name, steps), _STREAMS, True, _FrameAccount(0))
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left to happen."""
+        return self.simulation.clock.next_cycle() is None
+
+    def advance(self, cycle: int | None = None) -> None:
+        """Do everything that begins before ``cycle``, all that there is by default."""
+        clock = self.simulation.clock
+        if not self._fills and cycle is not None:
+            clock.run_until(cycle)
+        while self._fills and (event := clock.next_cycle()) is not None and (cycle is None or event < cycle):
+            clock.run_until(event + 1)
+            self._tell_queues(event)
+
+    def finish(self) -> AttilaRun:
+        """Run to the end of the frame; tell its steps."""
+        self.advance()
+        done = self.simulation.finish()
+        bus = self._bus
+        for stream, step, begin, end in done.spans:
+            bus.emit(Executed, begin, stream, step, end - begin)
+        ends = {each: max((end for stream, _, _, end in done.spans if stream == each), default=0) for each in _STREAMS}
+        bus.emit(RunEnded, done.cycles, "halt", ends, _FrameAccount(done.cycles))
+        return done
+
+    def _tell_queues(self, cycle: int) -> None:
+        """Tell of every queue that holds more or less than in the cycle before."""
+        last = self._last
+        for box, queues in fills(self.simulation.boxes):
+            for queue in queues:
+                name = f"{box} {queue.name}"
+                if last.get(name) != queue.fill:
+                    last[name] = queue.fill
+                    self._bus.emit(QueueFilled, cycle, name, queue.fill, queue.capacity)
+
+
 def told(name: str, work: AttilaWork, config: AttilaConfig, bus: Bus) -> AttilaRun:
-    """Take a frame's work through the machine and tell a bus of it: wires as they carry, steps when all is done."""
-    simulation = Simulation(work, config, bus=bus)
-    streams = (STEPS_OF, FRAGMENTS_OF)
-    first = 0 if work.before is None else work.before.draws
-    steps = tuple((kind, of + first if kind == "draw" else of) for kind, of in simulation.steps)
-    bus.emit(RunBegan, 0, FrameProgram(name, steps), streams, True, _FrameAccount(0))
-    done = simulation.finish()
-    for stream, step, begin, end in done.spans:
-        bus.emit(Executed, begin, stream, step, end - begin)
-    ends = {each: max((end for stream, _, _, end in done.spans if stream == each), default=0) for each in streams}
-    bus.emit(RunEnded, done.cycles, "halt", ends, _FrameAccount(done.cycles))
-    return done
+    """Take a frame's work through the machine and tell a bus of it."""
+    return ToldFrame(name, work, config, bus).finish()
 
 
 def _words(kind: str, argument: int) -> str:

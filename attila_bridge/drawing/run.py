@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from attila_bridge.drawing.busy import shares
 from attila_bridge.drawing.events import told
 from attila_bridge.function import Units, draw
 from attila_bridge.function.work import AttilaWork
@@ -26,8 +27,8 @@ CLOCK_MHZ = 600
 _OCCUPATION = "Occupation"
 """In the name of statistics that add up over cycles what lies in a queue."""
 PHASES = {
-    "cp_Ready": "registers and commands", "cp_MemoryWrite": "uploads", "cp_MemoryRead": "loading programs",
-    "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
+    "cp_Ready": "registers and commands (formula)", "cp_MemoryWrite": "uploads (formula)",
+    "cp_MemoryRead": "loading programs", "cp_Clear": "clearing", "cp_Draw": "drawing: until geometry has ended",
     "cp_EndGeometry": "drawing: until fragments have ended", "cp_EndFragment": "drawing: the end",
     "cp_Swap": "the swap, and the picture's way to the display",
 }  # fmt: skip
@@ -81,7 +82,13 @@ class SceneRun:
             "",
             Table((Column("counts", fixed=True), Column("", number)), counts),
             "",
-            Table((Column("busy, of the cycles of drawing", fixed=True), Column("share", verbatim)), self._busy()),
+            Table(
+                (
+                    Column("busy, of what a unit could do in the cycles of drawing", fixed=True),
+                    Column("share", verbatim),
+                ),
+                self._busy(),
+            ),
             "",
             Table((Column("waiting, on average while drawing", fixed=True), Column("", verbatim)), self._waiting()),
         ]
@@ -93,22 +100,14 @@ class SceneRun:
 
     def _busy(self) -> list[tuple[str, str]]:
         """Return what share of the cycles of drawing units worked, by statistics that count it."""
-        drawing = max(1, self.columns["cycles_drawing"])
-        config, found = self.config, []
-        for what, name, rate in (
-            ("traversal", "UtilizationCycles_TT", 1),
-            ("texture addresses", "AddressALUBusyCycles_TU-", 1),
-            ("texture filters", "FilterALUBusyCycles_TU-", 1),
-            ("shaders, instructions", "ExecutedInstructions_ShDX-", config.shader.thread_rate),
-            ("depth units, quads", "OperatedFragments_ZST-", 1),
-            ("colour units, quads", "OperatedFragments_CW-", 1),
-            ("channels of memory, data", "DataCycles", 1),
-        ):
-            for key in sorted(self.statistics):
-                if key.startswith(name):
-                    unit = key[len(name) :].removesuffix("_MC")
-                    share = self.statistics[key] / rate / drawing
-                    found.append((f"{what} {unit}".rstrip(), f"{share:.1%}"))
+        drawing, counts = max(1, self.columns["cycles_drawing"]), self.timed.counts
+        found = []
+        for each in shares(counts, self.config, drawing):
+            number = each.unit.partition("-")[2]
+            found.append((f"{each.rate.what} {number}".rstrip(), f"{each.share:.1%}"))
+        for channel in range(self.config.memory.channels):
+            share = counts["MC"][f"DataCycles{channel:02}"] / drawing
+            found.append((f"channels of memory, data {channel:02}", f"{share:.1%}"))
         return found
 
     def _waiting(self) -> list[tuple[str, str]]:

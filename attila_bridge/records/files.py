@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 
+from attila_bridge.scene.fields import shown
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import RECORDS, read_text
 
@@ -64,13 +67,17 @@ def read_records(folder: Path) -> Records:
     statistics, skipped = _statistics(folder)
     runs: list[RecordedRun] = []
     elsewhere: dict[str, int] = {}
-    for number, row in enumerate(_table(path), 2):
+    names: set[str] = set()
+    for number, row in _table(path):
         if missing := [key for key in _KEYS if not row.get(key)]:
             raise InputError(Fault(f"has no {missing[0]}", Place(str(path), number), "columns: " + ", ".join(_KEYS)))
         if row["machine"] not in MACHINES:
             elsewhere[row["machine"]] = elsewhere.get(row["machine"], 0) + 1
             continue
         run = _run(path, number, row, statistics.get(row["run"], {}))
+        if run.name in names:
+            raise InputError(Fault(f"{run.name} is there twice", Place(str(path), number), "a row for each run"))
+        names.add(run.name)
         if not (folder / "scenes" / f"{run.scene}.json").is_file():
             skipped[run.name] = f"there is no scene {run.scene}"
             continue
@@ -86,20 +93,40 @@ def _run(path: Path, number: int, row: Mapping[str, str], statistics: Mapping[st
         if not isinstance(overrides, dict):
             raise ValueError("overrides are no JSON object")
         columns = _numbers({key: text for key, text in row.items() if key not in (*_KEYS, "overrides", *_TEXTS)})
+        if none := [key for key, value in columns.items() if key in _CYCLES and value <= 0]:
+            raise ValueError(f"{none[0]} is {columns[none[0]]:g}, a run takes cycles")
     except (ValueError, RecursionError) as error:
         raise InputError(Fault(f"cannot be read: {error}", Place(str(path), number))) from None
     names = (row["run"], row["scene"], row["group"], row["machine"])
+    for key in ("scene", "frame"):
+        if not _FILE_NAME.fullmatch(row.get(key) or "none"):
+            fault = f"{key} is {shown(row[key])}"
+            raise InputError(
+                Fault(fault, Place(str(path), number), f"a name in the folder {key}s: no /, no leading dot")
+            )
     given = {str(key): str(value) for key, value in overrides.items()}
     return RecordedRun(*names, given, columns, row.get("frame") or "", statistics)
 
 
 _TEXTS = ("frame", "frame_sha256", "seconds")
 """Columns that are no figures of the machine."""
+_CYCLES = ("cycles", "cycles_drawing", "cycles_rendered")
+_FILE_NAME = re.compile(r"[^/\\\0.][^/\\\0]{0,199}")
+"""Names of scenes and pictures, which stay in their folders."""
 
 
 def _numbers(row: Mapping[str, str]) -> dict[str, float]:
-    """Return the numbers of a row; a cell is empty where the machine has no such unit."""
-    return {key: float(text) for key, text in row.items() if key and text}
+    """Return the numbers of a row; a cell is empty where the machine has no such unit. Raises ValueError."""
+    found = {}
+    for key, text in row.items():
+        if key and text:
+            try:
+                found[key] = float(text)
+            except ValueError:
+                raise ValueError(f"{key} is {shown(text)}, a number is wanted here") from None
+            if not isfinite(found[key]):
+                raise ValueError(f"{key} is {text}, a finite number is wanted here")
+    return found
 
 
 def _statistics(folder: Path) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
@@ -110,7 +137,7 @@ def _statistics(folder: Path) -> tuple[dict[str, dict[str, float]], dict[str, st
         if not path.is_file():
             skipped[path.name] = "not in the folder"
             continue
-        for number, row in enumerate(_table(path), 2):
+        for number, row in _table(path):
             name = row.pop("run", "")
             try:
                 found[name] = _numbers(row)
@@ -119,13 +146,14 @@ def _statistics(folder: Path) -> tuple[dict[str, dict[str, float]], dict[str, st
     return found, skipped
 
 
-def _table(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file by the names in its first line."""
+def _table(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a CSV file by the names in its first line, each with the number of its last line."""
+    reader = csv.DictReader(io.StringIO(read_text(path, RECORDS)), restval="")
     try:
-        rows = list(csv.DictReader(io.StringIO(read_text(path, RECORDS)), restval=""))
+        rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise InputError(Fault(f"is no CSV: {error}", Place(str(path)))) from None
-    for number, row in enumerate(rows, 2):
+        raise InputError(Fault(f"is no CSV: {error}", Place(str(path), max(1, reader.line_num)))) from None
+    for number, row in rows:
         if None in row:
             raise InputError(Fault("has more cells than its first line has names", Place(str(path), number)))
     return rows

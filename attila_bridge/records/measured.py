@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -15,7 +16,8 @@ from attila_bridge.function.work import DrawWork
 from attila_bridge.records.files import RecordedRun, Records
 from attila_bridge.scene.load import load_scene
 from attila_bridge.time.config import PRESETS, overridden
-from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
+from pixelflow.simd.files import TEXTURE, read_bytes
 
 __all__ = ["RunFigures", "measure"]
 
@@ -57,9 +59,9 @@ def _measured(work: tuple[RecordedRun, Records]) -> RunFigures:
     try:
         config = overridden(PRESETS[run.machine], run.overrides)
         found = run_scene(load_scene(records.scene(run)), config=config)
+        different, worst = _beside(found.image, records, run)
     except (InputError, MachineFault) as error:
         return RunFigures(refused=str(error))
-    different, worst = _beside(found.image, records, run)
     return RunFigures(dict(found.columns), dict(found.statistics), refilled(found), different, worst)
 
 
@@ -90,15 +92,22 @@ def _texture_lines(draws: Sequence[DrawWork], size: int) -> set[int]:
 
 
 def _beside(image: NDArray[np.uint8], records: Records, run: RecordedRun) -> tuple[int | None, int]:
-    """Return how many pixels of a picture differ from the recorded one, and by how much at most."""
+    """Return how many pixels of a picture differ from the recorded one, and by how much at most.
+
+    Raises InputError where the recorded one cannot be read.
+    """
     path = records.frame(run)
     if path is None:
         return None, 0
     from PIL import Image
 
-    with Image.open(path) as picture:
-        recorded = np.asarray(picture.convert("RGB"))
-    if recorded.shape != image.shape:
-        return image.shape[0] * image.shape[1], _BYTES_MOST
+    content = read_bytes(path, TEXTURE)
+    try:
+        with Image.open(io.BytesIO(content)) as picture:
+            if picture.size != (image.shape[1], image.shape[0]):  # before it is decoded
+                return image.shape[0] * image.shape[1], _BYTES_MOST
+            recorded = np.asarray(picture.convert("RGB"))
+    except Exception as error:  # the library's readers raise whatever the damage leads to
+        raise InputError(Fault(f"not a picture that can be read: {error}"[:300], Place(str(path)))) from None
     apart = np.abs(image.astype(np.int16) - recorded.astype(np.int16))
     return int((apart.max(axis=2) > 0).sum()), int(apart.max(initial=0))

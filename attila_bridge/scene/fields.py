@@ -51,7 +51,8 @@ class SceneFields:
     def value(self, key: str) -> object:
         """Return a value that must be there."""
         if key not in self._values:
-            self.refuse(f"{self.at(key)} is missing")
+            keys = f"keys here: {', '.join(map(shown, self._values))}"[:200]
+            self.refuse(f"{self.at(key)} is missing", keys if self._values else "there are no keys here")
         return self._values[key]
 
     def child(self, key: str) -> SceneFields:

@@ -119,15 +119,15 @@ def _upload_cycles(size: int, width: int) -> int:
 
 
 def _steps(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) -> tuple[Step, ...]:
-    """Return what the command processor does, in order."""
+    """Return what the command processor does, in order; registers of later draws cost nothing (see the README)."""
     command, width = config.command, config.memory.command_bus
     steps: list[Step] = []
     for draw in draws:
-        ready = draw.first_textures * command.texture_cycles + (command.index_cycles if draw.index_bytes else 0)
         cold = not draw.number and work.before is None
         if cold:
-            ready += command.ready_cycles + draw.tests * command.test_cycles + draw.blends * command.blend_cycles
-            steps.append(("ready", ready))
+            ready = command.ready_cycles + draw.first_textures * command.texture_cycles
+            ready += command.index_cycles if draw.index_bytes else 0
+            steps.append(("ready", ready + draw.tests * command.test_cycles + draw.blends * command.blend_cycles))
         uploads = [upload.size for upload in work.uploads if upload.draw == work.draws[draw.number].number]
         programs = [each.bytes for each in (draw.vertex_program, draw.fragment_program) if each.loads]
         cycles = sum(_upload_cycles(size, width) for size in (*uploads, *programs))

@@ -124,13 +124,10 @@ class DrawPlan:
     steps_covered: list[int]
     """Of each step how many fragments are within triangle, scissor and viewport."""
     nearest: list[int]
-    covered: bytes
-    """Fragments of each quad that are covered."""
     tested: bytes
     """Fragments that passed the tests."""
     to_depth: bytes
     """Fragments that come alive to the depth unit."""
-    to_shader: bytes
     to_color: bytes
     """Fragments that come alive to the colour unit."""
     depth_words: list[int]

@@ -136,6 +136,9 @@ class MachineRecord(Generic[Code, Configuration]):
     debug: str = ""
     """Where that stands which opens a dialogue with a run, of a program, a configuration and a viewer (`pixelflow.simd
     .dialogue`), ``file:NAME``; empty where runs cannot be looked into."""
+    watch: str = ""
+    """Where that stands which opens a run that can be shown at any cycle, of what ``run`` takes (`pixelflow.simd
+    .dashboard.WatchedRun`), ``file:NAME``; empty where there is no dashboard of it."""
     commands: MachineCommands | None = None
     """What commands can ask of it besides; None where they let it run programs alone."""
 

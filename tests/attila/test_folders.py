@@ -114,7 +114,7 @@ def test_lines_that_come_in_twice_are_told_from_those_that_come_in_once() -> Non
     ("text", "said"),
     [
         ("run,scene,group\na,b,c\n", "has no machine"),
-        ("run,scene,group,machine,cycles\na,b,c,paper,many\n", "could not convert"),
+        ("run,scene,group,machine,cycles\na,b,c,paper,many\n", "a number is wanted here"),
         ("run,scene,group,machine,overrides\na,b,c,paper,[1]\n", "overrides are no JSON object"),
         ("run,scene,group,machine\na,b,c,paper,1,2\n", "more cells"),
     ],

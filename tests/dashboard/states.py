@@ -5,7 +5,6 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from pixelflow.observe.dashboard.state import (
-    BusyTrack,
     DashboardState,
     MapState,
     ModuleState,
@@ -13,8 +12,8 @@ from pixelflow.observe.dashboard.state import (
     SourceRow,
     StageState,
     StreamState,
-    Utilisation,
 )
+from pixelflow.simd.dashboard.over_time import BusyTrack, Utilisation
 
 TRIANGLE = bytes(x * 2 > 20 - y and x + 2 * y < 150 and 3 * y + 40 > x for y in range(64) for x in range(128))
 GRADIENT = bytes((x + y) % 256 for y in range(64) for x in range(128))

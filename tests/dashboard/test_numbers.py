@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pixelflow.observe.dashboard import DashboardState
-from pixelflow.observe.dashboard.cells import clean, cut
-from pixelflow.observe.dashboard.panels import time_text
-from pixelflow.observe.dashboard.state import BusyTrack, MapState, SourceRow, StreamState
+from pixelflow.observe.dashboard.state import MapState, SourceRow, StreamState
+from pixelflow.simd.dashboard.cells import clean, cut, time_text
+from pixelflow.simd.dashboard.over_time import BusyTrack
 from tests.dashboard.drawing import drawn
 from tests.dashboard.states import HOSTILE, MIDWAY, SIZES, sizes, states
 

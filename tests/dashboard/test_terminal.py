@@ -1,5 +1,6 @@
 """The live display in real terminals: what it sends, what a person sees, and what is left when it is gone."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.attila.recorded import drawn, quad, scene_body
 
 pexpect = pytest.importorskip("pexpect", reason="pexpect is not installed: pip install 'pixelflow-sim[test]'")
 
@@ -207,3 +210,30 @@ def test_a_long_run_says_cycle_rate_and_line_and_where_it_was_interrupted(termin
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 130
+
+
+@pytest.fixture
+def scene(folder: Path) -> Path:
+    """Put a scene of ATTILA into the folder: a square of 64x64 pixels."""
+    body = scene_body(drawn(quad(0, 0, 64, 64)), size=(64, 64))
+    (folder / "square.json").write_text(json.dumps(body), encoding="utf-8")
+    return folder / "square.json"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "square.json", "--machine", "attila", "--live"),
+        ("dash", "square.json", "--machine", "attila", "--play", "2000", "--at", "1000"),
+    ],
+    ids=["live", "play"],
+)
+def test_boxes_are_shown_in_place(terminal, scene: Path, arguments: tuple[str, ...]) -> None:
+    child = terminal(*arguments)
+    child.expect(pexpect.EOF)
+    child.close()
+    seen = child.before
+    assert child.exitstatus == 0
+    assert seen.count(ENTER) == seen.count(LEAVE) == 1 and seen.index(ENTER) < seen.index(LEAVE)
+    shown = seen[seen.index(ENTER) : seen.index(LEAVE)]
+    assert "traversal" in shown and "cycles of drawing" in shown

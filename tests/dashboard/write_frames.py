@@ -3,15 +3,18 @@
 python -m tests.dashboard.write_frames
 """
 
+from tests.dashboard import pipelines
 from tests.dashboard.drawing import FRAMES, drawn, stored
+from tests.dashboard.pipelines import PIPELINES
 from tests.dashboard.states import SIZES, STATES
 
 
 def main() -> None:
     """Draw every state in every size."""
     FRAMES.mkdir(exist_ok=True)
-    for name, state in STATES.items():
-        for width, height in SIZES:
+    states = [(STATES, SIZES), (PIPELINES, pipelines.SIZES)]
+    for name, state, sizes in ((name, each, sizes) for some, sizes in states for name, each in some.items()):
+        for width, height in sizes:
             stored(name, width, height).write_text(drawn(state, width, height), encoding="utf-8")
 
 

@@ -100,7 +100,7 @@ class Boxes:
         )
         setup = config.setup
         self.clipper = Clipper(
-            "Clipper", ClipperSpec(config.clipper, draws, setup.start, setup.input_latency), self._counts("CLP")
+            "Clipper", ClipperSpec(config.clipper, draws, setup.start), self._counts("CLP")
         )
         self.setup = TriangleSetup("TriangleSetup", SetupSpec(setup, draws, frame.pixels), self._counts("TS"))
         self.traversal = TriangleTraversal(
@@ -121,7 +121,7 @@ class Boxes:
         self.display = Display(
             "DAC",
             DisplaySpec(
-                config.display, display_client, gpu.rops, frame.blocks, frame.color_address, memory.display_bus
+                config.display, display_client, gpu.rops, frame.blocks, frame.color_address
             ),
             self._counts("DAC"),
         )

@@ -11,6 +11,8 @@ __all__ = ["netlist"]
 
 _QUADS = 4
 """Fragments of a quad."""
+_ATTRIBUTES = 16
+"""The most inputs that a fragment program has."""
 
 
 def netlist(boxes: Boxes) -> Netlist:
@@ -124,7 +126,7 @@ def _pixels(net: Netlist, boxes: Boxes) -> None:
         "Interpolation",
         (interpolator, "interpolation"),
         (interpolator, "interpolated"),
-        latency=8,
+        latency=config.fifo.interpolation_latency + -(-_ATTRIBUTES // config.fifo.interpolators),
         unit="fragments",
         **wide,
     )

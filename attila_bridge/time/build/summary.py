@@ -6,7 +6,7 @@ from attila_bridge.statistics import Counts, counts_of
 from attila_bridge.time.build.boxes import Boxes
 from attila_bridge.time.memory.tags import Tags
 
-__all__ = ["summary"]
+__all__ = ["summary", "tags_of"]
 
 
 def summary(boxes: Boxes) -> dict[str, Counts]:
@@ -16,7 +16,7 @@ def summary(boxes: Boxes) -> dict[str, Counts]:
     made["SL0"]["MappedAttributes"] = sum(len(draw.attributes) for draw in draws)
     made["StC"]["OutputAttributes"] = sum(draw.vertex_program.outputs for draw in draws)
     made["CP"] = _commands(boxes)
-    for box, tags in _tags(boxes).items():
+    for box, tags in tags_of(boxes).items():
         counted = tags.counted()
         made[box] = {name: counted[name] for name in counts_of(box.partition("-")[0])}
     return made
@@ -34,7 +34,7 @@ def _commands(boxes: Boxes) -> Counts:
     return counts
 
 
-def _tags(boxes: Boxes) -> dict[str, Tags]:
+def tags_of(boxes: Boxes) -> dict[str, Tags]:
     """Return the tags of all caches by their names."""
     found = {"FC_InC": boxes.loader.state.tags}
     for rop, (depth, color) in enumerate(zip(boxes.depth, boxes.color, strict=True)):

@@ -22,7 +22,6 @@ class DisplaySpec:
     rops: int
     blocks: int
     address: int
-    width: int
 
 
 @dataclass

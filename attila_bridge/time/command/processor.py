@@ -123,7 +123,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
         s.cycle = cycle
         ended_fragments = self._ends(cycle)
         self._memory(cycle)
-        if s.step in ("ready", "write", "registers") and cycle >= s.until:
+        if s.step in ("ready", "write") and cycle >= s.until:
             self._end_step(cycle)
         if not s.step and not s.finished and not ended_fragments:
             self._begin(cycle)

@@ -102,6 +102,10 @@ CASE = PAPER.with_values(
 PRESETS: Mapping[str, AttilaConfig] = MappingProxyType({"paper": PAPER, "case": CASE})
 
 
+_DIGITS = 18
+"""The most that a value may have; no range goes as far."""
+
+
 def overridden(config: AttilaConfig, overrides: Mapping[str, Value]) -> AttilaConfig:
     """Return ``config`` with parameters changed by their public names, ``SECTION.Parameter`` or the last part alone.
 
@@ -127,7 +131,7 @@ def _converted(name: str, value: Value, config: AttilaConfig) -> Value:
             raise InputError(f"{name}: expected TRUE or FALSE, found {value}")
         return switch != (name in NEGATED)
     if isinstance(value, str):
-        if not value.isdecimal():
-            raise InputError(f"{name}: expected a whole number, found {value}")
+        if not value.isdecimal() or len(value) > _DIGITS:
+            raise InputError(f"{name}: expected a whole number, found {value[:_DIGITS]}")
         return int(value)
     return value

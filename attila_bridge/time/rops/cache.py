@@ -83,7 +83,7 @@ class RopCache:
         self.ticket = 0
         self.flushing = False
         self.evicted: list[int] = []
-        """Blocks whose write-back has been compressed in this cycle."""
+        """Blocks whose words have left for memory, to be compressed, in this cycle."""
 
     @property
     def busy(self) -> bool:
@@ -334,7 +334,7 @@ class RopCache:
                 sent = (True, self.spec.address + write.block * self.line_bytes + offset, size, self.spec.client, -1)
                 self.bus = -(-size // self.spec.width)
                 self.sending = True
-        if sent is None and write.written == write.size:
+        if sent is None and write.written == write.size and not self.sending:
             self._written()
         return sent
 

@@ -66,6 +66,8 @@ class RopUnit(Box[RopSpec, RopState]):
 
     def __init__(self, name: str, spec: RopSpec, counts: dict[str, int]) -> None:
         super().__init__(name, spec, RopState(counts, RopCache(spec.cache, counts)))
+        # Where nothing is cleared the buffer begins with these words all the same, as it does for function.
+        self.state.cache.clear(spec.clear_word)
         self._plan: DrawPlan | None = None
         config = spec.config
         self._ready_below = config.input_queue - 2 * config.quads

@@ -24,7 +24,6 @@ class ClipperSpec:
     draws: tuple[DrawPlan, ...]
     setup_start: int
     """Cycles after which set-up takes the next triangle."""
-    triangle_latency: int
 
 
 @dataclass

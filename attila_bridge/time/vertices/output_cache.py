@@ -28,8 +28,6 @@ class StreamerOutputCacheState:
     line_of: dict[int, int] = field(default_factory=dict)
     """Lines of valid indices."""
     index_of: dict[int, int] = field(default_factory=dict)
-    unconfirmed: list[int] = field(default_factory=list)
-    """Lines whose last user has just left."""
 
 
 class StreamerOutputCache(Box[StreamerOutputCacheSpec, StreamerOutputCacheState]):
@@ -53,7 +51,6 @@ class StreamerOutputCache(Box[StreamerOutputCacheSpec, StreamerOutputCacheState]
             s.free = deque(range(self.spec.config.output_memory))
             s.line_of.clear()
             s.index_of.clear()
-            s.unconfirmed = []
         for index, line in wires["updated"].take_all(cycle):
             s.line_of[index] = line
             s.index_of[line] = index

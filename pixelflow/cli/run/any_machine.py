@@ -22,7 +22,7 @@ __all__ = ["run_on_machine"]
 
 _OF_NODES = (
     "timing_only", "function_only", "max_cycles", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
-    "record", "live", "frame", "config", "dump", "ranges", "show_map", "pe", "output",
+    "record", "config", "dump", "ranges", "show_map", "pe", "output",
 )  # fmt: skip
 """What a PixelFlow node alone can be told."""
 
@@ -38,11 +38,12 @@ def run_on_machine(args: argparse.Namespace, screen: Screen) -> Report:
         raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
     config = configured(machine.configuration, "-D", args.overrides, machine.presets.get(args.preset))
     program = _read(machine, args)
+    _check_display(args, screen)
     if args.trace:
         return _traced(machine, config, program, args, screen)
     if args.window is not None or args.only:
         raise UsageError("--window" if args.window is not None else "--only", "there is no --trace to cut")
-    return _runner(machine, args)(program, config=config).report()
+    return _run(machine, args, screen, program, config, None)
 
 
 def _read(machine: MachineRecord[Code, Configuration], args: argparse.Namespace) -> Code:
@@ -72,6 +73,38 @@ def _runner(machine: MachineRecord[Code, Configuration], args: argparse.Namespac
     return partial(cast("Callable[..., ProgramRun]", machine.run), engine=args.engine)
 
 
+def _check_display(args: argparse.Namespace, screen: Screen) -> None:
+    """Raise UsageError where a dashboard cannot be shown."""
+    if args.live and args.frame:
+        raise UsageError("--frame", "--live shows the last frame already")
+    for option in ("live", "frame"):
+        if getattr(args, option) and (screen.json or screen.quiet):
+            raise UsageError(f"--{option}", "a dashboard goes to standard output, which --json and --quiet keep")
+
+
+def _run(
+    machine: MachineRecord[Code, Configuration],
+    args: argparse.Namespace,
+    screen: Screen,
+    program: Code,
+    config: Configuration,
+    bus: Bus | None,
+) -> Report:
+    """Run a program, with a dashboard where one was asked for; return its account."""
+    runner = _runner(machine, args)
+    if not args.live and not args.frame:
+        return runner(program, config=config, bus=bus).report()
+    from pixelflow.cli.watch.watched import opener_of, run_live, run_to_frame  # rich, for those who look
+
+    opener = opener_of(machine, "--live" if args.live else "--frame")
+    watched = opener(program, config=config, bus=bus, from_draw=args.from_draw or 0)
+    if args.live:
+        run_live(watched, screen)
+    else:
+        run_to_frame(watched, screen)
+    return watched.finish()
+
+
 def _traced(
     machine: MachineRecord[Code, Configuration],
     config: Configuration,
@@ -94,6 +127,6 @@ def _traced(
     files, bus = open_traces(args.trace, args.program, subject, **cut, note=screen.note), Bus()
     files.attach(bus)
     try:
-        return _runner(machine, args)(program, config=config, bus=bus).report()
+        return _run(machine, args, screen, program, config, bus)
     finally:
         files.close()  # also where the run was stopped

@@ -65,7 +65,7 @@ class Progress:
     def doing(self, text: str) -> None:
         """Say what is being done now."""
         if self._display is not None:
-            from pixelflow.observe.dashboard.cells import cut
+            from pixelflow.simd.dashboard.cells import cut
 
             others = _OTHER_COLUMNS if self._counts else _UNCOUNTED_COLUMNS
             room = max(1, self._display.console.width - others)

@@ -1,7 +1,8 @@
-"""Show the dashboard of a saved run at any cycle.
+"""Show the dashboard of a saved run, or of a scene on another machine, at any cycle.
 
 FILE is what `pixelflow run PROG --record FILE.npz` or `pixelflow tessellate ... --record FILE.npz` has written. The
-run is executed again up to the cycle, so everything in the frame is as it was then, the history before it too.
+run is executed again up to the cycle, so everything in the frame is as it was then, the history before it too. With
+--machine FILE is what `pixelflow run --machine` takes: it is run up to the cycle.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ import argparse
 import io
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, count, count_or_zero
+from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, configured
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.pe_selection import map_view
+from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, takes_live
@@ -26,7 +30,9 @@ from pixelflow.node import Replay
 from pixelflow.node.parts.kernels import ENGINES
 from pixelflow.node.pe_report import MapView
 from pixelflow.node.replay.saved_run import SavedRun
-from pixelflow.observe.dashboard import DashboardState, Watch, frame, snapshot
+from pixelflow.observe.dashboard import DashboardState, Watch, drawing_of, snapshot
+from pixelflow.simd.dashboard import FrameDrawing, pipeline_drawing
+from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Json, Report, number
 
 if TYPE_CHECKING:
@@ -47,36 +53,78 @@ _END = 1 << 62
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the saved run, the cycle, the map, and where the frame goes."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="saved run (.npz): pixelflow run PROG --record FILE")
+    add("file", metavar="FILE", help="saved run (.npz): pixelflow run PROG --record FILE; with --machine a scene")
     add(
         "--at", type=count_or_zero, metavar="CYCLE", help="all that begins before this cycle is done (default: the end)"
     )
-    add("--show", metavar="WHAT", default="enable",
+    add("--show", metavar="WHAT",
         help="the map: enable (default), carry, R, S, M, a range NAME or NAME[i], or a byte: 0 to 383")  # fmt: skip
     add("--height", type=_height, metavar="N", default=_HEIGHT, help=f"lines of the frame (default: {_HEIGHT})")
     add("--svg", metavar="FILE", help="write the frame as a picture (.svg) instead of printing it")
     add("--play", type=count, metavar="N", help="play the run in the terminal, N cycles a second, up to --at")
-    add("--engine", choices=ENGINES, default="rows", help="lane engine (default: rows)")
+    add("--engine", choices=ENGINES, help="lane engine (default: rows)")
+    add_machine_option(parser)
+    add("--preset", metavar="NAME", help="of another machine: a configuration with a name")
+    add("-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE",
+        help="of another machine: a value of its configuration (repeatable)")  # fmt: skip
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Execute the run up to the cycle and show the frame."""
     _check_outputs(args)
+    if args.machine != PIXELFLOW:
+        return _run_other(args, screen)
+    if args.preset is not None or args.overrides:
+        option = "--preset" if args.preset is not None else "-D"
+        raise UsageError(option, "a saved run has its configuration", "leave it out")
     saved = SavedRun.load(args.file)
-    player = Player(saved, args.engine, _map_view(args.show, saved.program))
+    player = Player(saved, args.engine or "rows", _map_view(args.show or "enable", saved.program))
     if args.play is not None:
         _play(screen, player, args.play, args.at)
     state = player.at(_END if args.at is None else args.at)
-    if args.at is not None and args.at > state.cycle:
-        screen.note(f"note: the run ends at cycle {number(state.cycle)}")
+    return _shown(args, screen, drawing_of(state), state.cycle, lambda: _object(state))
+
+
+def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
+    """Run a file of another machine up to the cycle and show the frame."""
+    from pixelflow.cli.watch.watched import opener_of, play
+
+    machine = machine_named(args.machine)
+    opener = opener_of(machine, f"--machine {machine.name}")
+    for option in ("show", "engine"):
+        if getattr(args, option) is not None:
+            raise UsageError(f"--{option}", f"is PixelFlow's; this is {machine.title}")
+    if args.preset is not None and args.preset not in machine.presets:
+        raise UsageError(f"--preset {args.preset}", f"{machine.title} has no such preset")
+    config = configured(machine.configuration, "-D", args.overrides, machine.presets.get(args.preset))
+    if machine.read is None:
+        program: object = read_program(args.file, [], machine.target)
+    elif args.file == STANDARD_STREAM:
+        raise UsageError("-", f"{machine.title} takes no standard input", "name a file")
+    else:
+        program = machine.read(Path(args.file))
+    watched = opener(program, config=config)
+    if args.play is not None:
+        play(watched, screen, args.play, args.at)
+    watched.advance(_END if args.at is None else args.at)
+    state = watched.state(status=None if watched.ended else "stopped here")
+    return _shown(args, screen, pipeline_drawing(state), state.cycle, lambda: asdict(state))
+
+
+def _shown(
+    args: argparse.Namespace, screen: Screen, drawing: FrameDrawing, cycle: int, values: Callable[[], dict[str, Json]]
+) -> Report | int:
+    """Show a frame as it was asked for: a picture, an object, or lines."""
+    if args.at is not None and args.at > cycle:
+        screen.note(f"note: the run ends at cycle {number(cycle)}")
     if args.svg is not None:
         color = args.color != "never" and not os.environ.get("NO_COLOR")
-        _write_svg(args.svg, replace(screen, color=color), state, args.height)
+        _write_svg(args.svg, replace(screen, color=color), drawing, args.height)
         screen.note(f"wrote {args.svg}")
     elif screen.json:
-        return Report(schema="pixelflow.frame/1", data=_object(state))
+        return Report(schema="pixelflow.frame/1", data=values())
     else:
-        draw_frame(screen, state, args.height)
+        draw_frame(screen, drawing, args.height)
     return 0
 
 
@@ -158,7 +206,7 @@ def _play(screen: Screen, player: Player, speed: int, until: int | None) -> None
     try:
         while not player.ended:
             cycle = int((time.perf_counter() - began) * speed)
-            picture.show(player.at(cycle if until is None else min(cycle, until)))
+            picture.show(drawing_of(player.at(cycle if until is None else min(cycle, until))))
             if until is not None and cycle >= until:
                 break
             time.sleep(0.1)
@@ -166,13 +214,13 @@ def _play(screen: Screen, player: Player, speed: int, until: int | None) -> None
         picture.close()
 
 
-def _write_svg(path: str, screen: Screen, state: DashboardState, height: int) -> None:
+def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) -> None:
     console = console_of(screen, screen.width, height, io.StringIO(), terminal=True)
     console.record = True
-    picture = frame(state, screen.width, height)
+    picture = drawing.frame(screen.width, height)
     console.print(picture if screen.color else _Colorless(picture))
     # A fixed identity: the same frame gives the same bytes.
-    text = console.export_svg(title=f"pixelflow · {state.program}", unique_id="pixelflow")
+    text = console.export_svg(title=f"pixelflow · {drawing.title}", unique_id="pixelflow")
     with output_file(path) as stream:
         stream.write(text)
 

@@ -14,7 +14,8 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.node import Node
 from pixelflow.observe import Event, Progressed, RunBegan, RunEnded
-from pixelflow.observe.dashboard import DashboardState, Facts, Watch, frame, snapshot, text_frame
+from pixelflow.observe.dashboard import DashboardState, Facts, Watch, drawing_of, snapshot
+from pixelflow.simd.dashboard import FrameDrawing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,14 +63,14 @@ def console_of(screen: Screen, width: int, height: int, file: IO[str] | None = N
     )
 
 
-def draw_frame(screen: Screen, state: DashboardState, height: int = 24) -> None:
+def draw_frame(screen: Screen, drawing: FrameDrawing, height: int = 24) -> None:
     """Print one frame as lines on standard output: plain text where that is no terminal."""
     if os.environ.get("TERM") == "dumb" and not screen.color:
-        write_stdout(text_frame(state, screen.width) + "\n")
+        write_stdout(drawing.text(screen.width) + "\n")
         return
     drawn = io.StringIO()
     terminal = sys.stdout is not None and sys.stdout.isatty()
-    console_of(screen, screen.width, height, drawn, terminal=terminal).print(frame(state, screen.width, height))
+    console_of(screen, screen.width, height, drawn, terminal=terminal).print(drawing.frame(screen.width, height))
     write_stdout("\n".join(line.rstrip() for line in drawn.getvalue().splitlines()) + "\n")
 
 
@@ -123,7 +124,7 @@ class FinalFrame(_Follower):
     def close(self) -> None:
         """Draw the frame of the last run, if there was one."""
         if self._facts is not None:
-            draw_frame(self._screen, self._state(self._facts))
+            draw_frame(self._screen, drawing_of(self._state(self._facts)))
 
 
 class InPlaceDisplay:
@@ -135,16 +136,16 @@ class InPlaceDisplay:
     def __init__(self, screen: Screen) -> None:
         from rich.live import Live
 
-        self._screen, self._live_display, self._frame = screen, Live, frame
+        self._screen, self._live_display = screen, Live
         self._resources = contextlib.ExitStack()
         self._live: Live | None = None
 
-    def show(self, state: DashboardState) -> None:
+    def show(self, drawing: FrameDrawing) -> None:
         """Draw a frame in the size that the terminal has now."""
         live = self._open() if self._live is None else self._live
         width, height = _terminal_size()
         live.console.size = (width, height)
-        live.update(self._frame(state, width, height), refresh=True)
+        live.update(drawing.frame(width, height), refresh=True)
 
     def close(self) -> None:
         """Give the terminal back as it was, and print what was kept back."""
@@ -199,7 +200,7 @@ class LiveDisplay(_Follower):
         if self._facts is None or now < self._drawn + _INTERVAL or work < self._worked + self._pause:
             return
         self._measure(now)
-        self._picture.show(self._state(self._facts, self._rate))
+        self._picture.show(drawing_of(self._state(self._facts, self._rate)))
         self._drawn, self._worked = now, time.thread_time()
         self._pause = (self._worked - work) / _SHARE
 

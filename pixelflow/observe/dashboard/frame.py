@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from rich.console import Group
 from rich.text import Text
 
-from pixelflow.observe.dashboard.cells import MORE, CellField, beside, clean, count, cut, flow
-from pixelflow.observe.dashboard.overview import overview, utilisation
-from pixelflow.observe.dashboard.panels import array, header, part_text, semaphores, stages, stream, texture, time_text
+from pixelflow.observe.dashboard.overview import overview
+from pixelflow.observe.dashboard.panels import STYLES, array, header, part_text, semaphores, stages, stream, texture
 from pixelflow.observe.dashboard.pe_plane import sizes
 from pixelflow.observe.dashboard.state import DashboardState
+from pixelflow.simd.dashboard.cells import MORE, CellField, beside, clean, count, cut, flow, time_text
+from pixelflow.simd.dashboard.drawing import FrameDrawing
+from pixelflow.simd.dashboard.over_time import utilisation
 
-__all__ = ["LEAST_WIDTH", "frame", "text_frame"]
+__all__ = ["LEAST_WIDTH", "drawing_of", "frame", "text_frame"]
 
 LEAST_WIDTH = 40
 """Below this width a frame is plain lines of text."""
@@ -28,6 +31,11 @@ _SMALL_MAP = 4
 _LEAST_STAGES = 4
 _LEAST_RIGHT = 40
 _BETWEEN = " │ "
+
+
+def drawing_of(state: DashboardState) -> FrameDrawing:
+    """Return what displays and pictures need of a state."""
+    return FrameDrawing(state.program, partial(frame, state), partial(text_frame, state))
 
 
 def frame(state: DashboardState, width: int, height: int) -> Group:
@@ -125,7 +133,7 @@ def _blocks(state: DashboardState) -> list[_Block]:
     found = []
     if state.utilisation is not None:
         least = len(state.utilisation.tracks) + 1
-        found.append(_Block("utilisation", least, lambda w, n: utilisation(state.utilisation, w, n)))
+        found.append(_Block("utilisation", least, lambda w, n: utilisation(state.utilisation, w, n, STYLES)))
     found.append(_Block("semaphores", 2 if state.semaphores else 1, lambda w, n: semaphores(state, w, n)))
     if state.texture_missing is None:
         found.append(_Block("texture", 2, lambda w, n: texture(state, w, n)))

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 from rich.text import Text
 
-from pixelflow.observe.dashboard.cells import CellField, count, flow, share
-from pixelflow.observe.dashboard.panels import STYLES, title
-from pixelflow.observe.dashboard.state import BusyTrack, DashboardState, ModuleState, StreamState, Utilisation
+from pixelflow.observe.dashboard.panels import STYLES
+from pixelflow.observe.dashboard.state import DashboardState, ModuleState, StreamState
+from pixelflow.simd.dashboard.cells import CellField, count, flow, share
 
-__all__ = ["overview", "utilisation"]
+__all__ = ["overview"]
 
 _KINDS = (("busy", "█", ""), ("wait", "▒", "yellow"), ("idle", "·", "dim"), ("unknown", " ", "dim"))
 """The parts of a stream's time: heading, character of the bar, style (busy: that of the stream)."""
@@ -20,7 +20,6 @@ _SHARE = 8
 
 _LABEL = 8
 _LEAST_BAR = 10
-_LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 def overview(state: DashboardState, width: int, lines: int) -> list[Text]:
@@ -137,46 +136,3 @@ def _enabled(state: DashboardState) -> list[CellField]:
         return [CellField("– a run without PE data", "dim")]
     total = CellField(f"{count(sum(enabled))} of {count(state.pes)} enabled")
     return [total, *_by_module(state.modules, [count(each) for each in enabled])]
-
-
-# --- over time -----------------------------------------------------------------------------------------------------
-
-
-def utilisation(over_time: Utilisation | None, width: int, lines: int) -> list[Text]:
-    """Return bars over time, one track under the other, from the beginning of the run to the cycle of the frame."""
-    if over_time is None or lines < 2:
-        return []
-    tracks = over_time.tracks[: lines - 1]
-    label = max(len(track.name) for track in tracks) + 1
-    size = max(1, width - label)
-    step = max(1, -(-max(len(track.shares) for track in tracks) // size))
-    length = step * over_time.cycles
-    head = [CellField("utilisation", "bold"), CellField(f"a bar: {count(length)} cycle{'s' * (length != 1)}", "dim")]
-    if len(tracks) < len(over_time.tracks):
-        head.append(CellField(f"… {', '.join(track.name for track in over_time.tracks[len(tracks) :])}"))
-    done = [title(head, width)]
-    high = max(1, min(4, (lines - 1) // len(tracks)))
-    for track in tracks:
-        rows = _bars(track, size, step, high)
-        for index, row in enumerate(rows):
-            text = Text(no_wrap=True)
-            text.append(f"{track.name if index == high - 1 else '':<{label}}", f"bold {STYLES.get(track.name, '')}")
-            text.append(row, STYLES.get(track.name, ""))
-            done.append(text)
-    return done
-
-
-def _bars(track: BusyTrack, width: int, step: int, high: int) -> list[str]:
-    """Return the bars of a track as ``high`` lines of characters, the upper first."""
-    levels = [_level(track.shares[at : at + step], high) for at in range(0, len(track.shares), step)]
-    # Few intervals are drawn wider, so that the whole width is used.
-    spread = [levels[column * len(levels) // width] for column in range(width)] if len(levels) < width else levels
-    return ["".join(_LEVELS[max(0, min(8, level - 8 * row))] for level in spread) for row in range(high - 1, -1, -1)]
-
-
-def _level(shares: Sequence[float | None], high: int) -> int:
-    known = [share for share in shares if share is not None]
-    if not known:
-        return 0
-    mean = sum(known) / len(known)
-    return max(1, round(mean * 8 * high)) if mean else 0

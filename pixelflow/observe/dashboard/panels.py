@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from pixelflow.observe.dashboard.cells import MORE, CellField, clean, count, cut, flow, line, share
 from pixelflow.observe.dashboard.pe_plane import draw
 from pixelflow.observe.dashboard.state import DashboardState, MapState, ModuleState, StageState, StreamState
+from pixelflow.simd.dashboard.cells import MORE, CellField, clean, count, cut, flow, line, share, time_text, title
 
-__all__ = ["STYLES", "array", "header", "part_text", "semaphores", "stages", "stream", "texture", "time_text", "title"]
+__all__ = ["STYLES", "array", "header", "part_text", "semaphores", "stages", "stream", "texture"]
 
 STYLES = {
     "EIGC": "green",
@@ -24,35 +24,14 @@ STYLES = {
 }
 """The colour of everything that belongs to a part of the machine; the EIGC drives the PEs, so they share one."""
 
-_RULE = "─"
 _NAME = "bold"
 _HEADER = "white on color(24)"
 _HERE = "▶"
 
 
-def time_text(seconds: float) -> str:
-    """Return a machine time with a unit that suits it."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:,.4g} {unit}"
-    return f"{seconds * 1e9:,.4g} ns"
-
-
 def part_text(number: int, total: int | None) -> str:
     """Return which pass of how many, or which run, it is."""
     return f"run {count(number)}" if total is None else f"pass {count(number)} of {count(total)}"
-
-
-def title(fields: Sequence[CellField], width: int) -> Text:
-    """Return the line that begins a block: fields, and a rule to the end of the width."""
-    text = Text(no_wrap=True)
-    text.append(f"{_RULE} ", "dim")
-    text.append_text(line(fields, max(0, width - 4), " · "))
-    rest = width - cell_len(text.plain) - 1
-    if rest > 0:
-        text.append(" ")
-        text.append(_RULE * rest, "dim")
-    return text if cell_len(text.plain) <= width else Text(cut(text.plain, width), no_wrap=True)
 
 
 def header(state: DashboardState, width: int, missing: Sequence[str]) -> list[Text]:

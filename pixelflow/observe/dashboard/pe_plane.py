@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from rich.text import Span, Text
 
-from pixelflow.observe.dashboard.cells import count
 from pixelflow.observe.dashboard.state import MapState
+from pixelflow.simd.dashboard.cells import count
 
 __all__ = ["SHADES", "Drawing", "draw", "sizes"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pixelflow.observe.dashboard.state import (
-    BusyTrack,
     DashboardState,
     MapState,
     ModuleState,
@@ -15,10 +14,10 @@ from pixelflow.observe.dashboard.state import (
     SourceRow,
     StageState,
     StreamState,
-    Utilisation,
 )
 from pixelflow.observe.dashboard.watch import ENABLED, Watch, module_track
 from pixelflow.observe.views import StreamView
+from pixelflow.simd.dashboard.over_time import BusyTrack, Utilisation
 from pixelflow.simd.observe import ProgramView
 
 __all__ = ["Facts", "Look", "SemaphoreUse", "snapshot"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pixelflow.simd.dashboard.over_time import Utilisation
+
 __all__ = [
-    "BusyTrack",
     "DashboardState",
     "MapState",
     "ModuleState",
@@ -13,7 +14,6 @@ __all__ = [
     "SourceRow",
     "StageState",
     "StreamState",
-    "Utilisation",
 ]
 
 
@@ -102,23 +102,6 @@ class MapState:
     height: int
     cells: bytes
     flag: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BusyTrack:
-    """How much of each interval something was busy: 0 to 1, or None for what was not simulated."""
-
-    name: str
-    shares: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Utilisation:
-    """Tracks over time, in intervals of equal length."""
-
-    cycles: int
-    """Length of an interval."""
-    tracks: tuple[BusyTrack, ...]
 
 
 @dataclass(frozen=True, slots=True)

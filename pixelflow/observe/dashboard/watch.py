@@ -7,9 +7,9 @@ instruction. Only a frame of the past needs to hear of those too (`instructions`
 
 from __future__ import annotations
 
-from pixelflow.observe.dashboard.history import History
 from pixelflow.observe.events import Accessed, EnablesChanged, PathUsed
 from pixelflow.observe.views import NodeAccountView, NodeRunView
+from pixelflow.simd.dashboard.history import History
 from pixelflow.simd.observe import Bus, Event, Executed, ProgramView, Progressed, RunBegan, RunEnded, Waited
 
 __all__ = ["ENABLED", "Watch", "module_track"]

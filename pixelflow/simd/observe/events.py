@@ -17,6 +17,7 @@ __all__ = [
     "Event",
     "Executed",
     "Progressed",
+    "QueueFilled",
     "RoutineEntered",
     "RoutineLeft",
     "RunBegan",
@@ -108,6 +109,16 @@ class Carried(Event):
     arrives: int
     amount: int
     unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueFilled(Event):
+    """A queue of a box holds another number of items from this cycle on."""
+
+    queue: str
+    """The box, a space, the queue's name."""
+    fill: int
+    capacity: int
 
 
 @dataclass(frozen=True, slots=True)

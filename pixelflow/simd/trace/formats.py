@@ -58,7 +58,7 @@ FORMATS = {
             b"$",
             write_vcd,
             check_vcd,
-            loses="instructions of no cycle, arrows, source lines, wires",
+            loses="instructions of no cycle, arrows, source lines, latencies on wires",
             package="vcd",
         ),
         Format(
@@ -67,7 +67,7 @@ FORMATS = {
             FIRST_LINE.encode(),
             write_kanata,
             check_kanata,
-            loses="stages, routines, TASICs, paths of the GNI, wires, counters",
+            loses="stages, routines, TASICs, paths of the GNI, wires, queues, counters",
         ),
     )
 }

@@ -42,6 +42,7 @@ class TrackKind(Enum):
     PATH = "gni {}"
     COUNTER = "sem {}"
     ENABLED = "enabled[{}]"
+    QUEUE = "queue {}"
     WIRE = "wire {}"
 
     def __init__(self, template: str) -> None:

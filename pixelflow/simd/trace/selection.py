@@ -9,17 +9,18 @@ from dataclasses import dataclass
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.trace.model import Track, TrackKind
 
-__all__ = ["EVERYTHING", "Selection", "asks_for_wires", "known_tracks", "tracks_of_streams", "unknown_track"]
+__all__ = ["EVERYTHING", "Selection", "asks_for_traffic", "known_tracks", "tracks_of_streams", "unknown_track"]
 
 _MOST_CYCLES = 1 << 63
+_TRAFFIC = (TrackKind.WIRE, TrackKind.QUEUE)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Cycles from ``begin`` up to ``end`` (None: to the last one), of the tracks that ``only`` names (empty: all).
 
-    A name may hold ``*`` and ``?``; brackets stand for themselves, ``tasic[2]``. Wires are shown only where a name
-    asks for them: they carry more items than the rest of the machine has events.
+    A name may hold ``*`` and ``?``; brackets stand for themselves, ``tasic[2]``. Wires and queues are shown only where
+    a name asks for them: they carry more items than the rest of the machine has events.
     """
 
     begin: int = 0
@@ -43,8 +44,8 @@ class Selection:
 
     def wants(self, track: Track) -> bool:
         """Whether the trace shows the track."""
-        if track.kind is TrackKind.WIRE:
-            return any(asks_for_wires(pattern) and matches(pattern, track.name) for pattern in self.only)
+        if track.kind in _TRAFFIC:
+            return any(asks_for_traffic(pattern, track.kind) and matches(pattern, track.name) for pattern in self.only)
         return not self.only or any(matches(pattern, track.name) for pattern in self.only)
 
     def unmet(self, tracks: Iterable[Track]) -> list[str]:
@@ -73,19 +74,19 @@ def matches(pattern: str, name: str) -> bool:
     return re.fullmatch(translated, name, re.IGNORECASE) is not None
 
 
-def asks_for_wires(pattern: str) -> bool:
-    """Whether a pattern is one for wires."""
-    return matches("wire *", pattern)
+def asks_for_traffic(pattern: str, *kinds: TrackKind) -> bool:
+    """Whether a pattern is one for tracks of these kinds, wires or queues; by default for any of them."""
+    return any(matches(kind.value.format("*"), pattern) for kind in kinds or _TRAFFIC)
 
 
 def tracks_of_streams(streams: Iterable[str]) -> list[Track]:
-    """Return every track that a run of these streams may have on any machine, wires left out."""
+    """Return every track that a run of these streams may have on any machine, wires and queues left out."""
     of_streams = (TrackKind.STREAM, TrackKind.STAGES, TrackKind.ROUTINES)
     return [Track(TrackKind.RUNS), *(Track(kind, stream) for stream in streams for kind in of_streams)]
 
 
 def known_tracks(streams: Iterable[str], modules: int, paths: Iterable[str], semaphores: int) -> list[Track]:
-    """Return every track that a run of such a machine may have, wires left out."""
+    """Return every track that a run of such a machine may have, wires and queues left out."""
     numbers = [str(module) for module in range(modules)]
     return [
         *tracks_of_streams(streams),
@@ -96,9 +97,9 @@ def known_tracks(streams: Iterable[str], modules: int, paths: Iterable[str], sem
 
 
 def unknown_track(pattern: str, known: Iterable[Track]) -> str | None:
-    """Return None where a pattern names a known track or wires, else what is wrong with it, with the nearest name."""
+    """Return None where a pattern names a known track, wires or queues, else what is wrong, with the nearest name."""
     names = [track.name for track in known]
-    if any(matches(pattern, name) for name in names) or asks_for_wires(pattern):
+    if any(matches(pattern, name) for name in names) or asks_for_traffic(pattern):
         return None
     found = nearest(pattern, names)
     return f"no track has this name{f'; did you mean {found}?' if found else ''}"

@@ -14,6 +14,7 @@ from pixelflow.simd.observe import (
     Carried,
     Executed,
     ProgramView,
+    QueueFilled,
     RoutineEntered,
     RoutineLeft,
     RunBegan,
@@ -23,7 +24,7 @@ from pixelflow.simd.observe import (
     Waited,
 )
 from pixelflow.simd.trace.model import Category, Label, Trace, Track, TrackKind
-from pixelflow.simd.trace.selection import EVERYTHING, Selection, asks_for_wires
+from pixelflow.simd.trace.selection import EVERYTHING, Selection, asks_for_traffic
 
 __all__ = ["Spot", "Tracer"]
 
@@ -68,8 +69,9 @@ class Tracer(Generic[_View, _Account]):
         Only where somebody wants the single instructions does a timing-only run go through all of them.
         """
         wanted = {track.kind for track in known if self.selection.wants(track)}
-        if any(asks_for_wires(pattern) for pattern in self.selection.only):
-            wanted.add(TrackKind.WIRE)
+        for kind in (TrackKind.WIRE, TrackKind.QUEUE):
+            if any(asks_for_traffic(pattern, kind) for pattern in self.selection.only):
+                wanted.add(kind)
         self._subscribe(bus, wanted)
         bus.subscribe(self._began, RunBegan)
         bus.subscribe(self._ended, RunEnded)
@@ -86,6 +88,8 @@ class Tracer(Generic[_View, _Account]):
             bus.subscribe(self._stage_began, StageBegan)
         if TrackKind.WIRE in wanted:
             bus.subscribe(self._carried, Carried)
+        if TrackKind.QUEUE in wanted:
+            bus.subscribe(self._filled, QueueFilled)
 
     # --- runs --------------------------------------------------------------------------------------------------
 
@@ -188,6 +192,9 @@ class Tracer(Generic[_View, _Account]):
         args = (("amount", event.amount), ("latency", event.arrives - event.cycle))
         label = self.trace.label(Label(f"{event.amount} {event.unit}", Category.CARRY, args))
         self._add(Track(TrackKind.WIRE, event.wire), event.cycle, event.cycle, label)
+
+    def _filled(self, event: QueueFilled) -> None:
+        self._count(Track(TrackKind.QUEUE, event.queue), f"of {event.capacity}", event.cycle, event.fill)
 
     # --- into the trace ----------------------------------------------------------------------------------------
 

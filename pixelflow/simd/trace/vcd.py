@@ -1,7 +1,8 @@
 """Value change dumps: what each part of the machine does over time, for GTKWave and Surfer.
 
 One scope for each stream (instruction as text, as a number and by its place, busy, waiting, state, stage, routine) and
-for the TASICs of each module (busy, transfer), one for the paths of the GNI, the semaphores and the enabled PEs. Time
+for the TASICs of each module (busy, transfer), one for the paths of the GNI, the semaphores, the enabled PEs, the
+queues (what lies in each) and the wires (what was sent over each in a cycle). Time
 counts cycles where the clock allows it (10 ns at 100 MHz). Texts are an extension that both viewers know, and ASCII,
 because they read others differently.
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import heapq
 import io
+import re
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import IO, TYPE_CHECKING, TypeAlias
@@ -35,6 +37,12 @@ NOTHING = "-"
 _UNKNOWN = "x"
 OPCODE_BITS = 8
 _NUMBER_BITS = 32
+_COUNTERS = {
+    TrackKind.COUNTER: ("sem", "sem"),
+    TrackKind.ENABLED: ("enabled", "module"),
+    TrackKind.QUEUE: ("queue", ""),
+}
+"""Scope of the counters of a kind, and what their names begin with."""
 _UNITS = tuple((power, unit) for power, unit in ((9, "ns"), (12, "ps"), (15, "fs")))
 
 Values: TypeAlias = "tuple[tuple[Variable[VarValue], str | int], ...]"
@@ -54,7 +62,7 @@ def write_vcd(trace: Trace, stream: IO[bytes]) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n", write_through=True)
     begin = trace.clock.ticks(trace.begin, per_second)
     with VCDWriter(text, timescale, date="", comment="\n".join(legend), init_timestamp=begin) as writer:
-        variables = _Variables(writer)
+        variables = _Variables(writer, trace.end)
         sources = [_changes(variables, trace, track) for track in trace.tracks]
         changes = heapq.merge(*(source for source in sources if source is not None), key=lambda change: change[0])
         for cycle, together in groupby(changes, key=lambda change: change[0]):
@@ -80,7 +88,7 @@ def time_unit(clock: TraceClock) -> tuple[int, str]:
 
 def _changes(variables: _Variables, trace: Trace, track: Track) -> Iterator[Change] | None:
     """Register what a track shows and return its changes in order; None for what a dump does not hold."""
-    if track.kind in (TrackKind.COUNTER, TrackKind.ENABLED):
+    if track.kind in _COUNTERS:
         return variables.counter(track, trace.counters[track])
     spans = trace.spans[track]
     match track.kind:
@@ -94,14 +102,16 @@ def _changes(variables: _Variables, trace: Trace, track: Track) -> Iterator[Chan
             return variables.unit(track, spans)
         case TrackKind.PATH:
             return variables.path(track, spans)
+        case TrackKind.WIRE:
+            return variables.wire(track, spans)
     return None
 
 
 class _Variables:
     """Registers variables; each method returns the changes of what it has registered."""
 
-    def __init__(self, writer: VCDWriter) -> None:
-        self._writer = writer
+    def __init__(self, writer: VCDWriter, end: int) -> None:
+        self._writer, self._end = writer, end
 
     def _bit(self, scope: str, name: str) -> Variable[VarValue]:
         return self._writer.register_var(scope, name, "wire", size=1, init=0)
@@ -157,9 +167,24 @@ class _Variables:
 
     def counter(self, track: Track, counter: Counter) -> Iterator[Change]:
         """A counter."""
-        scope, name = ("sem", f"sem{track.of}") if track.kind is TrackKind.COUNTER else ("enabled", f"module{track.of}")
-        variable = self._number(scope, name)
+        scope, prefix = _COUNTERS[track.kind]
+        variable = self._number(scope, _word(f"{prefix}{track.of}"))
         return ((cycle, ((variable, value),)) for cycle, value in zip(counter.cycles, counter.values, strict=True))
+
+    def wire(self, track: Track, spans: Spans) -> Iterator[Change]:
+        """A wire: how much was sent over it in each cycle, 0 where nothing was."""
+        variable = self._writer.register_var("wire", _word(track.of), "reg", size=_NUMBER_BITS, init=0)
+        sent: dict[int, int] = {}
+        for start, label in zip(spans.starts, spans.labels, strict=True):
+            sent[start] = sent.get(start, 0) + int(spans.label(label).arg("amount") or 0)
+        last = -1
+        for cycle, amount in sent.items():
+            if 0 <= last < cycle:
+                yield last, ((variable, 0),)
+            yield cycle, ((variable, amount),)
+            last = cycle + 1
+        if 0 <= last < self._end:
+            yield last, ((variable, 0),)
 
     def named(self, scope: str, name: str, spans: Spans) -> Iterator[Change]:
         """The name of the innermost span at each time."""
@@ -198,6 +223,11 @@ def _innermost(spans: Spans, variable: Variable[VarValue]) -> Iterator[Change]:
     while ends:
         names.pop()
         yield ends.pop(), ((variable, names[-1]),)
+
+
+def _word(name: str) -> str:
+    """Return a name as one word, which is what a dump takes."""
+    return re.sub(r"[^0-9A-Za-z_:.\[\]-]", "_", name)
 
 
 def _in_comment(c: str) -> bool:

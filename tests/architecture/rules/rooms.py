@@ -26,6 +26,7 @@ TABLE = {
     "pixelflow.simd.files": (*BASE, "numpy"),
     "pixelflow.simd.drawing": (*BASE, "numpy"),
     "pixelflow.simd.comparison": (*BASE, "rich"),
+    "pixelflow.simd.dashboard": (*BASE, "rich"),
     # The figures are an extra.
     "pixelflow.simd.comparison.figure": (*BASE, "matplotlib"),
     "pixelflow.simd.boxes": BASE,

@@ -12,12 +12,13 @@ from typing import NamedTuple
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-__all__ = ["MORE", "CellField", "beside", "clean", "count", "cut", "flow", "line", "share"]
+__all__ = ["MORE", "CellField", "beside", "clean", "count", "cut", "flow", "line", "share", "time_text", "title"]
 
 MORE = "…"
 """Stands for what did not fit."""
 
 _GAP = "  "
+_RULE = "─"
 
 
 class CellField(NamedTuple):
@@ -130,3 +131,23 @@ def beside(left: Sequence[Text], right: Sequence[Text], left_width: int, height:
             row.append_text(right[index])
         rows.append(row)
     return rows
+
+
+def time_text(seconds: float) -> str:
+    """Return a machine time with a unit that suits it."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:,.4g} {unit}"
+    return f"{seconds * 1e9:,.4g} ns"
+
+
+def title(fields: Sequence[CellField], width: int) -> Text:
+    """Return the line that begins a block: fields, and a rule to the end of the width."""
+    text = Text(no_wrap=True)
+    text.append(f"{_RULE} ", "dim")
+    text.append_text(line(fields, max(0, width - 4), " · "))
+    rest = width - cell_len(text.plain) - 1
+    if rest > 0:
+        text.append(" ")
+        text.append(_RULE * rest, "dim")
+    return text if cell_len(text.plain) <= width else Text(cut(text.plain, width), no_wrap=True)
