@@ -356,7 +356,7 @@ class RopCache:
                 sent = (True, self.spec.address + write.block * self.line_bytes + offset, size, self.spec.client, -1)
                 self.bus = -(-size // self.spec.width)
                 self.sending = True
-        if sent is None and write.written == write.size:
+        if sent is None and not self.sending and write.written == write.size:
             self._written()
         return sent
 
