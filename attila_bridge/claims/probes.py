@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from attila_bridge.drawing.run import SceneRun
-from attila_bridge.function import Units, draw
+from attila_bridge.drawing.run import SceneRun, units_of
+from attila_bridge.function import draw
 from attila_bridge.scene.model import (
     AttilaScene,
     ClearValues,
@@ -123,7 +123,7 @@ def watched(scene: AttilaScene, config: AttilaConfig) -> tuple[SceneRun, WireLog
     """Run a scene and note what its wires carry, and how full queues become."""
     bus, log = Bus(), WireLog()
     bus.subscribe(log, Carried)
-    work = draw(scene, Units(config.gpu.rops, config.gpu.shaders))
+    work = draw(scene, units_of(config))
     simulation = Simulation(work, config, bus=bus)
 
     def look(carried: Carried) -> None:

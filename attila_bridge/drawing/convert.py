@@ -3,9 +3,17 @@
 Pixels of ATTILA come out close to those of 64-bit integers, not the same: edges and depths are computed in float64 from
 corners in float32, points on an edge go to another triangle, and colours are cut off where the others are rounded.
 Half a step of a colour is added for that reason, in the vertices, or by the program where a texture multiplies them.
+
+Draws that are sorted become draws of the same triangles, those of all of them together, the farthest first by the
+middle of its depths: triangles that run through each other, or of which one is nearer here and the other there, are in
+one order for all of their pixels. A cutout kills its fragments, and where more than colour hangs on them it hands its
+depth on, so that the tests come after the program.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +34,9 @@ from attila_bridge.scene.model import (
     StencilState,
     Wrap,
 )
-from pixelflow.simd.drawing import FAR, SUBPIXELS, TEXEL, DepthTest, Draw, Frame, State
-from pixelflow.simd.drawing.frame import Blend, Stencil, StencilStep, StencilTest
+from pixelflow.simd.drawing import FAR, SUBPIXELS, TEXEL, DepthTest, Frame, State
+from pixelflow.simd.drawing.frame import Blend, Stencil, StencilStep, StencilTest, Texture
+from pixelflow.simd.drawing.triangles import ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["DIFFERS", "scene_of_frame"]
@@ -40,14 +49,17 @@ _VERTEX = "!!ARBvp1.0\nMOV result.position, vertex.position;\nMOV result.color, 
 _COORDINATES = "MOV result.texcoord[0], vertex.texcoord[0];\n"
 _PLAIN = "!!ARBfp1.0\nMOV result.color, fragment.color;\nEND"
 _TEXTURED = (
-    "!!ARBfp1.0\nTEMP texel;\nPARAM half = {{ {half}, {half}, {half}, 0 }};\n"
-    "TEX texel, fragment.texcoord[0], texture[0], 2D;\nMAD result.color, texel, fragment.color, half;\nEND"
+    "!!ARBfp1.0\nTEMP texel, gap;\nPARAM half = {{ {half}, {half}, {half}, 0 }};\n"
+    "TEX texel, fragment.texcoord[0], texture[0], 2D;\n{cut}MAD result.color, texel, fragment.color, half;\n{depth}END"
 )
+_CUT = "PARAM least = {{ {least}, {least}, {least}, {least} }};\nADD gap, texel, -least;\nKIL gap.wwww;\n"
+_DEPTH = "MOV result.depth.z, fragment.position.z;\n"
 _BLENDS = {
     Blend.REPLACE: None,
     Blend.OVER: (Factor.SRC_ALPHA, Factor.ONE_MINUS_SRC_ALPHA),
     Blend.ADD: (Factor.SRC_ALPHA, Factor.ONE),
     Blend.MULTIPLY: (Factor.ZERO, Factor.SRC_COLOR),
+    Blend.SORTED: (Factor.SRC_ALPHA, Factor.ONE_MINUS_SRC_ALPHA),
 }
 _STEPS = {
     StencilStep.KEEP: StencilOperation.KEEP,
@@ -65,66 +77,130 @@ _STENCILS = {
 Floats = NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Triangles of a frame that become one draw."""
+
+    triangles: ScreenTriangles
+    alphas: NDArray[np.int64]
+    """[triangle] opacity of each: 0 to 255."""
+    state: State
+
+
 def scene_of_frame(frame: Frame, name: str = "frame") -> AttilaScene:
-    """Return a frame as a scene; raises InputError with every state that ATTILA does not have here."""
-    faults = [Fault("ATTILA draws one sample a pixel here")] if frame.samples != 1 else []
-    for draw in frame.draws:
-        faults += [Fault(f"draw {draw.name}: {why}", hint=hint) for why, hint in _refusals(draw.state)]
-    if faults:
-        raise InputError(faults)
-    buffers: dict[str, SceneBuffer] = {}
-    textures: dict[str, SceneTexture] = {}
-    draws = [_draw(number, draw, frame, buffers, textures) for number, draw in enumerate(frame.draws) if draw.triangles]
+    """Return a frame as a scene; raises InputError for four samples a pixel."""
+    if frame.samples != 1:
+        hint = "a larger picture has all of the samples, but no machine here takes the mean of its pixels"
+        raise InputError(Fault(f"ATTILA draws one sample a pixel here, not {frame.samples}", hint=hint))
+    made = _Scene(frame)
+    for part in _parts(frame):
+        made.add(part)
     red, green, blue = ((each + 0.5) / 255 for each in frame.background)
-    programs = {
-        "vertices": _VERTEX.format(more=""),
-        "vertices with coordinates": _VERTEX.format(more=_COORDINATES),
-        "colours": _PLAIN,
-        "texels": _TEXTURED.format(half=repr(_HALF)),
-    }
     clear = ClearValues((red, green, blue, 1.0), 1.0, 0)
-    return AttilaScene(name, "", (frame.width, frame.height), clear, buffers, textures, programs, tuple(draws))
+    size = (frame.width, frame.height)
+    return AttilaScene(name, "", size, clear, made.buffers, made.textures, made.programs, tuple(made.draws))
 
 
-def _refusals(state: State) -> list[tuple[str, str]]:
-    found = []
-    if state.blend is Blend.SORTED:
-        found.append(("ATTILA has no sorted blending", "larrabee sorts layers"))
-    if state.cutout:
-        found.append(("a fragment that ATTILA's program kills has written its depth", "larrabee draws cutouts"))
-    return found
+def _parts(frame: Frame) -> Iterator[_Part]:
+    """Yield what is drawn, in order: the draws as they come, then the sorted ones, cut where the state changes."""
+    ordered = [draw for draw in frame.draws if len(draw.triangles)]
+    for draw in ordered:
+        if draw.state.blend is not Blend.SORTED:
+            yield _Part(draw.triangles, np.full(len(draw.triangles), draw.state.alpha), draw.state)
+    layers = [draw for draw in ordered if draw.state.blend is Blend.SORTED]
+    if not layers:
+        return
+    states: list[State] = []
+    of_draw = []
+    for draw in layers:
+        state = replace(draw.state, alpha=0)
+        of_draw.append(next((at for at, known in enumerate(states) if known == state), len(states)))
+        if of_draw[-1] == len(states):
+            states.append(state)
+    begins = np.cumsum([0, *(len(draw.triangles) for draw in layers)])
+    of_triangle = np.repeat(np.arange(len(layers)), np.diff(begins))
+    depths = np.concatenate([draw.triangles.depths.sum(axis=1) for draw in layers])
+    order = np.argsort(-depths, kind="stable")
+    kinds = np.array(of_draw)[of_triangle[order]]
+    for some in np.split(order, np.flatnonzero(np.diff(kinds)) + 1):
+        source = of_triangle[some]
+        pieces = [layers[at].triangles.part(some[source == at] - begins[at]) for at in np.unique(source)]
+        # In the pieces triangles are by draw; here they go back into their order.
+        back = np.argsort(np.argsort(source, kind="stable"), kind="stable")
+        alphas = np.array([layers[at].state.alpha for at in source])
+        yield _Part(_joined(pieces).part(back), alphas, states[of_draw[source[0]]])
 
 
-def _draw(
-    number: int, draw: Draw, frame: Frame, buffers: dict[str, SceneBuffer], textures: dict[str, SceneTexture]
-) -> SceneDraw:
-    state, triangles = draw.state, draw.triangles
-    texture = state.texture
-    count = 3 * len(triangles)
-    position = np.ones((count, 4))
-    screen = triangles.corners.reshape(count, 2) / SUBPIXELS
-    position[:, 0] = 2 * screen[:, 0] / frame.width - 1
-    position[:, 1] = 1 - 2 * screen[:, 1] / frame.height
-    position[:, 2] = 2 * triangles.depths.reshape(count) / FAR - 1
-    color = np.full((count, 4), state.alpha / 255)
-    color[:, :3] = triangles.colours.reshape(count, 3) / 255 + (_HALF if texture is None else 0)
-    attributes = {"position": f"positions {number}", "color": f"colours {number}"}
-    _keep(buffers, attributes["position"], position)
-    _keep(buffers, attributes["color"], color)
-    units = {}
-    if texture is not None and triangles.coordinates is not None:
-        height, width = texture.texels.shape[:2]
-        coordinates = np.zeros((count, 4))
-        coordinates[:, :2] = triangles.coordinates.reshape(count, 2) / TEXEL / (width, height)
-        coordinates[:, 3] = 1
-        attributes["texcoord0"] = f"coordinates {number}"
-        _keep(buffers, attributes["texcoord0"], coordinates)
-        units[0] = f"texture {number}"
-        textures[units[0]] = SceneTexture(
-            units[0], (texture.texels,), Filter.LINEAR, Filter.LINEAR, Wrap.REPEAT, anisotropy=1
+def _joined(pieces: list[ScreenTriangles]) -> ScreenTriangles:
+    """Return triangles of several draws in their order, with texture coordinates where all have them."""
+    found = ScreenTriangles.joined(pieces)
+    coordinates = [piece.coordinates for piece in pieces if piece.coordinates is not None]
+    return replace(found, coordinates=np.concatenate(coordinates)) if len(coordinates) == len(pieces) else found
+
+
+class _Scene:
+    """The parts of a scene as they are made."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+        self.buffers: dict[str, SceneBuffer] = {}
+        self.textures: dict[str, SceneTexture] = {}
+        self._known: list[Texture] = []
+        """The textures by their number."""
+        self.draws: list[SceneDraw] = []
+        self.programs = {
+            "vertices": _VERTEX.format(more=""),
+            "vertices with coordinates": _VERTEX.format(more=_COORDINATES),
+            "colours": _PLAIN,
+        }
+
+    def add(self, part: _Part) -> None:
+        """Add a draw with its buffers, its texture and its program."""
+        frame, triangles, texture, number = self._frame, part.triangles, part.state.texture, len(self.draws)
+        count = 3 * len(triangles)
+        position = np.ones((count, 4))
+        screen = triangles.corners.reshape(count, 2) / SUBPIXELS
+        position[:, 0] = 2 * screen[:, 0] / frame.width - 1
+        position[:, 1] = 1 - 2 * screen[:, 1] / frame.height
+        position[:, 2] = 2 * triangles.depths.reshape(count) / FAR - 1
+        color = np.repeat(part.alphas, 3)[:, None].repeat(4, axis=1) / 255
+        color[:, :3] = triangles.colours.reshape(count, 3) / 255 + (_HALF if texture is None else 0)
+        attributes = {"position": f"positions {number}", "color": f"colours {number}"}
+        _keep(self.buffers, attributes["position"], position)
+        _keep(self.buffers, attributes["color"], color)
+        vertices, fragments, units = "vertices", "colours", {}
+        if texture is not None and triangles.coordinates is not None:
+            height, width = texture.texels.shape[:2]
+            coordinates = np.zeros((count, 4))
+            coordinates[:, :2] = triangles.coordinates.reshape(count, 2) / TEXEL / (width, height)
+            coordinates[:, 3] = 1
+            attributes["texcoord0"] = f"coordinates {number}"
+            _keep(self.buffers, attributes["texcoord0"], coordinates)
+            vertices, fragments = "vertices with coordinates", self._textured(part.state)
+            units = {0: self._texture(texture)}
+        state = _state(part.state)
+        self.draws.append(SceneDraw(Primitive.TRIANGLES, count, attributes, None, vertices, fragments, units, state))
+
+    def _texture(self, texture: Texture) -> str:
+        number = next((at for at, known in enumerate(self._known) if known is texture), len(self._known))
+        name = f"texture {number}"
+        if number == len(self._known):
+            self._known.append(texture)
+            self.textures[name] = SceneTexture(
+                name, (texture.texels,), Filter.LINEAR, Filter.LINEAR, Wrap.REPEAT, anisotropy=1
+            )
+        return name
+
+    def _textured(self, state: State) -> str:
+        """Return the program that multiplies by a texel, and drops what the state's cutout drops."""
+        hands_depth_on = bool(state.cutout) and (state.depth_write or state.stencil is not None)
+        name = (
+            "texels" + (f" of {state.cutout} at least" if state.cutout else "") + (", late" if hands_depth_on else "")
         )
-    vertices, fragments = ("vertices with coordinates", "texels") if units else ("vertices", "colours")
-    return SceneDraw(Primitive.TRIANGLES, count, attributes, None, vertices, fragments, units, _state(state))
+        cut = _CUT.format(least=repr((state.cutout - 0.5) / 255)) if state.cutout else ""
+        depth = _DEPTH if hands_depth_on else ""
+        self.programs[name] = _TEXTURED.format(half=repr(_HALF), cut=cut, depth=depth)
+        return name
 
 
 def _keep(buffers: dict[str, SceneBuffer], name: str, values: NDArray[np.float64]) -> None:

@@ -77,12 +77,12 @@ def _fifo(boxes: Boxes) -> tuple[QueueFill, ...]:
     """Return the queues of each ROP, of vertices and before each shader."""
     state, config = boxes.fifo.state, boxes.config.fifo
     found = []
-    for rop in range(boxes.config.gpu.rops):
+    for rop, queues in enumerate(state.rops):
         found += [
-            QueueFill(f"gen{rop}", len(state.generated[rop]), config.generated),
-            QueueFill(f"test{rop}", len(state.tested[rop]), config.tested),
-            QueueFill(f"int{rop}", len(state.interpolated[rop]), config.interpolated),
-            QueueFill(f"shad{rop}", len(state.shaded[rop]), config.shaded),
+            QueueFill(f"gen{rop}", len(queues.generated), config.generated),
+            QueueFill(f"test{rop}", len(queues.tested), config.tested),
+            QueueFill(f"int{rop}", len(queues.interpolated), config.interpolated),
+            QueueFill(f"shad{rop}", len(queues.shaded), config.shaded),
         ]
     group = boxes.config.shader.group
     found += [

@@ -20,7 +20,7 @@ from attila_bridge.time.machine import AttilaRun, run
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
 
-__all__ = ["CLOCK_MHZ", "PHASES", "SceneRun", "run_scene"]
+__all__ = ["CLOCK_MHZ", "PHASES", "SceneRun", "run_scene", "units_of"]
 
 CLOCK_MHZ = 600
 """Of the GPU and its memory, in section 5 of the paper."""
@@ -126,6 +126,11 @@ class SceneRun:
         }
 
 
+def units_of(config: AttilaConfig) -> Units:
+    """Return what the picture's arithmetic has to know of a machine."""
+    return Units(config.gpu.rops, config.gpu.shaders, recursive=config.traversal.recursive)
+
+
 def run_scene(
     scene: AttilaScene, *, config: AttilaConfig | None = None, bus: Bus | None = None, from_draw: int = 0
 ) -> SceneRun:
@@ -134,6 +139,6 @@ def run_scene(
     Raises InputError for programs with faults or a draw that is not there, MachineFault where the machine stops.
     """
     config = config or PAPER
-    work = draw(scene, Units(config.gpu.rops, config.gpu.shaders), first=from_draw)
+    work = draw(scene, units_of(config), first=from_draw)
     timed = run(work, config) if bus is None or not bus.watched else told(scene.name, work, config, bus)
     return SceneRun(scene, work, timed, config)

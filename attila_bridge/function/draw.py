@@ -12,6 +12,7 @@ from attila_bridge.function.fragment.stage import FragmentStage, FrameBuffers
 from attila_bridge.function.fragment.tests import has_tests
 from attila_bridge.function.geometry.assembly import assembled, is_outside, names_twice
 from attila_bridge.function.geometry.coverage import DEPTH_MOST, steps_of
+from attila_bridge.function.geometry.scanline import scan_lines
 from attila_bridge.function.geometry.setup import set_up
 from attila_bridge.function.geometry.traversal import traverse
 from attila_bridge.function.layout import DEFAULT_UNITS, Allocator, Units, blocks_of, line_of, rop_of, shader_of
@@ -142,7 +143,10 @@ class _Drawer:
         boxes = np.zeros((len(corners), 4), np.int16)
         boxes[drawn] = setup.box
         width, height = scene.size
-        batches = traverse(setup, drawn, (width, width if self.units.square else height))
+        if self.units.recursive:
+            batches = traverse(setup, drawn, (width, width if self.units.square else height))
+        else:
+            batches = scan_lines(setup, drawn, what.state.scissor or (0, 0, width, height))
         steps = steps_of(batches)
         fragment_work = program_work(fragment.program, loaded_before=what.fragment_program in known)
         state = self._state(number, what, fragment_work.writes_depth)

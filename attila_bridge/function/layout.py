@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = [
     "DEFAULT_UNITS",
     "LINE_BYTES",
+    "OVER_TILE",
     "PAGE_BYTES",
     "TILE",
     "Allocator",
@@ -24,7 +25,7 @@ __all__ = [
 TILE = 8
 """Pixels: a side of a generation tile, whose 64 words are one line."""
 SCAN_TILE = 16
-_OVER_TILE = 64
+OVER_TILE = 64
 LINE_BYTES = 256
 PAGE_BYTES = 4096
 Integers = NDArray[np.int64]
@@ -32,7 +33,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Units that quads are shared among, and what traversal takes for the screen."""
+    """Units that quads are shared among, how traversal goes, and what it takes for the screen."""
 
     rops: int = 2
     shaders: int = 2
@@ -40,6 +41,8 @@ class Units:
     """Whether tiles further up than the screen is wide are left out: the public simulator takes the width for both.
 
     A frame that is higher than wide is then not drawn above that line."""
+    recursive: bool = True
+    """Whether traversal descends through tiles with four triangles at once; else it scans one after the other."""
 
 
 DEFAULT_UNITS = Units()
@@ -68,7 +71,7 @@ def morton(x: Integers, y: Integers, bits: int) -> Integers:
 
 def blocks_of(width: int, height: int) -> int:
     """Return how many lines a buffer of a frame has: whole over-tiles of 64x64 pixels."""
-    return -(-width // _OVER_TILE) * -(-height // _OVER_TILE) * (_OVER_TILE // TILE) ** 2
+    return -(-width // OVER_TILE) * -(-height // OVER_TILE) * (OVER_TILE // TILE) ** 2
 
 
 def line_of(x: Integers, y: Integers, width: int) -> Integers:
@@ -76,8 +79,8 @@ def line_of(x: Integers, y: Integers, width: int) -> Integers:
 
     Over-tiles row by row; in them scan tiles in Morton order; in those four 8x8 tiles row by row.
     """
-    across = -(-width // _OVER_TILE)
-    over = (y // _OVER_TILE) * across + x // _OVER_TILE
+    across = -(-width // OVER_TILE)
+    over = (y // OVER_TILE) * across + x // OVER_TILE
     scan = morton(x // SCAN_TILE, y // SCAN_TILE, 2)
     return (over * 16 + scan) * 4 + (y // TILE & 1) * 2 + (x // TILE & 1)
 

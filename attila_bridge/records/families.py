@@ -15,7 +15,17 @@ from attila_bridge.records.measured import RunFigures
 __all__ = ["rows_of_families"]
 
 _DRAWING = "cycles_drawing"
-_NUMBER = re.compile(r"\d+")
+_SLOPES = {
+    "a layer": re.compile(r"(?:layers|z|blend)(?:512)?(?:_[a-z]+)*_(\d+)"),
+    "a triangle": re.compile(r"many(?:_[a-z]+)*_(\d+)"),
+    "a quad of the grid": re.compile(r"grid(?:512)?_(\d+)"),
+    "an instruction": re.compile(r"(?:alu_[a-z]+|ratio_\d+|vert_program)_(\d+)"),
+    "a texture read": re.compile(r"ratio_(\d+)_\d+"),
+    "a vertex": re.compile(r"vert_(?:mesh|offscreen)_(\d+)"),
+}
+"""What slopes are judged of, and the number in the names of scenes that says how many of it there are.
+
+Other numbers are sizes: of a texture, of a triangle's leg, of the screen."""
 _APART = 0.05
 """Neighbours of a sweep that are this share apart must come in the recorded order."""
 
@@ -35,22 +45,24 @@ def rows_of_families(found: Sequence[Found]) -> Iterator[RecordRow]:
 
 def _slopes(found: Iterable[Found]) -> Iterator[RecordRow]:
     """Yield how many cycles a family's last scene takes more than its first: names that differ in one number."""
-    families: dict[tuple[str, int], list[tuple[int, Found]]] = {}
+    families: dict[tuple[str, str], list[tuple[int, Found]]] = {}
     for each in found:
         run = each[0]
-        if run.overrides or run.machine != "paper" or run.group == "mixed":
+        if run.overrides or run.machine != "paper":
             continue
-        for match in _NUMBER.finditer(run.scene):
-            name = f"{run.scene[: match.start()]}N{run.scene[match.end() :]}"
-            families.setdefault((name, match.start()), []).append((int(match.group()), each))
-    for (name, _), members in families.items():
+        for what, names in _SLOPES.items():
+            match = names.fullmatch(run.scene)
+            if match is not None:
+                name = f"{run.scene[: match.start(1)]}N{run.scene[match.end(1) :]}"
+                families.setdefault((name, what), []).append((int(match[1]), each))
+    for (name, what), members in families.items():
         members.sort(key=lambda member: member[0])
         (low, first), (high, last) = members[0], members[-1]
         if low == high:
             continue
         recorded = last[0].columns[_DRAWING] - first[0].columns[_DRAWING]
         here = _here(last) - _here(first)
-        yield within("A5", name, f"cycles from {low} to {high}", recorded, here, 0.10)
+        yield within("A5", name, f"{what}: cycles from {low} to {high}", recorded, here, 0.10)
 
 
 def _median(found: Iterable[Found]) -> Iterator[RecordRow]:

@@ -27,3 +27,7 @@ def check_agreement(work: AttilaWork, config: AttilaConfig) -> None:
     for key, ours, needed, fits in pairs:
         if not fits:
             raise InputError(f"{key} is {ours}; the frame was drawn for {needed}")
+    together = config.traversal.at_once
+    if any(len(each.batches) != -(-len(each.triangles.drawn) // together) for each in work.draws):
+        recursive = config.traversal.recursive
+        raise InputError(f"traversal.recursive is {recursive}; the frame was drawn for {not recursive}")

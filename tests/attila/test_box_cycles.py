@@ -122,7 +122,7 @@ def test_traversal_descends_a_level_a_cycle_and_emits_two_steps() -> None:
     the third one finds is opened in 26. Four steps in 26 and 27, the end of the draw in 28."""
     deep = plan(batches=(BatchPlan(1, 3, ((0, 4, 3),)),), steps_inside=[(0, 0, 0, 0, 16)] * 4)
     found = arrivals(lambda boxes: boxes.traversal, TRIANGLES[:1] + TRIANGLES[3:], deep)
-    assert found["steps"] == [(27, (0, 2)), (28, (2, 2)), (29, (-1, 1))]
+    assert found["steps"] == [(28, (0, 2)), (29, (2, 2)), (30, (-1, 1))]
 
 
 def test_traversal_stops_while_hierarchical_z_is_busy() -> None:
@@ -155,7 +155,7 @@ def test_a_maximum_counts_five_cycles_after_it_has_come(told: int, culled: bool)
 
 def test_interpolation_takes_four_cycles_and_one_for_four_attributes() -> None:
     for inputs, latency in ((1, 5), (4, 5), (5, 6), (16, 8)):
-        sends: list[Send] = [(21, "quads", (0, 0, [0]), 4)]
+        sends: list[Send] = [(21, "quads", (0, [(0, 0)]), 4)]
         found = arrivals(lambda boxes: boxes.interpolator, sends, plan(fragment_inputs=inputs))
         assert cycles(found, "output") == [21 + latency + 1]
 
@@ -167,7 +167,7 @@ def test_each_queue_of_the_fifo_costs_a_cycle() -> None:
     """A quad comes in 21 and goes to the depth unit in 22; tested in 31, interpolated from 32; back in 41, it is given
     to its shader in 42; shaded in 61, it goes to the colour unit in 62. Each wire takes a cycle."""
     sends: list[Send] = [
-        DRAW, (21, "quads", (0,), 4), (31, "tested0", 0, 4), (41, "interpolated", (0, 0, [0]), 4),
+        DRAW, (21, "quads", (0,), 4), (31, "tested0", 0, 4), (41, "interpolated", (0, [(0, 0)]), 4),
         (61, "output0", FRAGMENT, 4),
     ]  # fmt: skip
     found = arrivals(lambda boxes: boxes.fifo, sends, plan())

@@ -48,7 +48,7 @@ _ASSEMBLY = _of(lambda boxes: boxes.assembly,
     [*TRIANGLES[:3], *((cycle, "vertices", 0) for cycle in (31, 32, 33))], plan())  # fmt: skip
 _SETUP = _of(lambda boxes: boxes.setup, [*TRIANGLES[:4], (25, "triangles", -1)], plan())
 _HZ = _of(lambda boxes: boxes.hz, STEPS, plan(hierarchical=True))
-_INTERPOLATOR = _of(lambda boxes: boxes.interpolator, [(21, "quads", (0, 0, [0]), 4)], plan(fragment_inputs=16))
+_INTERPOLATOR = _of(lambda boxes: boxes.interpolator, [(21, "quads", (0, [(0, 0)]), 4)], plan(fragment_inputs=16))
 _DEPTH = _of(lambda boxes: boxes.depth[0], QUADS, plan(tests=True))
 _EVICTION = _of(lambda boxes: boxes.depth[0],
     [DRAW, *((21 + 60 * step, "quads", 16 * step, 4) for step in range(5))], EVICTED, blocks=128)  # fmt: skip

@@ -13,8 +13,9 @@ import pytest
 from attila_bridge.drawing.run import SceneRun, run_scene
 from attila_bridge.records import judge
 from attila_bridge.records.classes import within
-from attila_bridge.records.files import read_records
-from attila_bridge.records.measured import refilled
+from attila_bridge.records.families import rows_of_families
+from attila_bridge.records.files import RecordedRun, read_records
+from attila_bridge.records.measured import RunFigures, refilled
 from attila_bridge.scene import load_scene
 from pixelflow.cli.main import main
 from pixelflow.simd.errors import InputError
@@ -54,14 +55,40 @@ def judged(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[st
 
 
 def test_what_is_recorded_as_it_is_here_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [row(f"own_{side}", scene(tmp_path, f"own_{side}", side)) for side in (4, 16)]
+    rows = [row(f"layers_own_{side}", scene(tmp_path, f"layers_own_{side}", side)) for side in (4, 16)]
     code, found = judged(write(tmp_path, rows), capsys)
     assert code == 0 and found["short"] == 0
     assert {each["class"] for each in found["rows"]} == {"A2", "A3", "A5", "A7", "A9"}
     assert found["skipped"]["statistics_paper.csv"] == "not in the folder"
     (slope,) = (each for each in found["rows"] if each["class"] == "A5")
     drawing = [each["cycles_drawing"] for each in rows]
-    assert slope["figure"] == "cycles from 4 to 16" and slope["recorded"] == drawing[1] - drawing[0]
+    assert slope["figure"] == "a layer: cycles from 4 to 16" and slope["recorded"] == drawing[1] - drawing[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "figures"),
+    [
+        ("many_0004", "many_0016", ["a triangle: cycles from 4 to 16"]),
+        ("layers512_01", "layers512_04", ["a layer: cycles from 1 to 4"]),
+        ("z_front_back_1", "z_front_back_8", ["a layer: cycles from 1 to 8"]),
+        ("grid_32", "grid_16", ["a quad of the grid: cycles from 16 to 32"]),
+        ("alu_chain_01", "alu_chain_08", ["an instruction: cycles from 1 to 8"]),
+        ("ratio_1_08", "ratio_2_08", ["a texture read: cycles from 1 to 2"]),
+        ("ratio_1_04", "ratio_1_08", ["an instruction: cycles from 4 to 8"]),
+        ("ratio_1_04", "ratio_2_08", []),
+        ("vert_program_04", "vert_program_16", ["an instruction: cycles from 4 to 16"]),
+        ("vert_mesh_08", "vert_mesh_16", ["a vertex: cycles from 8 to 16"]),
+        ("tex_trilinear_256", "tex_trilinear_512", []),
+        ("tri_leg004", "tri_leg016", []),
+        ("layers_01", "layers_draws_4", []),
+    ],
+)
+def test_slopes_are_of_the_families_that_have_them(first: str, last: str, figures: list[str], tmp_path: Path) -> None:
+    """A number of layers, triangles, quads, instructions, reads or vertices; not a size, and not two at once."""
+    columns = {"cycles_drawing": 100.0}
+    runs = [RecordedRun(f"{name}@paper", name, "own", "paper", {}, columns, "") for name in (first, last)]
+    found = rows_of_families([(run, RunFigures(columns=columns)) for run in runs])
+    assert [each.figure for each in found if each.kind == "A5"] == figures
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from statistics import median
 
 import pytest
 
-from attila_bridge.function import Units, draw
+from attila_bridge.drawing.run import units_of
+from attila_bridge.function import draw
 from attila_bridge.scene import load_scene
 from attila_bridge.time.config import PRESETS, overridden
 from attila_bridge.time.machine import AttilaRun, run
@@ -30,7 +31,7 @@ def measured(name: str) -> tuple[AttilaRun, dict[str, str]]:
     if row is None or not scene.is_file():
         pytest.skip(f"no record of {name}")
     config = overridden(PRESETS[row["machine"]], json.loads(row["overrides"] or "{}"))
-    work = draw(load_scene(scene), Units(shaders=config.gpu.shaders, rops=config.gpu.rops))
+    work = draw(load_scene(scene), units_of(config))
     return run(work, config, max_cycles=200_000), row
 
 
@@ -53,3 +54,10 @@ def test_small_scenes_take_the_cycles_that_were_measured() -> None:
 def test_the_case_machine_takes_the_cycles_that_were_measured(window: str) -> None:
     ours, row = measured(f"f7_trilinear_1_09@case+TextureUnits=3+TextureRequestRate=3+ThreadWindow={window}")
     assert ours.drawing == pytest.approx(int(row["cycles_drawing"]), rel=0.02)
+
+
+@pytest.mark.parametrize("scene", ["tri_leg128", "grid_16", "z_front_back_4"])
+def test_traversal_by_scanlines_takes_the_cycles_that_were_measured(scene: str) -> None:
+    ours, row = measured(f"{scene}@paper+RecursiveMode=FALSE")
+    assert ours.drawing == pytest.approx(int(row["cycles_drawing"]), rel=0.01)
+    assert [ours.statistics[count] for count in COUNTS] == [int(row[count]) for count in COUNTS]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from attila_bridge.drawing.run import run_scene
 from attila_bridge.statistics import counts_of
 from attila_bridge.time.config import PAPER
 from attila_bridge.time.memory.controller import ControllerSpec, MemoryController
@@ -15,6 +17,7 @@ from attila_bridge.time.memory.tags import Tags
 from attila_bridge.time.rops.compression import COLOR_LEVELS, DEPTH_LEVELS, compressed_bytes
 from pixelflow.simd.boxes import Box, Clock, Netlist
 from pixelflow.simd.units import Cycle
+from tests.attila.recorded import drawn, quad, scene_of
 
 PAGE = 4 * 4096
 """Bytes from page to page of one of four channels."""
@@ -177,3 +180,13 @@ def test_a_flush_writes_every_valid_line() -> None:
 def test_lines_are_as_short_as_their_words_allow(words: list[int], color: int, depth: int) -> None:
     assert compressed_bytes(words, 256, COLOR_LEVELS) == color
     assert compressed_bytes(words, 256, DEPTH_LEVELS) == depth
+
+
+def test_a_frame_ends_with_a_narrow_bus_of_a_colour_unit_too() -> None:
+    """Two layers over 128x128 pixels are more than the caches hold; 64 bytes take 4 cycles on a bus of 16."""
+    state = {"depth": {"func": "lequal", "write": True}, "blend": {"src": "one", "dst": "one"}}
+    colors = np.random.default_rng(1).random((12, 4)).tolist()
+    corners = [*quad(0, 0, 128, 128, 0.7), *quad(0, 0, 128, 128, 0.4)]
+    scene = scene_of(drawn(corners, colors, state=state), size=(128, 128), clear={"color": [0, 0, 0, 1], "depth": 1.0})
+    wide, narrow = (run_scene(scene, config=PAPER.with_values({"memory.color_bus": width})) for width in (64, 16))
+    assert narrow.cycles != wide.cycles and sum(narrow.timed.phases.values()) + 1 == narrow.cycles

@@ -66,6 +66,7 @@ def steps_of(batches: tuple[BatchWork, ...]) -> Steps:
         return Steps(np.zeros(0, np.int32), nothing, nothing, np.zeros(1, np.int64))
     scans = np.concatenate([each.scans for each in batches]).astype(np.int64)
     counts = np.array([len(each.scans) for each in batches])
+    begins = np.cumsum([0, *(len(each.triangles) for each in batches[:-1])])
     batch = np.repeat(np.arange(len(batches)), counts)
     marked = (scans[:, 2, None] >> np.arange(4) & 1).astype(np.bool_)
     each_tile = marked.sum(axis=1)
@@ -75,7 +76,7 @@ def steps_of(batches: tuple[BatchWork, ...]) -> Steps:
     for number, each in enumerate(batches):
         each.scans[:, 3] = firsts[past[number] : past[number + 1]]
     return Steps(
-        (4 * batch[scan] + triangle).astype(np.int32),
+        (begins[batch[scan]] + triangle).astype(np.int32),
         scans[scan, 0] + TILE * (tile % 2),
         scans[scan, 1] + TILE * (tile // 2),
         firsts[past],

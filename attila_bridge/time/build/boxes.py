@@ -81,12 +81,12 @@ class Boxes:
             CommandProcessorState(),
         )
         streamer = config.streamer
+        loader_client = self._client("StreamerLoader", "StreamerLoader", memory.loader_bus)
         fetch_client = self._client("StreamerFetch", "StreamerFetch", memory.fetch_bus)
         self.fetch = StreamerFetch(
             "StreamerFetch", StreamerFetchSpec(streamer, draws, fetch_client), self._counts("StF")
         )
         self.cache = StreamerOutputCache("StreamerOutputCache", StreamerOutputCacheSpec(streamer), self._counts("StOC"))
-        loader_client = self._client("StreamerLoader", "StreamerLoader", memory.loader_bus)
         self.loader = StreamerLoader(
             "StreamerLoader",
             StreamerLoaderSpec(streamer, draws, ports, loader_client, memory.loader_bus),
@@ -115,8 +115,9 @@ class Boxes:
             FifoSpec(config.fifo, draws, gpu.rops, gpu.shaders, ports, config.shader.group, quads),
             self._counts("FFU"),
         )
-        self.depth = [self._depth(frame, rop) for rop in rops]
-        self.color = [self._color(frame, rop) for rop in rops]
+        # Requests of one cycle queue up in the order of the clients: ROP by ROP, its depths before its colours.
+        units = [(self._depth(frame, rop), self._color(frame, rop)) for rop in rops]
+        self.depth, self.color = [depth for depth, _ in units], [color for _, color in units]
         display_client = self._client("DAC", "DAC", memory.display_bus)
         self.display = Display(
             "DAC",

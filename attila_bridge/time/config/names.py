@@ -69,6 +69,7 @@ NAMES: dict[str, str] = {
     "RASTERIZER.GenHeight": "traversal.generation_tile",
     "RASTERIZER.RasterizationBatchSize": "traversal.batch",
     "RASTERIZER.BatchQueueSize": "traversal.queue",
+    "RASTERIZER.RecursiveMode": "traversal.recursive",
     "RASTERIZER.DisableHZ": "hz.enabled",
     "RASTERIZER.StampsPerHZBlock": "hz.block_quads",
     "RASTERIZER.HierarchicalZBufferSize": "hz.blocks",

@@ -36,7 +36,7 @@ class SetupConfig:
 
 @dataclass(frozen=True)
 class TraversingConfig:
-    """Recursive descent, generation of quads."""
+    """Traversal of triangles, generation of quads."""
 
     # fmt: off
     scan_tile: int = param(16, "pixels along the edge of a scan tile", unit="pixels", source=_CODE,
@@ -45,6 +45,8 @@ class TraversingConfig:
         unit="pixels", source=_PAPER, standing=Standing.DERIVED, allowed=(8,), because="no other is built")
     batch: int = param(4, "triangles traversed at once", unit="triangles", source=_CODE, standing=Standing.DERIVED,
         allowed=(4,), because="no other is built")
+    recursive: bool = param(True, "tiles are split for a batch at once; else rows of scan tiles are walked, triangle by"
+        " triangle", unit="", source=_PAPER, standing=Standing.DERIVED)
     queue: int = param(16, "triangles that wait", unit="triangles", source=_PAPER, standing=Standing.DERIVED, low=4,
         high=256)
     steps: int = param(2, "steps of 16 quads a cycle", unit="steps", source=_PAPER, standing=Standing.DERIVED, low=1,
@@ -52,6 +54,11 @@ class TraversingConfig:
     scan_queue: int = param(64, "scan tiles that wait to be opened", unit="tiles", source=_DERIVED,
         standing=Standing.DERIVED, low=4, high=256)
     # fmt: on
+
+    @property
+    def at_once(self) -> int:
+        """Triangles that are traversed together."""
+        return self.batch if self.recursive else 1
 
 
 @dataclass(frozen=True)

@@ -87,29 +87,39 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
             counts["Stamps0Fragment"] += 1
             s.drawing = s.awake = False
             wires["ended"].send(cycle, s.draw)
+            self._ask(cycle)
             return
         plan = self.spec.draws[s.draw]
-        if free and s.batch >= 0:
+        works = free and s.batch >= 0
+        if works:
             self._traverse(cycle, plan, plan.batches[s.batch])
         if s.batch < 0 and not s.ends:
-            self._begin(plan)
+            self._begin()
+            works = works or s.batch >= 0
+        counts["UtilizationCycles"] += works
         for triangle in wires["triangles"].take_all(cycle):
             s.queue.append(triangle)
             s.asked -= 1
             counts["InputTriangles"] += 1
-        room = len(s.queue) + s.asked < self.spec.config.queue
-        if room and not (s.queue and s.queue[-1] == LAST) and not s.ends:
-            wires["request"].send(cycle, 1)
-            s.asked += 1
-            counts["RequestedTriangles"] += 1
-        waiting = len(s.queue) >= self.spec.config.batch or (s.queue and s.queue[-1] == LAST)
+        room = self._ask(cycle)
+        waiting = len(s.queue) >= self.spec.config.at_once or (s.queue and s.queue[-1] == LAST)
         s.awake = ((s.batch >= 0 or s.ends) and free) or (s.batch < 0 and bool(waiting)) or room
 
-    def _begin(self, plan: DrawPlan) -> None:
+    def _ask(self, cycle: Cycle) -> bool:
+        """Ask for a triangle where there is room for one, also past the last one of a draw; return whether."""
+        s = self.state
+        room = len(s.queue) + s.asked < self.spec.config.queue
+        if room:
+            self.wires["request"].send(cycle, 1)
+            s.asked += 1
+            s.counts["RequestedTriangles"] += 1
+        return room
+
+    def _begin(self) -> None:
         """Begin the next batch where four triangles wait, or the last one does."""
         s = self.state
         queue = s.queue
-        if len(queue) < self.spec.config.batch and not (queue and queue[-1] == LAST):
+        if len(queue) < self.spec.config.at_once and not (queue and queue[-1] == LAST):
             return
         if queue[0] == LAST:
             queue.popleft()
@@ -121,13 +131,13 @@ class TriangleTraversal(Box[TraversalSpec, TraversalState]):
 
     def _traverse(self, cycle: Cycle, plan: DrawPlan, batch: BatchPlan) -> None:
         """Descend by one step and emit the steps of the scan tile that is open."""
-        s, config, counts = self.state, self.spec.config, self.state.counts
+        s, config = self.state, self.spec.config
         scans = batch.scans
-        counts["UtilizationCycles"] += 1
-        if s.descents < batch.descents and s.known - s.scan < config.scan_queue:
-            s.descents += 1
+        # A scan tile is opened in the cycle after the descent that found it.
         while s.known < len(scans) and scans[s.known][2] <= s.descents:
             s.known += 1
+        if s.descents < batch.descents and s.known - s.scan < config.scan_queue:
+            s.descents += 1
         left = config.steps
         while left and s.scan < s.known:
             first, number, _ = scans[s.scan]
