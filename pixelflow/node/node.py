@@ -22,7 +22,7 @@ from pixelflow.node.run.perform.score import From, Noting, Score, play
 from pixelflow.node.run.streams.analysis import analysis_of
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.running import Running
-from pixelflow.node.state import NodeState
+from pixelflow.node.state import NodeState, program_of
 from pixelflow.observe import Bus, RunBegan, RunEnded
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
 
@@ -119,8 +119,7 @@ class Node(NodeState):
         ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
         MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
         """
-        if not isinstance(program, Program):
-            raise InputError(f"a node runs a Program, not {type(program).__name__}; microcode.assemble makes one")
+        self.program = program_of(program)
         if not timing:
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:
@@ -215,6 +214,7 @@ class Node(NodeState):
 
         Raises InputError where the checkpoint is of another program or configuration; the engine may be another one.
         """
+        self.program = program_of(program)
         checkpoint.check(program, self.config)
         if save_at is not None and save_at < checkpoint.cycle:
             raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")

@@ -24,7 +24,7 @@ from pixelflow.config import PRESETS
 from pixelflow.isa import Program
 from pixelflow.node import Replay
 from pixelflow.node.parts.kernels import ENGINES
-from pixelflow.node.pe_report import MapView
+from pixelflow.node.pe_map import MapView
 from pixelflow.node.replay.saved_run import SavedRun
 from pixelflow.observe.dashboard import DashboardState, Watch, frame, snapshot
 from pixelflow.simd.report import Json, Report, number

@@ -6,13 +6,19 @@ from pathlib import Path
 
 from tests.architecture.source_tree import STANDARD, file_of, imports, module_name, packages, place, sources, within
 
+OF_REPORTS = ("pixelflow.simd.errors",)
+"""What reports may know of the core besides."""
 BASE = ("pixelflow.simd", "pixelflow.simd.report")
 NODE = (*BASE, "pixelflow.config", "pixelflow.node.parts.kernels", "pixelflow.observe", "pixelflow.isa")
 
 # A room may import the standard library, itself, and what stands here; the longest matching name counts.
 TABLE = {
     "pixelflow": (),
-    "pixelflow.simd.report": ("rich",),
+    "pixelflow.simd.report": (*OF_REPORTS, "rich"),
+    # Images and data frames are extras.
+    "pixelflow.simd.report.raster_image": (*OF_REPORTS, "pixelflow.simd.report", "PIL"),
+    "pixelflow.simd.report.frames": (*OF_REPORTS, "pixelflow.simd.report", "pandas", "polars"),
+    "pixelflow.simd.report.notebook": (*OF_REPORTS, "pixelflow.simd.report", "rich", "pandas", "polars"),
     "pixelflow.evidence": (*BASE, "rich"),
     "pixelflow.config": BASE,
     "pixelflow.simd": ("pixelflow.simd.report", "bitarray"),
