@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from microcode.language.data import LANE_BYTES, DataKind, data_bytes
 from microcode.language.values import Range, Value
-from pixelflow.simd.errors import InputError, Place
+from pixelflow.simd.errors import InputError, Place, must_be
 from pixelflow.simd.isa.program import AssembledProgram, DataBlock, MemoryRange, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
@@ -62,8 +62,6 @@ class MemoryLayout:
         Raises InputError where it overlaps another range, leaves the PE, finds no room, or has no room for its form.
         """
         self._new_name(name)
-        if size < 1:
-            raise InputError(f"range {name} has size {size}; a range has at least one byte")
         self._declare(name, size, form)
         start = self._free(name, size) if at is None else at
         self._inside(name, start, size)
@@ -78,8 +76,6 @@ class MemoryLayout:
     ) -> Range:
         """Declare a range that may overlap others on purpose."""
         self._new_name(name)
-        if size < 1:
-            raise InputError(f"range {name} has size {size}; a range has at least one byte")
         self._declare(name, size, form)
         self._inside(name, at, size)
         return self._add(name, at, size, place)
@@ -138,7 +134,10 @@ class MemoryLayout:
         return tuple(sorted((block for block, _ in self._data), key=lambda block: block.start))
 
     def _declare(self, name: str, size: int, form: RangeForm | str | None) -> None:
-        """Note the form of a range."""
+        """Note the form of a range of at least one byte."""
+        must_be(size, int, f"a number of bytes for range {name}")
+        if size < 1:
+            raise InputError(f"range {name} has size {size}; a range has at least one byte")
         try:
             declared = None if form is None else RangeForm(form)
         except ValueError:

@@ -18,7 +18,7 @@ from pixelflow.node.parts.texture.memory import TextureMemory
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.node.pe_map import MapView, PeMap
 from pixelflow.observe import Bus
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import InputError, must_be
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.report import Report, Shown
@@ -39,8 +39,7 @@ def _known(name: str, names: tuple[str, ...], what: str) -> str:
 
 def program_of(program: Program) -> Program:
     """Return a program; raises InputError for anything else."""
-    if not isinstance(program, Program):
-        raise InputError(f"a node runs a Program, not {type(program).__name__}; microcode.assemble makes one")
+    must_be(program, Program, "a Program", "assemble(text) makes one")
     return program
 
 
@@ -63,8 +62,12 @@ class NodeState(Shown):
     """The parts of a node that hold data; memory is indexed ``[byte, lane]``."""
 
     def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
+        must_be(config, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")
         self.config = config
-        self.array = PeArray(config, engine)
+        try:
+            self.array = PeArray(config, engine)
+        except ValueError as error:  # a name that no engine has
+            raise InputError(str(error)) from None
         self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]
         self.gp_memory = [GpMemory() for _ in range(config.gni.gp_count)]
         self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)

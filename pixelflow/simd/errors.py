@@ -36,6 +36,7 @@ __all__ = [
     "SimulatorError",
     "UsageError",
     "format_error",
+    "must_be",
     "nearest",
     "printable",
 ]
@@ -166,6 +167,14 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+def must_be(value: object, kind: type | tuple[type, ...], what: str, hint: str | None = None) -> None:
+    """Raise InputError unless an argument is of a kind; ``what`` says what it should be: ``a Program``."""
+    if not isinstance(value, kind):
+        shown = repr(value)
+        found = f"{type(value).__name__} {shown}" if len(shown) <= 40 else type(value).__name__
+        raise InputError(Fault(f"expected {what}, found {found}", hint=hint))
 
 
 def nearest(word: str, allowed: Iterable[str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import InputError, must_be
 from pixelflow.simd.report import RasterImage
 from tessellation.surface import bpt
 from tessellation.surface.mesh import Mesh, build_mesh
@@ -37,6 +37,7 @@ def shaded(mesh: Mesh) -> RasterImage:
 
 def load(name: str | Path) -> bpt.PatchFile:
     """Return the built-in model of that name (``teapot``, ``enneper``), or else the patches of that file."""
+    must_be(name, (str, Path), "the name of a model or of a file")
     return replace(bpt.load(name), drawer=_drawn)
 
 

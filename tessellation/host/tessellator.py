@@ -11,7 +11,7 @@ import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, must_be
 from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
 from tessellation.host.caching import CachingSession, new_session
 from tessellation.host.drawn import shaded
@@ -193,8 +193,13 @@ def tessellate(
     that the machine cannot do.
     """
     begin = time.perf_counter()
-    patches = _checked(patches)
-    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
+    must_be(config, NodeConfig, "a NodeConfig", "pixelflow.config.THESIS is one")
+    must_be(method, (Method, type(None)), "a Method")
+    patches, counts = _checked(patches), [samples] if isinstance(samples, int) else samples
+    must_be(counts, Sequence, "a number of samples, or one for each patch")
+    for each in counts:
+        must_be(each, (int, np.integer), "a whole number of samples")
+    counts = [int(each) for each in counts] * (len(patches) if isinstance(samples, int) else 1)
     if not patches:
         raise InputError(Fault("there are no patches to tessellate"))
     if len(counts) != len(patches):

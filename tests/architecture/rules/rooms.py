@@ -106,12 +106,34 @@ HALLS = {
 """Packages whose own files are public, besides the faces below them."""
 
 
+FRONT = "pixelflow"
+"""The name that users import: it hands on names of the rooms below, and none of these may ask for them there."""
+VERSION = "__version__"
+
+
+def the_front_loads_nothing(root: Path) -> list[str]:
+    """The name that users import loads no room and takes names from faces alone; no file of the tree asks it for one."""
+    front = root / FRONT / "__init__.py"
+    wrong = []
+    for path in sources(root):
+        for each in imports(root, path):
+            if path == front and each.module.partition(".")[0] not in STANDARD:
+                face = file_of(root, each.module)
+                if not each.checking:
+                    wrong.append(f"{place(root, path, each.line)}: loads {each.module}")
+                elif face is None or (face.name != "__init__.py" and each.module.rpartition(".")[0] not in HALLS):
+                    wrong.append(f"{place(root, path, each.line)}: {each.module} is no face")
+            elif path != front and each.module == FRONT and each.name != VERSION:
+                wrong.append(f"{place(root, path, each.line)}: asks {FRONT} for {each.name or 'everything'}")
+    return wrong
+
+
 def imports_follow_the_table(root: Path) -> list[str]:
     """A file imports the standard library, its own room and what the table gives to that room."""
     wrong = []
     for path in sources(root):
         name = module_name(root, path)
-        if any(within(name, room) for room in ANYTHING):
+        if name == FRONT or any(within(name, room) for room in ANYTHING):
             continue
         row = max((room for room in TABLE if within(name, room)), key=len, default="")
         allowed = [room for room in (row, *TABLE.get(row, ())) if room and room != "pixelflow"]
