@@ -38,6 +38,7 @@ TABLE = {
     "pixelflow.isa": (*BASE, "bitarray"),
     "pixelflow.node": (*NODE, "numpy"),
     "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
+    "pixelflow.course": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
     "microcode": (*BASE, "pixelflow.isa"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
     "tessellation": (
@@ -112,7 +113,7 @@ VERSION = "__version__"
 
 
 def the_front_loads_nothing(root: Path) -> list[str]:
-    """The name that users import loads no room and takes names from faces alone; no file of the tree asks it for one."""
+    """The name that users import loads no room, and takes names from faces alone; no file asks it for one."""
     front = root / FRONT / "__init__.py"
     wrong = []
     for path in sources(root):
