@@ -61,7 +61,9 @@ _BYTE, _WORD24 = 1 << 8, 1 << 24
 
 _ALL = (
     Exercise(1, "first", "the first instruction", "LD, ST, STI", 2, {"answer": 1}, _random(), _answers),
-    Exercise(2, "sides", "some PEs and not others", "linear expressions, enables", 11, {"side": 1}, _random(), _stripes),
+    Exercise(
+        2, "sides", "some PEs and not others", "linear expressions, enables", 11, {"side": 1}, _random(), _stripes
+    ),
     Exercise(
         3, "carries", "arithmetic is bytes with carries", "ADD, ADC", 12,
         {"a": 3, "b": 3, "total": 3, "over": 1}, _random(a=_WORD24, b=_WORD24), _sums,

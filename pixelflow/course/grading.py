@@ -184,15 +184,13 @@ def _mistakes_of(
     node: Node, exercise: Exercise, given: Values, x: np.ndarray, y: np.ndarray
 ) -> tuple[tuple[Mistake, ...], int]:
     """Return the first wrong bytes, in the order of the PEs, and how many PEs have one."""
-    wrong_bytes = []
+    wrong: list[Mistake] = []
     for name, values in exercise.expected(given, x, y).items():
         for byte, found in enumerate(node[f"{name}:bytes"]):
             expected = values >> 8 * byte & 0xFF
-            lanes = np.flatnonzero(expected != found).tolist()
-            wrong_bytes += [(lane, name, byte, int(expected[lane]), int(found[lane])) for lane in lanes]
-    wrong_bytes.sort(key=lambda each: each[0])
-    mistakes = tuple(
-        Mistake(lane, int(x[lane]), int(y[lane]), *rest, {name: int(values[lane]) for name, values in given.items()})
-        for lane, *rest in wrong_bytes[:_MOST_MISTAKES]
-    )
-    return mistakes, len({lane for lane, *_ in wrong_bytes})
+            for lane in np.flatnonzero(expected != found).tolist():
+                place = (lane, int(x[lane]), int(y[lane]))
+                with_values = {each: int(drawn[lane]) for each, drawn in given.items()}
+                wrong.append(Mistake(*place, name, byte, int(expected[lane]), int(found[lane]), with_values))
+    wrong.sort(key=lambda each: each.lane)
+    return tuple(wrong[:_MOST_MISTAKES]), len({each.lane for each in wrong})

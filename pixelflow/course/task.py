@@ -21,9 +21,9 @@ _STUBS = Path(__file__).parent / "stubs"
 class Exercise:
     """One task of the course.
 
-    ``given`` draws values of ranges, ``expected`` says what ranges hold afterwards, from these values and from x and y of
-    the PEs. ``ranges`` are the sizes in bytes of what both name, which a solution must keep. ``budget`` is the cycles that
-    a good solution needs, with a little room.
+    ``given`` draws values of ranges; ``expected`` says what ranges hold afterwards, from these values and from x and y
+    of the PEs. ``ranges`` are the sizes in bytes of what both name, which a solution must keep. ``budget`` is the
+    cycles that a good solution needs, with a little room.
     """
 
     number: int
