@@ -2,6 +2,6 @@
 
 from pixelflow.course.exercises import EXERCISES, exercise_for
 from pixelflow.course.grading import Grade, GradeReport, grade
-from pixelflow.course.task import Exercise, Mistake, source_of
+from pixelflow.course.task import TOUR, Exercise, Mistake, source_of
 
-__all__ = ["EXERCISES", "Exercise", "Grade", "GradeReport", "Mistake", "exercise_for", "grade", "source_of"]
+__all__ = ["EXERCISES", "TOUR", "Exercise", "Grade", "GradeReport", "Mistake", "exercise_for", "grade", "source_of"]

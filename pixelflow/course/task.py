@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Exercise", "Mistake", "Values", "source_of"]
+__all__ = ["TOUR", "Exercise", "Mistake", "Values", "source_of"]
 
 Values = Mapping[str, NDArray[np.int64]]
 """A whole number for each PE by the name of its range."""
+
+TOUR = Path(__file__).parent / "tour.ipynb"
+"""A notebook that goes through the first session."""
 
 _STUBS = Path(__file__).parent / "stubs"
 

@@ -16,7 +16,7 @@ from pixelflow.cli.run.command import run as run_program
 from pixelflow.cli.shell.arguments import add_common_options
 from pixelflow.cli.shell.output import check_writable, output_file
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.course import EXERCISES, source_of
+from pixelflow.course import EXERCISES, TOUR, source_of
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.report import Column, Fact, Report, Table, number
 
@@ -75,7 +75,10 @@ def _list() -> Report:
     ]  # fmt: skip
     tasks = [(each.name, each.title, each.shows, each.budget) for each in EXERCISES.values()]
     exercises = Table(columns, tasks, key="exercises")
-    hints = ["pixelflow run NAME, or examples show NAME, examples copy NAME; pixelflow grade FILE"]
+    hints = [
+        "and the notebook tour: pixelflow examples copy tour",
+        "pixelflow run NAME, or examples show NAME, examples copy NAME; pixelflow grade FILE",
+    ]
     return Report(parts=[examples, "", exercises, "", *hints], schema="pixelflow.examples/1")
 
 
@@ -91,9 +94,9 @@ def _title(path: Path) -> str:
 
 
 def _path(name: str) -> Path:
-    """Return the file of an example or of an exercise's stub; raises InputError where there is none such."""
-    known = {**_examples(), **{each: source_of(each) for each in EXERCISES}}
-    path = known.get(name.removesuffix(".mc"))
+    """Return the file of an example, an exercise's stub or the tour; raises InputError where there is none such."""
+    known = {**_examples(), **{each: source_of(each) for each in EXERCISES}, TOUR.stem: TOUR}
+    path = known.get(name.removesuffix(".mc").removesuffix(".ipynb"))
     if path is None:
         close = nearest(name, known)
         hint = f"did you mean {close}?" if close else "pixelflow examples lists them"
