@@ -10,13 +10,13 @@ import argparse
 import re
 from pathlib import Path
 
-from microcode.read.files import EXAMPLES as FOLDER
 from pixelflow.cli.run.command import add_arguments as add_run_arguments
 from pixelflow.cli.run.command import run as run_program
 from pixelflow.cli.shell.arguments import add_common_options
 from pixelflow.cli.shell.output import check_writable, output_file
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.course import EXERCISES, TOUR, source_of
+from pixelflow.cli.shell.shipped import example_files, shipped_files
+from pixelflow.course import EXERCISES
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.report import Column, Fact, Report, Table, number
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = words.add_parser("show", help="print the source", description="Print the source of an example or exercise.")
     copy = words.add_parser("copy", help="write a copy to this folder", description="Copy an example or exercise.")
     for below in (show, copy):
-        below.add_argument("name", metavar="NAME", help="an example or an exercise, with or without .mc")
+        below.add_argument("shipped", metavar="NAME", help="an example or an exercise, with or without .mc")
     copy.add_argument("--to", metavar="FILE", help="the name of the copy (default: NAME.mc in this folder)")
     again = words.add_parser("run", help="as pixelflow run NAME", description="Run an example: as pixelflow run NAME.")
     add_run_arguments(again)
@@ -48,11 +48,11 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         case "run":
             return run_program(args, screen)
         case "show":
-            text = _path(args.name).read_text(encoding="utf-8")
+            text = _path(args.shipped).read_text(encoding="utf-8")
             parts = [Fact(text.rstrip("\n"), key="source", value=text, wrap=False)]
-            return Report(results=parts, schema="pixelflow.example/1", data={"name": args.name.removesuffix(".mc")})
+            return Report(results=parts, schema="pixelflow.example/1", data={"name": args.shipped.removesuffix(".mc")})
         case "copy":
-            return _copied(_path(args.name), args.to)
+            return _copied(_path(args.shipped), args.to)
     return _list()
 
 
@@ -67,7 +67,7 @@ def _copied(path: Path, to: str | None) -> Report:
 
 
 def _list() -> Report:
-    shown = [(name, _title(path)) for name, path in _examples().items()]
+    shown = [(name, _title(path)) for name, path in example_files().items()]
     examples = Table([Column("example", key="name", fixed=True), Column("shows", key="shows")], shown, key="examples")
     columns = [
         Column("exercise", key="name", fixed=True), Column("about", key="title"), Column("uses", key="shows"),
@@ -82,10 +82,6 @@ def _list() -> Report:
     return Report(parts=[examples, "", exercises, "", *hints], schema="pixelflow.examples/1")
 
 
-def _examples() -> dict[str, Path]:
-    return {path.stem: path for path in sorted(FOLDER.glob("*.mc"))}
-
-
 def _title(path: Path) -> str:
     """Return what the first sentence of an example says that it is."""
     text = re.match(r"(?:;.*\n)+", path.read_text(encoding="utf-8"))
@@ -95,7 +91,7 @@ def _title(path: Path) -> str:
 
 def _path(name: str) -> Path:
     """Return the file of an example, an exercise's stub or the tour; raises InputError where there is none such."""
-    known = {**_examples(), **{each: source_of(each) for each in EXERCISES}, TOUR.stem: TOUR}
+    known = shipped_files()
     path = known.get(name.removesuffix(".mc").removesuffix(".ipynb"))
     if path is None:
         close = nearest(name, known)

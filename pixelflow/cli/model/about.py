@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pixelflow import __version__
 from pixelflow.cli.model.rules import NOT_MODELLED, RULES
-from pixelflow.cli.shell.arguments import add_config_options
+from pixelflow.cli.shell.arguments import UsageError, add_config_options
 from pixelflow.cli.shell.machine import unread_keys
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
@@ -32,14 +32,15 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``--model`` and the configuration whose values are listed."""
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--model", action="store_true", help="list every derived, fitted and invented rule")
-    shown.add_argument("--drawing", action="store_true", help="draw the machine: panels, x and y, registers, ports")
+    parser.add_argument("--model", action="store_true", help="list every derived, fitted and invented rule")
+    parser.add_argument("--drawing", action="store_true", help="draw the machine: panels, x and y, registers, ports")
     add_config_options(parser)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Return the version, or the list of rules."""
+    if args.model and args.drawing:
+        raise UsageError("--drawing", "the drawing has no list of rules", "leave out --model")
     config = load_config(args.config, args.overrides, args.preset)
     found = list(rules(config))
     columns = (Column("standing", key="standing"), Column("rule", key="rule"), Column("source", key="source"))
