@@ -84,7 +84,8 @@ def test_an_example_is_assembled_by_its_name(tmp_path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "kind", "shape"),
     [
-        ("small", "uint8", (256,)), ("wide", "uint32", (256,)), ("ramp", "float32", (256,)), ("pair", "float32", (2, 256)),
+        ("small", "uint8", (256,)), ("wide", "uint32", (256,)), ("ramp", "float32", (256,)),
+        ("pair", "float32", (2, 256)),
         ("text", "uint8", (9, 256)), ("raw", "uint8", (2, 256)), ("raw:word", "uint16", (256,)),
         ("pair:word", "uint64", (256,)), ("ramp:bytes", "uint8", (4, 256)), ("text:bytes", "uint8", (9, 256)),
     ],
