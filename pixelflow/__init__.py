@@ -11,8 +11,7 @@ A first session needs no other import::
 The names come from the rooms of the tree, each when it is asked for; importing this package loads none of them.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # not from typing, whose import takes longer than all of this
 
 if TYPE_CHECKING:
     from microcode import Builder, Imm, M, Program, R, S, assemble, listing
@@ -69,6 +68,8 @@ _ROOMS = {
 def __getattr__(name: str) -> object:
     if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     found = globals()[name] = getattr(import_module(_ROOMS[name]), name)
     return found
 

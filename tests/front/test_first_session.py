@@ -196,6 +196,23 @@ def test_tables_are_data_frames_where_there_is_a_library(node: Node) -> None:
         run.table("line")
 
 
+def test_a_long_table_is_cut_where_people_look_alone() -> None:
+    found = tessellate(load("enneper").patches, 2, config=pf.TINY)
+    table = found.runs[0].table("lines")
+    rows = len(table.to_dict()["line"])
+    assert rows > 100 and f"and {rows - 60:,} more rows" in table._repr_html_() and len(table._repr_html_()) < 20_000
+
+
+@pytest.mark.parametrize("weld", [False, True])
+def test_results_are_short_and_have_pictures(weld: bool) -> None:
+    pytest.importorskip("PIL", reason="the extra `image` writes pictures")
+    file = load("teapot")
+    found = tessellate(file.patches, 16)
+    for each in (file, found, found.mesh(weld=weld)):
+        page = each._repr_html_()
+        assert len(repr(each)) < 100 and "data:image/png" in page and len(page) < 20_000
+
+
 def test_pandas_and_polars_hold_the_same(node: Node) -> None:
     pytest.importorskip("pandas", reason="the extra `frames`")
     pytest.importorskip("polars", reason="the extra `frames`")

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Shown", "ShownTable"]
 
 
+_FEW_ROWS = 60
+"""Rows of one table that a notebook shows: a saved one holds them as text."""
+
+
 class Shown:
     """Something with a report: rich prints it, and notebooks display it.
 
@@ -88,8 +92,11 @@ class ShownTable(Shown):
         return f"Table({self.name!r}, {len(self.content.rows)} rows: {columns})"
 
     def report(self) -> Report:
-        """Return the table alone."""
-        return Report(self.name, parts=[self.content])
+        """Return the table alone; of a long one the first rows."""
+        rows = self.content.rows
+        left = len(rows) - _FEW_ROWS
+        more = [f"and {left:,} more rows; to_dict() and data frames have them all"] if left > 0 else []
+        return Report(self.name, parts=[replace(self.content, rows=rows[:_FEW_ROWS]), *more])
 
     def to_dict(self) -> dict[str, list[Json]]:
         """Return the cells by column."""
