@@ -9,9 +9,10 @@ from microcode.expand.run import expand
 from microcode.language.source import Source, read_source, source_of
 from microcode.linking.draft import Draft
 from microcode.linking.linker import link
+from microcode.read.files import example
 from pixelflow.isa.program import PIXELFLOW
 from pixelflow.isa.program import Program as PixelFlowProgram
-from pixelflow.simd.errors import Fault, InputError, Place
+from pixelflow.simd.errors import Fault, InputError, Place, must_be
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.isa.target import ProgramTarget
 
@@ -29,8 +30,11 @@ def assemble(
 ) -> AssembledProgram:
     """Assemble a file (a path, or text that is a name ending in ``.mc``), a text or what was read; return the program.
 
+    The bare name of an example that is shipped, ``mandelbrot.mc``, means that where no such file is here.
+
     ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.
     """
+    must_be(source, (str, Path, Source), "the text of a program, or the path of its file")
     found = _source(source)
     name = Path(found.file).stem if found.path else "program"
     if target.language is not None:
@@ -46,6 +50,9 @@ def _source(source: str | Path | Source) -> Source:
     if isinstance(source, Source):
         found = source
     elif isinstance(source, Path) or (source.endswith(".mc") and "\n" not in source):
+        shipped = None if Path(source).exists() else example(str(source))
+        if shipped is not None:
+            return shipped
         found = read_source(Path(source), str(source))
         found = Source(found.file, found.lines, Path(source).resolve())
     else:

@@ -83,7 +83,7 @@ class _Disassembly:
             word = "range" if item.start >= reached else "overlay"
             if word == "range":
                 reached = item.start + item.size
-            yield f"{word} {item.name}[{item.size}] at {item.start}"
+            yield f"{word} {item.name}[{item.size}] at {item.start}" + (f": {item.declared}" if item.declared else "")
         for block in self.program.data:
             if block.lanes:
                 yield f"data [{block.start}]: lane {block.lanes}"

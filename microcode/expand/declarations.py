@@ -66,8 +66,8 @@ def _range(expander: Expander, statement: s.RangeDef, item: s.StatementItem, sco
         at = None if statement.at is None else _absolute(statement.at, scope)
         with statement.name.blamed():
             if statement.overlay and at is not None:
-                return expander.draft.overlay(name, size, at)
-            return expander.draft.range(name, size, at)
+                return expander.draft.overlay(name, size, at, form=statement.form)
+            return expander.draft.range(name, size, at, form=statement.form)
 
     bind(scope, statement.name, declare)
 

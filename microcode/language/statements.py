@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from microcode.language.data import DataKind
 from microcode.language.expressions import ExpressionNode, Literal, NameExpression, Template
 from microcode.language.source import Line
+from pixelflow.simd.isa.program import RangeForm
 
 __all__ = [
     "Assertion",
@@ -62,12 +63,13 @@ class RoutineParameter(Statement):
 
 @dataclass(frozen=True, slots=True)
 class RangeDef(Statement):
-    """``range name[size] at address`` or ``overlay name[size] at address``"""
+    """``range name[size] at address: form`` or ``overlay name[size] at address: form``"""
 
     name: NameExpression | Template
     size: ExpressionNode
     at: ExpressionNode | None
     overlay: bool
+    form: RangeForm | None = None
 
 
 @dataclass(frozen=True, slots=True)

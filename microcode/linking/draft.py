@@ -19,7 +19,7 @@ from microcode.linking.sections import CodeLabel, LabelScope, Pending, Section
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.isa.declare import Flow, Instruction
 from pixelflow.simd.isa.operands import Imm, Mem
-from pixelflow.simd.isa.program import AssembledProgram
+from pixelflow.simd.isa.program import AssembledProgram, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["Draft"]
@@ -191,13 +191,16 @@ class Draft:
 
     # --- memory --------------------------------------------------------------------------------------------------
 
-    def range(self, name: str, size: int, at: int | None = None) -> Range:
-        """Declare a named range of PE memory; without ``at`` it is placed at the first free bytes of main memory."""
-        return self.layout.range(_spelled(name), size, at, place=self.place)
+    def range(self, name: str, size: int, at: int | None = None, *, form: RangeForm | str | None = None) -> Range:
+        """Declare a named range of PE memory; without ``at`` it is placed at the first free bytes of main memory.
 
-    def overlay(self, name: str, size: int, at: int) -> Range:
+        ``form`` says how it is read by name: ``bytes``, ``word`` or ``float``.
+        """
+        return self.layout.range(_spelled(name), size, at, form=form, place=self.place)
+
+    def overlay(self, name: str, size: int, at: int, *, form: RangeForm | str | None = None) -> Range:
         """Declare a range that may overlap others on purpose."""
-        return self.layout.overlay(_spelled(name), size, at, place=self.place)
+        return self.layout.overlay(_spelled(name), size, at, form=form, place=self.place)
 
     def data(self, where: Range | Mem, *values: Value, kind: DataKind = DataKind.BYTE) -> None:
         """Give memory its initial contents: bytes, 32-bit words, floats, or each PE's lane number (no values)."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from microcode.language.data import LANE_BYTES, DataKind, data_bytes
 from microcode.language.values import Range, Value
-from pixelflow.simd.errors import InputError, Place
-from pixelflow.simd.isa.program import AssembledProgram, DataBlock, MemoryRange
+from pixelflow.simd.errors import InputError, Place, must_be
+from pixelflow.simd.isa.program import AssembledProgram, DataBlock, MemoryRange, RangeForm
 from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["MemoryLayout"]
@@ -42,19 +42,27 @@ class MemoryLayout:
         self._target = target
         self._ranges: dict[str, Range] = {}
         self._places: dict[str, str] = {}
+        self._forms: dict[str, str] = {}
         self._taken: list[_Taken] = []
         self._used = bytearray(target.memory_bytes)
         """1 for each byte that automatic placement must not take."""
         self._data: list[tuple[DataBlock, str]] = []
 
-    def range(self, name: str, size: int, at: int | None = None, *, place: Place | None = None) -> Range:
+    def range(
+        self,
+        name: str,
+        size: int,
+        at: int | None = None,
+        *,
+        form: RangeForm | str | None = None,
+        place: Place | None = None,
+    ) -> Range:
         """Declare a range; without ``at`` it gets the first free bytes of main memory.
 
-        Raises InputError where it overlaps another range, leaves the PE, or finds no room.
+        Raises InputError where it overlaps another range, leaves the PE, finds no room, or has no room for its form.
         """
         self._new_name(name)
-        if size < 1:
-            raise InputError(f"range {name} has size {size}; a range has at least one byte")
+        self._declare(name, size, form)
         start = self._free(name, size) if at is None else at
         self._inside(name, start, size)
         for taken in self._taken:
@@ -63,11 +71,12 @@ class MemoryLayout:
         self._taken.append(_Taken(name, start, start + size, _where(place), at is None))
         return self._add(name, start, size, place)
 
-    def overlay(self, name: str, size: int, at: int, *, place: Place | None = None) -> Range:
+    def overlay(
+        self, name: str, size: int, at: int, *, form: RangeForm | str | None = None, place: Place | None = None
+    ) -> Range:
         """Declare a range that may overlap others on purpose."""
         self._new_name(name)
-        if size < 1:
-            raise InputError(f"range {name} has size {size}; a range has at least one byte")
+        self._declare(name, size, form)
         self._inside(name, at, size)
         return self._add(name, at, size, place)
 
@@ -117,12 +126,26 @@ class MemoryLayout:
     def ranges(self) -> tuple[MemoryRange, ...]:
         """All ranges, by address."""
         found = sorted(self._ranges.values(), key=lambda item: (item.start, item.size, item.name))
-        return tuple(MemoryRange(item.name, item.start, item.size) for item in found)
+        return tuple(MemoryRange(item.name, item.start, item.size, self._forms[item.name]) for item in found)
 
     @property
     def blocks(self) -> tuple[DataBlock, ...]:
         """Initial memory, by address."""
         return tuple(sorted((block for block, _ in self._data), key=lambda block: block.start))
+
+    def _declare(self, name: str, size: int, form: RangeForm | str | None) -> None:
+        """Note the form of a range of at least one byte."""
+        must_be(size, int, f"a number of bytes for range {name}")
+        if size < 1:
+            raise InputError(f"range {name} has size {size}; a range has at least one byte")
+        try:
+            declared = None if form is None else RangeForm(form)
+        except ValueError:
+            raise InputError(f"{form!r} is not a form: {', '.join(each.value for each in RangeForm)}") from None
+        misfit = "" if declared is None else declared.misfit(size)
+        if misfit:
+            raise InputError(f"range {name} has {size} bytes; {misfit}")
+        self._forms[name] = "" if declared is None else declared.value
 
     def _new_name(self, name: str) -> None:
         if name in self._ranges:

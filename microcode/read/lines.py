@@ -13,6 +13,7 @@ from microcode.language import statements as s
 from microcode.language.data import DataKind
 from microcode.language.source import Complaint, first_word
 from microcode.read.tokens import AFTER_EXPRESSION, END, Token, Tokens
+from pixelflow.simd.isa.program import RangeForm
 
 __all__ = ["read_line", "tokens_of"]
 
@@ -31,6 +32,7 @@ _FACTORS = ("NUMBER", "FRACTION", "CHARACTER", "STRING", "NAME", "TEMPLATE", "SI
 _BRACED_WORD = re.compile(r"\d+[g-wyz]\w*")
 """A word in braces may begin with a digit, as in ``{1to16}``; an expression that does is a number."""
 _DATA_KIND = re.compile(r"(byte|word|float)\b")
+_RANGE_FORM = re.compile(rf"({'|'.join(form.value for form in RangeForm)})\b")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"n": "\n", "t": "\t", "0": "\0"}
 
@@ -258,7 +260,14 @@ class _Reader(Tokens):
         if overlay:
             self.must("at")
         place = self.place() if overlay or self.has("at") else None
-        return s.RangeDef(self.spelled(name), size, place, overlay)
+        return s.RangeDef(self.spelled(name), size, place, overlay, self.form() if self.has(":") else None)
+
+    def form(self) -> RangeForm:
+        word = self.take_word(_RANGE_FORM, "TYPE") or self.take("NAME")
+        if word.kind != "TYPE":
+            known = ", ".join(form.value for form in RangeForm)
+            raise Complaint(f"{word.text} is not a form of a range", word.column, len(word.text), f"forms: {known}")
+        return RangeForm(word.text)
 
     def data(self) -> s.Data:
         where = self.place()

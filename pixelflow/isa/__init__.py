@@ -14,7 +14,7 @@ from pixelflow.isa.tas import Addressing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet, Step
 from pixelflow.simd.isa.encoding import EncodingError
 from pixelflow.simd.isa.operands import Imm, Mem, Operand, OperandKind, OperandSpec
-from pixelflow.simd.isa.program import DataBlock, MemoryRange, Routine, SourceLine
+from pixelflow.simd.isa.program import DataBlock, MemoryRange, RangeForm, Routine, SourceLine
 
 __all__ = [
     "BEFORE",
@@ -44,6 +44,7 @@ __all__ = [
     "OperandKind",
     "OperandSpec",
     "Program",
+    "RangeForm",
     "Register",
     "Routine",
     "SourceLine",

@@ -22,9 +22,9 @@ from pixelflow.node.run.perform.score import From, Noting, Score, play
 from pixelflow.node.run.streams.analysis import analysis_of
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.running import Running
-from pixelflow.node.state import NodeState
+from pixelflow.node.state import NodeState, program_of
 from pixelflow.observe import Bus, RunBegan, RunEnded
-from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault
+from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, must_be
 
 if TYPE_CHECKING:
     from pixelflow.node.account.untimed_run import UntimedRun
@@ -119,8 +119,9 @@ class Node(NodeState):
         ``save_at`` is done, ``save`` gets the state of the run; InputError where the run ends before that. Raises
         MachineFault, DeadlockError or CycleLimitError; PE state is then as the instructions before left it.
         """
-        if not isinstance(program, Program):
-            raise InputError(f"a node runs a Program, not {type(program).__name__}; microcode.assemble makes one")
+        self.program = program_of(program)
+        for given, what in ((max_cycles, "a number of cycles"), (save_at, "a cycle"), (shuffle_seed, "a seed")):
+            must_be(given, (int, type(None)), f"{what}, a whole number")
         if not timing:
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:
@@ -197,7 +198,7 @@ class Node(NodeState):
         It comes of itself where there are many runs; this takes about a second now. Nothing happens on engines that
         repeat nothing (all but macro), or where the program has not been run yet.
         """
-        known = prepared(self.array, program).scores.get(entry)
+        known = prepared(self.array, program_of(program)).scores.get(entry)
         if self.array.repeats is not None and known is not None:
             known.fuse(self.array.repeats)
 
@@ -215,6 +216,9 @@ class Node(NodeState):
 
         Raises InputError where the checkpoint is of another program or configuration; the engine may be another one.
         """
+        self.program = program_of(program)
+        if not hasattr(checkpoint, "check_state"):
+            must_be(checkpoint, (), "a Checkpoint", "Checkpoint.load(FILE) reads one")
         checkpoint.check(program, self.config)
         if save_at is not None and save_at < checkpoint.cycle:
             raise InputError(f"cycle {save_at} cannot be saved: the run was loaded at cycle {checkpoint.cycle}")
@@ -229,6 +233,7 @@ class Node(NodeState):
 
     def steps(self, program: Program, *, entry: str = "eigc", max_cycles: int | None = None) -> Iterator[Stream]:
         """Run one stream instruction by instruction: yields it after each one, with PE state up to date."""
+        self.program = program_of(program)
         runner = self.runner(program, entry, max_cycles, None)
         with self.watched(runner):
             yield from runner.steps()

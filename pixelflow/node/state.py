@@ -5,24 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.isa.registers import CARRIES, MASKS, WORDS
+from pixelflow.node.named_ranges import Numbers, bytes_of, find_range, numbers_of
 from pixelflow.node.parts.array.lee import LinearExpressionEvaluator
 from pixelflow.node.parts.array.pe_array import PeArray
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 from pixelflow.node.parts.texture.memory import TextureMemory
 from pixelflow.node.parts.texture.unit import TextureUnit
+from pixelflow.node.pe_map import MapView, PeMap
 from pixelflow.observe import Bus
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import InputError, must_be
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.engine import Engine
 from pixelflow.simd.report import Report, Shown
 from pixelflow.simd.snapshot import Snapshot
 
-__all__ = ["NodeState"]
+__all__ = ["NodeState", "program_of"]
 
 _COLUMNS, _LINES = 64, 16
 """128 x 64 PEs with a Braille dot each."""
@@ -35,15 +37,42 @@ def _known(name: str, names: tuple[str, ...], what: str) -> str:
     return name
 
 
+def program_of(program: Program) -> Program:
+    """Return a program; raises InputError for anything else."""
+    must_be(program, Program, "a Program", "assemble(text) makes one")
+    return program
+
+
+def _text(name: str) -> str:
+    if not isinstance(name, str):
+        raise InputError(f'a range is called by its name, not by {type(name).__name__}: node["count"]')
+    return name
+
+
+def _of_every_pe(values: ArrayLike, lanes: int, kind: type[np.generic], what: str) -> NDArray:
+    """Return one value for each PE, the same for all where there is one; raises InputError for another shape."""
+    try:
+        return np.ascontiguousarray(np.broadcast_to(np.asarray(values, kind), (lanes,)))
+    except (ValueError, TypeError, OverflowError):
+        shape = np.shape(values) if isinstance(values, np.ndarray) else type(values).__name__
+        raise InputError(f"{what} takes {kind.__name__}[{lanes}], or one value for all PEs; found {shape}") from None
+
+
 class NodeState(Shown):
     """The parts of a node that hold data; memory is indexed ``[byte, lane]``."""
 
     def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
+        must_be(config, NodeConfig, "a NodeConfig", "THESIS is one, TINY a small one; load_config() reads files")
         self.config = config
-        self.array = PeArray(config, engine)
+        try:
+            self.array = PeArray(config, engine)
+        except ValueError as error:  # a name that no engine has
+            raise InputError(str(error)) from None
         self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]
         self.gp_memory = [GpMemory() for _ in range(config.gni.gp_count)]
         self.texture = TextureUnit(config, self.array.engine, self.texture_memory, self.gp_memory)
+        self.program: Program | None = None
+        """The last program that was loaded or run: where names of ranges come from."""
         self.bus = Bus()
         """Where the runs of the node tell what happens; subscribe before a run."""
 
@@ -89,6 +118,7 @@ class NodeState(Shown):
 
     def load(self, program: Program) -> None:
         """Write the program's data sections into PE memory; raises InputError where they leave the PE."""
+        self.program = program_of(program)
         for block in program.data:
             size = block.lanes or len(block.values)
             if block.start + size > self.config.array.memory_bytes:
@@ -99,6 +129,32 @@ class NodeState(Shown):
             else:
                 values = np.repeat(np.array(block.values, np.uint8)[:, None], self.lanes, axis=1)
             self.write_memory(block.start, values)
+
+    # --- by name --------------------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Numbers:
+        """Return a range of the last program in every PE, as its form says (`named_ranges.py` has the types).
+
+        ``name`` is that of the range, or ``NAME:bytes``, ``NAME:word``, ``NAME:float``. What comes back is a copy:
+        ``node["count"] = values`` writes. Raises InputError for a name that the program does not have.
+        """
+        found, form = find_range(_text(name), self.program)
+        return numbers_of(self.read_memory(found.start, found.size), form)
+
+    def __setitem__(self, name: str, values: ArrayLike) -> None:
+        """Write a range of the last program: one value for each PE, or one for all.
+
+        Raises InputError for another shape, and for numbers that the range cannot hold.
+        """
+        found, form = find_range(_text(name), self.program)
+        self.write_memory(found.start, bytes_of(values, found, form, self.lanes))
+
+    def map(self, name: str) -> PeMap:
+        """Return a picture of the array: a range by name, a byte of it (``NAME[2]``), R, S, M, enable or carry.
+
+        Raises InputError for what is not there, and where several PEs share a place.
+        """
+        return MapView.named(_text(name), self.program).drawn(self)
 
     # --- PEs ----------------------------------------------------------------------------------------------------
 
@@ -126,19 +182,27 @@ class NodeState(Shown):
 
     def _in_pe(self, start: int, size: int) -> None:
         limit = self.config.array.memory_bytes
+        if not isinstance(start, int | np.integer) or not isinstance(size, int | np.integer):
+            raise InputError(f"addresses and sizes are whole numbers, not {start!r} and {size!r}")
         if start < 0 or size < 0 or start + size > limit:
             raise InputError(f"bytes {start}..{start + size - 1} are outside the PE (0..{limit - 1})")
 
     def read_word(self, address: int, size: int) -> NDArray[np.uint64]:
         """Return ``size`` bytes (1 to 8) of every PE as one number, low byte first: uint64[lanes]."""
+        self._word_size(size)
         rows = self.read_memory(address, size).astype(np.uint64)
         return np.bitwise_or.reduce([row << np.uint64(8 * index) for index, row in enumerate(rows)])
 
     def write_word(self, address: int, size: int, values: NDArray[np.uint64]) -> None:
         """Write one number per PE into ``size`` bytes (1 to 8), low byte first."""
-        numbers = np.asarray(values, np.uint64)
+        self._word_size(size)
+        numbers = _of_every_pe(values, self.lanes, np.uint64, "a word")
         rows = [(numbers >> np.uint64(8 * index)).astype(np.uint8) for index in range(size)]
         self.write_memory(address, np.array(rows))
+
+    def _word_size(self, size: int) -> None:
+        if not isinstance(size, int) or not 1 <= size <= 8:
+            raise InputError(f"a word has 1 to 8 bytes, not {size!r}")
 
     def read_float(self, address: int) -> NDArray[np.float32]:
         """Return the binary32 number at ``address`` of every PE: float32[lanes]."""
@@ -146,8 +210,7 @@ class NodeState(Shown):
 
     def write_float(self, address: int, values: NDArray[np.float32]) -> None:
         """Write one binary32 number per PE."""
-        bits = np.ascontiguousarray(np.broadcast_to(np.asarray(values, np.float32), (self.lanes,))).view(np.uint32)
-        self.write_word(address, 4, bits)
+        self.write_word(address, 4, _of_every_pe(values, self.lanes, np.float32, "a float").view(np.uint32))
 
     def register(self, name: str) -> NDArray[np.uint8]:
         """Return register R, S or M of every PE: uint8[lanes]."""
@@ -159,11 +222,13 @@ class NodeState(Shown):
 
     def set_register(self, name: str, values: NDArray[np.uint8]) -> None:
         """Write register R, S or M of every PE."""
-        self.array.engine.set_word(_known(name, WORDS, "register"), np.asarray(values, np.uint8))
+        found = _of_every_pe(values, self.lanes, np.uint8, "a register")
+        self.array.engine.set_word(_known(name, WORDS, "register"), found)
 
     def set_flag(self, name: str, values: NDArray[np.bool_]) -> None:
         """Write a flag of every PE."""
-        self.array.engine.set_bit(_known(name, (*CARRIES, *MASKS), "flag"), np.asarray(values, np.bool_))
+        found = _of_every_pe(values, self.lanes, np.bool_, "a flag")
+        self.array.engine.set_bit(_known(name, (*CARRIES, *MASKS), "flag"), found)
 
     def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return x and y of every PE as the LEE sees them: int64[lanes] each."""

@@ -36,7 +36,9 @@ __all__ = [
     "SimulatorError",
     "UsageError",
     "format_error",
+    "must_be",
     "nearest",
+    "printable",
 ]
 
 
@@ -71,8 +73,6 @@ class Fault:
     hint: str | None = None
 
     def __str__(self) -> str:
-        from pixelflow.simd.report.forms import printable
-
         message = printable(self.message)
         lines = [f"{printable(str(self.place))}: error: {message}" if self.place else f"error: {message}"]
         if self.place is not None and self.place.text is not None and self.place.line is not None:
@@ -93,8 +93,6 @@ _LONGEST_LINE = 500
 
 def _shown_line(text: str) -> str:
     """Return a line of a file as a message shows it: tabs, and escapes for other control characters."""
-    from pixelflow.simd.report.forms import printable
-
     return "\t".join(printable(part.replace("\n", " ")) for part in text[:_LONGEST_LINE].split("\t"))
 
 
@@ -164,6 +162,21 @@ class InternalError(SimulatorError):
     exit_code = 70
 
 
+def printable(text: str) -> str:
+    """Return a text with escapes for control characters, which could move the cursor or give a terminal orders."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+def must_be(value: object, kind: type | tuple[type, ...], what: str, hint: str | None = None) -> None:
+    """Raise InputError unless an argument is of a kind; ``what`` says what it should be: ``a Program``."""
+    if not isinstance(value, kind):
+        shown = repr(value)
+        found = f"{type(value).__name__} {shown}" if len(shown) <= 40 else type(value).__name__
+        raise InputError(Fault(f"expected {what}, found {found}", hint=hint))
+
+
 def nearest(word: str, allowed: Iterable[str]) -> str | None:
     """Return the allowed word most like ``word`` (case does not count), or None where none is close.
 
@@ -187,6 +200,4 @@ def format_error(error: SimulatorError) -> str:
         if len(error.faults) > 1:
             text += f"\n{len(error.faults)} errors"
         return text
-    from pixelflow.simd.report.forms import printable
-
     return printable(f"error: {error}")

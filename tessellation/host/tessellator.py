@@ -11,9 +11,10 @@ import numpy as np
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Node, Run
-from pixelflow.simd.errors import Fault, InputError
-from pixelflow.simd.report import Report, Shown, overview, plain_table
+from pixelflow.simd.errors import Fault, InputError, must_be
+from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
 from tessellation.host.caching import CachingSession, new_session
+from tessellation.host.drawn import shaded
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import PassBegins, PassResult, Session, check_nets
 from tessellation.microprogram.libraries import library_for
@@ -70,7 +71,7 @@ class Tessellation(Shown):
             ("machine", f"{self.config.lanes:,} PEs at {self.config.clock_mhz} MHz"),
             ("engine", self.engine),
         )
-        stages = plain_table(("stage", "cycles"), tuple(self.cycles_by_stage.items()))
+        stages = plain_table(("stage", "cycles"), tuple(self.cycles_by_stage.items()), key="stages")
         return overview(f"tessellation of {self.cycles:,} cycles", facts, (stages,))
 
     @property
@@ -156,7 +157,11 @@ class Tessellation(Shown):
 
     def mesh(self, *, weld: bool = False, outward: bool = False) -> Mesh:
         """Return the triangles: one vertex per sample, or with ``weld`` one per shared sample; see build_mesh()."""
-        return build_mesh(self.patches, weld=weld, outward=outward)
+        return build_mesh(self.patches, weld=weld, outward=outward, drawer=shaded)
+
+    def picture(self) -> RasterImage | None:
+        """Return a shaded picture of the mesh, for a notebook."""
+        return self.mesh().picture()
 
 
 def _together(arrays: Iterable[np.ndarray]) -> np.ndarray:
@@ -188,8 +193,13 @@ def tessellate(
     that the machine cannot do.
     """
     begin = time.perf_counter()
-    patches = list(patches)
-    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
+    must_be(config, NodeConfig, "a NodeConfig", "pixelflow.config.THESIS is one")
+    must_be(method, (Method, type(None)), "a Method")
+    patches, counts = _checked(patches), [samples] if isinstance(samples, int) else samples
+    must_be(counts, Sequence, "a number of samples, or one for each patch")
+    for each in counts:
+        must_be(each, (int, np.integer), "a whole number of samples")
+    counts = [int(each) for each in counts] * (len(patches) if isinstance(samples, int) else 1)
     if not patches:
         raise InputError(Fault("there are no patches to tessellate"))
     if len(counts) != len(patches):
@@ -222,6 +232,18 @@ def tessellate(
         caches=session.stores if recalled else (),
         recalls=tuple(result.run for result in recalled),
     )
+
+
+def _checked(patches: Iterable[Patch]) -> list[Patch]:
+    """Return patches as a list; raises InputError for anything else."""
+    hint = 'load("teapot").patches gives those of a model'
+    if isinstance(patches, str) or not isinstance(patches, Iterable):
+        raise InputError(Fault(f"patches to tessellate are a list of Patch, not {type(patches).__name__}", hint=hint))
+    found = list(patches)
+    for at, each in enumerate(found):
+        if not isinstance(each, Patch):
+            raise InputError(Fault(f"patch {at + 1} is no Patch but {type(each).__name__}", hint=hint))
+    return found
 
 
 def collect(

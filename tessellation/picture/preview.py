@@ -7,18 +7,18 @@ four samples a pixel. Needs pillow (extra ``image``) only to write the PNG.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.simd.drawing import FAR, NOTHING, SAMPLES, ScreenTriangles, edges_of, nearest, snap
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError
+from pixelflow.simd.report import RasterImage
 from tessellation.picture.camera import Camera, Standpoint, View, axes_along, unit
 from tessellation.picture.lighting import CLAY, FILL, KEY
 from tessellation.surface.mesh import Mesh
 
-__all__ = ["View", "picture", "png", "require_pillow"]
+__all__ = ["View", "picture", "pixels", "png", "require_pillow"]
 
 _FLOOR = np.array([[0.80], [0.80], [0.82]], np.float32)
 _TOP = np.array([[0.60], [0.65], [0.72]], np.float32)
@@ -28,7 +28,7 @@ _SHADOW_BIAS = 0.02
 _SPREAD = (-3.5, -1.2, 1.2, 3.5)
 """How far around a place the shadow map is looked up, in texels, along both axes."""
 _BATCH = 1 << 14
-"""Pixels at a time: what they need stays in the host's cache."""
+"""RasterImage at a time: what they need stays in the host's cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,12 +102,13 @@ def picture(mesh: Mesh, view: View | None = None) -> np.ndarray:
 
 def png(mesh: Mesh, view: View | None = None) -> bytes:
     """Return a PNG file of picture(); raises InputError where pillow is not installed."""
-    require_pillow()
-    from PIL import Image
+    return pixels(mesh, view).png()
 
-    buffer = io.BytesIO()
-    Image.fromarray(picture(mesh, view), "RGB").save(buffer, format="PNG")
-    return buffer.getvalue()
+
+def pixels(mesh: Mesh, view: View | None = None, caption: str = "") -> RasterImage:
+    """Return picture() as an image for a notebook."""
+    drawn = picture(mesh, view)
+    return RasterImage(drawn.shape[1], drawn.shape[0], 3, drawn.tobytes(), caption)
 
 
 def require_pillow() -> None:

@@ -80,7 +80,7 @@ def errors_text(point: float, normal: float) -> str:
 def _object(outcome: Outcome) -> dict[str, Json]:
     """Return everything about it for JSON."""
     effective, file, result, mesh = outcome.effective, outcome.file, outcome.result, outcome.mesh
-    report, checked = mesh.report, outcome.checked
+    report, checked = mesh.built, outcome.checked
     return {
         "config": effective.as_object(),
         "patches": {"file": file.name, "count": len(file.patches), "headers": file.convention.value},
@@ -255,20 +255,20 @@ def _ledger_text(ledger: PatchLedger) -> str:
 
 def _mesh_text(mesh: Mesh) -> str:
     text = f"{number(len(mesh.points))} vertices, {counted(len(mesh.triangles), 'triangle')}"
-    if mesh.report.turned_patches:
-        text += f", {plural(mesh.report.turned_patches, 'patch')} turned over to face the same way"
+    if mesh.built.turned_patches:
+        text += f", {plural(mesh.built.turned_patches, 'patch')} turned over to face the same way"
     return text
 
 
 def _edges_text(mesh: Mesh) -> str:
-    report = mesh.report
+    report = mesh.built
     text = f"{report.shared_edges} shared, {report.open_edges} open, {report.point_edges} shrunk to a point"
     return text + (f"; {report.uneven_edges} between different samples" if report.uneven_edges else "")
 
 
 def _gap_text(mesh: Mesh, checked: MeshCheck | None) -> str:
-    gap = f"{mesh.report.largest_gap:.3f} (2^-24 x magnitude)"
+    gap = f"{mesh.built.largest_gap:.3f} (2^-24 x magnitude)"
     if checked is not None:
         return f"welded over gaps up to {gap}; {counted(checked.cracks, 'crack')}"
-    uneven = ", and between different samples" if mesh.report.uneven_edges else ""
+    uneven = ", and between different samples" if mesh.built.uneven_edges else ""
     return f"gaps up to {gap}{uneven}; --weld closes them"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import PATCHES, read_bytes
-from pixelflow.simd.report import Report, Shown, overview, plain_table
+from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
 __all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile"]
@@ -72,16 +72,22 @@ class PatchFile(Shown):
     patches: tuple[Patch, ...]
     convention: Convention
     notes: tuple[str, ...]
+    drawer: Callable[[PatchFile], RasterImage | None] | None = field(default=None, compare=False)
+    """Makes their picture for a notebook; who draws stands above what is drawn."""
 
     def __repr__(self) -> str:
         return f"PatchFile({self.name!r}, {len(self.patches)} patch{'es' * (len(self.patches) != 1)})"
+
+    def picture(self) -> RasterImage | None:
+        """Return a picture of the surfaces, where somebody draws it."""
+        return None if self.drawer is None else self.drawer(self)
 
     def report(self) -> Report:
         """Return how many patches of which sizes the file has, and what it notes."""
         sizes = Counter(repr(patch) for patch in self.patches)
         facts = (("header", self.convention.value), *(("note", note) for note in self.notes))
         title = f"{self.name}: {len(self.patches)} patch{'es' * (len(self.patches) != 1)}"
-        return overview(title, facts, (plain_table(("patches", "count"), tuple(sizes.items())),))
+        return overview(title, facts, (plain_table(("patches", "count"), tuple(sizes.items()), key="patches"),))
 
 
 class _Line(NamedTuple):

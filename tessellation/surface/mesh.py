@@ -8,11 +8,13 @@ the machine's own bits, and the report says how far samples that should be one l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.report import RasterImage, Report, Shown, overview
 from tessellation.surface.reference import UNIT
 from tessellation.surface.samples import PatchSamples
 from tessellation.surface.topology import Joints, Orientation, SharedEdge, Side, find_joints, orient, sample_groups
@@ -46,7 +48,7 @@ class MeshReport:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Mesh:
+class Mesh(Shown):
     """Vertices with unit normals, and triangles whose vertices run counter-clockwise seen against the normal.
 
     ``points`` and ``normals`` are float32 [vertex, xyz], ``triangles`` int32 [triangle, 3], ``patches`` int32, the
@@ -60,10 +62,31 @@ class Mesh:
     patches: np.ndarray
     open_sides: np.ndarray
     samples: np.ndarray
-    report: MeshReport
+    built: MeshReport
+    drawer: Callable[[Mesh], RasterImage] | None = None
+    """Makes its picture for a notebook; who draws stands above what is drawn."""
 
     def __repr__(self) -> str:
         return f"Mesh({len(self.points)} vertices, {len(self.triangles)} triangles)"
+
+    def report(self) -> Report:
+        """Return its size, and what was found while it was built."""
+        built = self.built
+        edges = f"{built.shared_edges} shared, {built.open_edges} open, {built.point_edges} shrunk to a point"
+        facts = (
+            ("vertices", f"{len(self.points):,}{', welded' * built.welded}"),
+            ("triangles", f"{len(self.triangles):,}"),
+            ("patch edges", edges),
+            ("normals", f"{built.repaired_normals:,} repaired" if built.repaired_normals else ""),
+        )
+        return overview("mesh", facts)
+
+    def picture(self) -> RasterImage | None:
+        """Return a shaded picture, where somebody draws it and a triangle has an area."""
+        try:
+            return None if self.drawer is None else self.drawer(self)
+        except InputError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +107,13 @@ class MeshCheck:
         return not (self.cracks or self.inconsistent or self.crowded)
 
 
-def build_mesh(patches: Sequence[PatchSamples], *, weld: bool, outward: bool = False) -> Mesh:
+def build_mesh(
+    patches: Sequence[PatchSamples],
+    *,
+    weld: bool,
+    outward: bool = False,
+    drawer: Callable[[Mesh], RasterImage] | None = None,
+) -> Mesh:
     """Return the triangles of all patches, with one vertex per sample, or with ``weld`` one per shared sample.
 
     Normals point along du x dv, as the machine makes them, except in patches turned over to agree with their
@@ -132,7 +161,8 @@ def build_mesh(patches: Sequence[PatchSamples], *, weld: bool, outward: bool = F
         patches=owner.astype(np.int32),
         open_sides=sides[(sides >= 0).all(axis=1)].astype(np.int32),
         samples=used,
-        report=report,
+        built=report,
+        drawer=drawer,
     )
 
 

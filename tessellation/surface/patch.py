@@ -35,6 +35,8 @@ class Patch:
 
     def __post_init__(self) -> None:
         points = np.array(self.points)
+        if points.dtype.kind not in "buif":
+            raise InputError(Fault(f"a control net is an array of numbers, not {type(self.points).__name__}"))
         if points.dtype not in (np.float32, np.float64):
             points = points.astype(np.float64)
         if points.ndim != 3 or points.shape[2] != 3:

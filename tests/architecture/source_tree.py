@@ -131,6 +131,8 @@ def is_face(path: Path) -> bool:
         match node:
             case ast.Import() | ast.ImportFrom() | ast.Expr() | ast.If():
                 continue
+            case ast.Assign(targets=[ast.Name(id="TYPE_CHECKING")]):
+                continue
             case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
                 pass
             case ast.AnnAssign(target=ast.Name(id=name)):

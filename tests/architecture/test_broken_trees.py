@@ -142,6 +142,14 @@ BROKEN: dict[str, tuple[Mapping[str, str], str]] = {
         {"pixelflow/simd/a.py": "# An EMC, said in a comment.\nx = 1\nclass PeArray: ...\n"},
         "pixelflow/simd/a.py:3: 'pe'",
     ),
+    "the_front_loads_nothing": (
+        {
+            "pixelflow/__init__.py": "if TYPE_CHECKING:\n    from microcode import x\n__version__ = '1'\n",
+            "microcode/__init__.py": "",
+            "microcode/a.py": "from pixelflow import __version__\n\n\ndef f():\n    from pixelflow import Node\n",
+        },
+        "microcode/a.py:5: asks pixelflow for Node",
+    ),
     "the_table_is_about_rooms_that_exist": ({"microcode/a.py": ""}, "microcode.lexer: a row of the table without"),
 }
 

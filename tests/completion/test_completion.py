@@ -60,6 +60,13 @@ def test_commands(bash) -> None:
     assert bash("tess") == {"tessellate"}
 
 
+def test_names_of_examples_and_exercises(bash) -> None:
+    assert bash("examples", "") >= {"show", "copy", "run"}
+    assert bash("examples", "copy", "c") == {"carries"}
+    assert bash("examples", "show", "to") == {"tour"}
+    assert bash("grade", "--exercise", "f") == {"first"}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_of_every_command(bash, name: str) -> None:
     below = whole_parser().below[name]

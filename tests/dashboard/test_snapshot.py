@@ -10,7 +10,7 @@ from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.config import THESIS, TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.pe_report import MapView
+from pixelflow.node.pe_map import MapView
 from pixelflow.node.replay.saved_run import Recorder, SavedRun
 from pixelflow.observe import Accessed, Executed, Progressed, RunEnded, Waited
 from pixelflow.observe.dashboard import DashboardState, Watch, snapshot

@@ -71,6 +71,19 @@ def test_panel_sum(node: Node) -> None:
     )
 
 
+def test_automata(node: Node) -> None:
+    """Every generation of every rule, against numpy: rings of 32 cells, one living in the middle."""
+    _run(node, "automata.mc")
+    rules, cells = np.arange(256)[:, None], np.zeros((256, 32), np.int64)
+    assert np.array_equal(node["rule"].reshape(256, 32), np.broadcast_to(rules, cells.shape))
+    cells[:, 16] = 1
+    for generation in node["history"]:
+        assert np.array_equal(generation.reshape(256, 32), cells)
+        seen = 4 * np.roll(cells, 1, axis=1) + 2 * cells + np.roll(cells, -1, axis=1)
+        cells = rules >> seen & 1
+    assert np.array_equal(node["cell"].reshape(256, 32), cells)
+
+
 def test_mandelbrot(node: Node) -> None:
     at = _run(node, "mandelbrot.mc")
     x, y = node.coordinates()

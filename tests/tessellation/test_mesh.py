@@ -39,8 +39,8 @@ def test_teapot_is_closed_when_welded(teapot, k):
     found = check(mesh)
     # With two samples a side, different edges between the same corners fall together.
     assert found.cracks == 0 and (found.clean or k == 2)
-    assert (mesh.report.shared_edges, mesh.report.open_edges, mesh.report.point_edges) == (52, 16, 8)
-    assert mesh.report.turned_patches == 0 and mesh.report.refused_joints == 0
+    assert (mesh.built.shared_edges, mesh.built.open_edges, mesh.built.point_edges) == (52, 16, 8)
+    assert mesh.built.turned_patches == 0 and mesh.built.refused_joints == 0
     check_normals(mesh)
 
 
@@ -63,9 +63,9 @@ def test_other_models_are_closed_when_welded(name):
 
 def test_without_welding_the_gap_is_reported(teapot):
     samples = ideal_samples(list(teapot), [4] * 32)
-    assert build_mesh(samples, weld=False).report.largest_gap == 0.0
+    assert build_mesh(samples, weld=False).built.largest_gap == 0.0
     mesh = build_mesh(disturbed(samples, 5), weld=False)
-    assert 1.0 < mesh.report.largest_gap < 9.0
+    assert 1.0 < mesh.built.largest_gap < 9.0
     assert len(mesh.points) == 32 * 16
     assert (mesh.points[:16] == disturbed(samples, 5)[0].points.reshape(-1, 3)).all(), "every sample keeps its bits"
 
@@ -74,7 +74,7 @@ def test_degenerate_samples_get_the_mean_of_the_faces_around(teapot):
     samples = ideal_samples(list(teapot), [8] * 32)
     for weld in (False, True):
         mesh = build_mesh(samples, weld=weld)
-        assert mesh.report.repaired_normals == (2 if weld else 64) and mesh.report.unrepaired_normals == 0
+        assert mesh.built.repaired_normals == (2 if weld else 64) and mesh.built.unrepaired_normals == 0
         # du x dv of Newell's patches points into the pot.
         top = np.isclose(mesh.points[:, 2], 3.15) & np.isclose(mesh.points[:, 0], 0) & np.isclose(mesh.points[:, 1], 0)
         assert top.any() and np.allclose(mesh.normals[top], (0, 0, -1), atol=1e-6)
@@ -92,36 +92,36 @@ def test_triangles_face_the_way_of_their_normals(teapot):
 def test_a_patch_that_faces_the_other_way_is_turned():
     patches = [flat(0, 0), flat(1, 0), flat(2, 0, turn=True), flat(2, 1)]
     mesh = build_mesh(ideal_samples(patches, [4] * 4), weld=True)
-    assert mesh.report.turned_patches == 1 and check(mesh).clean
+    assert mesh.built.turned_patches == 1 and check(mesh).clean
     assert np.allclose(mesh.normals, (0, 0, 1))
 
 
 def test_outward_turns_each_part_as_a_whole(teapot):
     samples = ideal_samples(list(teapot), [4] * 32)
     mesh = build_mesh(samples, weld=True, outward=True)
-    assert mesh.report.turned_patches == 32 and check(mesh).clean
+    assert mesh.built.turned_patches == 32 and check(mesh).clean
     away = mesh.points[:, :2].astype(float)
     # The belly of the pot, where nothing but its wall is that far from the axis.
     body = (mesh.points[:, 2] < 1.0) & (mesh.points[:, 2] > 0.3) & (np.abs(away[:, 0]) < 1.5)
     assert body.sum() > 10 and ((mesh.normals[body, :2] * away[body]).sum(axis=1) > 0).all()
-    assert build_mesh(disturbed(samples, 1), weld=True, outward=True).report.turned_patches == 32
+    assert build_mesh(disturbed(samples, 1), weld=True, outward=True).built.turned_patches == 32
 
 
 def test_where_an_open_surface_stands_does_not_turn_it(teapot):
     """Far away along each axis: the teapot is open below, so that a volume from elsewhere would change its sign."""
     for shift in np.concatenate([100 * np.eye(3), -100 * np.eye(3)]):
         moved = [Patch(patch.points + shift) for patch in teapot]
-        assert build_mesh(ideal_samples(moved, [4] * 32), weld=True, outward=True).report.turned_patches == 32
+        assert build_mesh(ideal_samples(moved, [4] * 32), weld=True, outward=True).built.turned_patches == 32
 
 
 def test_the_largest_gap_is_between_samples_that_should_be_the_same(teapot):
     """One sample on a shared edge is moved by 3/4 of its patch's magnitude times 2^-20: 12 units of 2^-24."""
     samples = ideal_samples(list(teapot), [4] * 32)
-    assert build_mesh(samples, weld=True).report.largest_gap < 4
+    assert build_mesh(samples, weld=True).built.largest_gap < 4
     points = samples[0].points.astype(np.float64)
     points[:, :] += 0.75 * 2.0**-20 * samples[0].magnitude
     moved = [replace(samples[0], points=points.astype(np.float32)), *samples[1:]]
-    assert 8 < build_mesh(moved, weld=True).report.largest_gap < 16
+    assert 8 < build_mesh(moved, weld=True).built.largest_gap < 16
 
 
 def test_the_smaller_party_is_turned():
@@ -146,7 +146,7 @@ def test_a_moebius_strip_is_reported():
     assert joints.shared == 4
     assert orient(4, joints).refusals == 1
     mesh = build_mesh(ideal_samples(patches, [4] * 4), weld=True)
-    assert mesh.report.refused_joints == 1 and check(mesh).inconsistent > 0 and check(mesh).cracks == 0
+    assert mesh.built.refused_joints == 1 and check(mesh).inconsistent > 0 and check(mesh).cracks == 0
 
 
 def test_the_check_sees_a_crack(teapot):
@@ -162,7 +162,7 @@ def test_the_check_sees_a_crack(teapot):
 
 def test_a_patch_without_any_extent_gets_a_normal_nevertheless():
     mesh = build_mesh(ideal_samples([Patch(np.ones((3, 3, 3)))], [4]), weld=False)
-    assert mesh.report.unrepaired_normals == 16
+    assert mesh.built.unrepaired_normals == 16
     check_normals(mesh)
 
 
@@ -172,5 +172,5 @@ def test_an_edge_shared_with_itself_closes_a_ring():
     net[..., 2] = np.arange(4)
     closed = np.concatenate([net, net[:1]])
     mesh = build_mesh(ideal_samples([Patch(closed)], [8]), weld=True)
-    assert mesh.report.shared_edges == 1 and check(mesh).clean
+    assert mesh.built.shared_edges == 1 and check(mesh).clean
     assert len(mesh.points) == 7 * 8

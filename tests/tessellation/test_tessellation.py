@@ -315,7 +315,7 @@ def test_a_tiny_model_loses_normals_and_says_so(teapot):
     assert result.worst_point_error <= LIMIT
     assert result.lost_normals == result.degenerate == 64, "squares of 2^-160 are below binary32"
     mesh = result.mesh(weld=True)
-    assert np.isfinite(mesh.normals).all() and mesh.report.repaired_normals == len(mesh.points)
+    assert np.isfinite(mesh.normals).all() and mesh.built.repaired_normals == len(mesh.points)
     assert check(mesh).clean
 
 

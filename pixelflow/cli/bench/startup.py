@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 
-import pixelflow
 from pixelflow.cli.bench.passes import NAME, PATCHES, nets
 from pixelflow.cli.bench.streams import MILLISECONDS
 from pixelflow.simd.benchmark import Benchmark, Case, Note, median_ratio, rounds_text
@@ -117,7 +116,7 @@ def _prepare(rounds: int, note: Note) -> Iterator[tuple[str, list[Case]]]:
     with tempfile.TemporaryDirectory() as folder:
         patches = Path(folder) / "bicubic.bpt"
         patches.write_text(format_bpt(Patch(net) for net in nets()), encoding="utf-8")
-        path = [str(Path(pixelflow.__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+        path = [str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment |= {
             "PYTHONPATH": os.pathsep.join(path),

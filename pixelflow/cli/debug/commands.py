@@ -9,10 +9,9 @@ from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import Bytes, Cycle, DebugSession, Semaphore, SessionOutcome, StatePicture, find_code
 from pixelflow.debugger import views as views
-from pixelflow.isa import MemoryRange
+from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node import SavedRun
 from pixelflow.node.pe_report import (
-    ByteForm,
     RangeView,
     enables_table,
     map_parts,
@@ -183,7 +182,7 @@ class Debugger:
     def _view(self, text: str) -> RangeView:
         """Return a range in one of its forms, or a byte of it."""
         if text.endswith("]"):
-            return RangeView(MemoryRange(text, *self._bytes(text)), ByteForm.BYTES)
+            return RangeView(MemoryRange(text, *self._bytes(text)), RangeForm.BYTES)
         return range_view(text, self.session.program)
 
     def delete(self, words: list[str]) -> None:

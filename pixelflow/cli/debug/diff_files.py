@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelflow.node import SavedRun
-from pixelflow.node.pe_report import FLAGS, REGISTERS
+from pixelflow.node.pe_map import REGISTERS
+from pixelflow.node.pe_report import FLAGS
 from pixelflow.observe.stats import SCHEMA as STATISTICS_SCHEMA
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import ARRAYS, REPORT, read_bytes, too_large

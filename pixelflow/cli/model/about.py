@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pixelflow import __version__
 from pixelflow.cli.model.rules import NOT_MODELLED, RULES
-from pixelflow.cli.shell.arguments import add_config_options
+from pixelflow.cli.shell.arguments import UsageError, add_config_options
 from pixelflow.cli.shell.machine import unread_keys
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig, leaves, load_config
 from pixelflow.isa import INSTRUCTIONS
-from pixelflow.simd.report import Column, Report, Table, number, table_object
+from pixelflow.node.machine_drawing import machine_drawing
+from pixelflow.simd.report import Column, Fact, Part, Report, Table, number, table_object
 from pixelflow.simd.units import Standing
 
 _MEANINGS = {
@@ -25,17 +26,21 @@ _MEANINGS = {
 EXAMPLES = (
     "pixelflow about",
     "pixelflow about --model",
+    "pixelflow about --drawing",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``--model`` and the configuration whose values are listed."""
     parser.add_argument("--model", action="store_true", help="list every derived, fitted and invented rule")
+    parser.add_argument("--drawing", action="store_true", help="draw the machine: panels, x and y, registers, ports")
     add_config_options(parser)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Return the version, or the list of rules."""
+    if args.model and args.drawing:
+        raise UsageError("--drawing", "the drawing has no list of rules", "leave out --model")
     config = load_config(args.config, args.overrides, args.preset)
     found = list(rules(config))
     columns = (Column("standing", key="standing"), Column("rule", key="rule"), Column("source", key="source"))
@@ -45,7 +50,11 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         "not_read": unread_keys(config),
         "config": {"sha256": config.sha256},
     }
-    parts = _model(found, config) if args.model else _version(config)
+    if args.drawing:
+        drawn = machine_drawing(config)
+        parts: Iterable[Part] = [Fact(drawn, key="drawing", value=drawn, wrap=False)]
+    else:
+        parts = _model(found, config) if args.model else _version(config)
     return Report(results=list(parts), schema="pixelflow.about/1", data=data)
 
 

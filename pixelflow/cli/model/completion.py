@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pixelflow.cli.shell.arguments import Parser, UsageError, add_common_options
 from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.shell.shipped import shipped_files
 from pixelflow.config import PRESETS, THESIS, leaves
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.simd.errors import MissingPackageError, Place
@@ -59,7 +60,10 @@ def whole_parser() -> Parser:
 def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
     """Give each argument the words that may stand there; plain text without known words is the name of a file."""
     settings = tuple(_settings())
-    words = {"preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operation": tuple(INSTRUCTIONS)}
+    words = {
+        "preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operation": tuple(INSTRUCTIONS),
+        "shipped": tuple(shipped_files()),
+    }  # fmt: skip
     for below in parser.below.values():
         _say_what_completes(below, files)
     for action in parser.declared:

@@ -24,10 +24,9 @@ from pixelflow.isa import Program
 from pixelflow.node import Checkpoint, Node, Run, UntimedRun
 from pixelflow.node.account.guesses import guesses, guesses_without_time, set_in_vain, times_set_in_vain
 from pixelflow.node.account.run_report import run_object, run_parts, untimed_object, untimed_parts
+from pixelflow.node.pe_map import REGISTERS, MapView
 from pixelflow.node.pe_report import (
     FLAGS,
-    REGISTERS,
-    MapView,
     RangeView,
     dump_parts,
     json_value,

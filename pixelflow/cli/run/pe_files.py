@@ -13,7 +13,8 @@ from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import output_file
 from pixelflow.isa import MemoryRange, Program
 from pixelflow.node import Node
-from pixelflow.node.pe_report import FLAGS, REGISTERS
+from pixelflow.node.pe_map import REGISTERS
+from pixelflow.node.pe_report import FLAGS
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import ARRAYS, read_bytes
 from pixelflow.simd.files.arrays import parse_arrays

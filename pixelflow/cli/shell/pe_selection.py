@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.config import ArrayConfig
 from pixelflow.isa import Program
-from pixelflow.node.pe_report import MAP_FLAGS, REGISTERS, ByteForm, MapView, RangeView
-from pixelflow.simd.errors import nearest
+from pixelflow.node.named_ranges import find_range
+from pixelflow.node.pe_map import MapView
+from pixelflow.node.pe_report import RangeView
+from pixelflow.simd.errors import InputError
 
 __all__ = ["map_view", "range_view", "select_lanes"]
 
@@ -58,39 +62,21 @@ def _numbers(part: str, size: int, name: str, text: str) -> range:
 
 def range_view(text: str, program: Program) -> RangeView:
     """Return what ``NAME`` or ``NAME:bytes|word|float`` asks for; raises UsageError for what the program lacks."""
-    name, colon, form_name = text.partition(":")
-    option = f"--range {text}"
-    found = next((each for each in program.ranges if each.name == name), None)
-    if found is None:
-        names = [each.name for each in program.ranges]
-        close = nearest(name, names)
-        hint = f"did you mean {close}?" if close else f"ranges: {', '.join(names) or 'none'}"
-        raise UsageError(option, f"the program has no memory range {name!r}", hint)
-    forms = [form.value for form in ByteForm]
-    if colon and form_name not in forms:
-        raise UsageError(option, f"{form_name!r} is not a form", f"allowed: {', '.join(forms)}")
-    form = ByteForm(form_name) if colon else (ByteForm.WORD if found.size <= 8 else ByteForm.BYTES)
-    if form is ByteForm.WORD and found.size > 8:
-        raise UsageError(option, f"{name} has {found.size} bytes", "a word has 1 to 8; use :bytes or :float")
-    if form is ByteForm.FLOAT and found.size % 4:
-        raise UsageError(option, f"{name} has {found.size} bytes", "binary32 numbers have 4 each; use :bytes")
-    return RangeView(found, form)
+    with _blaming(f"--range {text}"):
+        return RangeView(*find_range(text, program))
 
 
 def map_view(text: str, program: Program, option: str = "--show-map") -> MapView:
     """Return what ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]`` asks for; raises UsageError."""
-    flag = MAP_FLAGS.get(text)
-    if flag is not None or text in REGISTERS:
-        return MapView(text, flag=flag, register=None if flag else text)
-    name, bracket, index = text.partition("[")
-    found = next((each for each in program.ranges if each.name == name), None)
-    if found is None:
-        names = [*MAP_FLAGS, *REGISTERS, *(each.name for each in program.ranges)]
-        close = nearest(name, names)
-        hint = f"did you mean {close}?" if close else f"allowed: {', '.join(names)}"
-        raise UsageError(f"{option} {text}", f"{name!r} is neither a flag nor a register nor a memory range", hint)
-    digits = index.removesuffix("]")
-    offset = int(digits[:9]) if digits.isascii() and digits.isdigit() else 0
-    if (bracket and index != f"{offset}]") or offset >= found.size:
-        raise UsageError(f"{option} {text}", "no such byte", f"allowed: {name}[0] to {name}[{found.size - 1}]")
-    return MapView(text, address=found.start + offset)
+    with _blaming(f"{option} {text}"):
+        return MapView.named(text, program)
+
+
+@contextmanager
+def _blaming(option: str) -> Iterator[None]:
+    """Make what is wrong with a name a fault of the option that has it."""
+    try:
+        yield
+    except InputError as error:
+        (fault,) = error.faults
+        raise UsageError(option, fault.message, fault.hint) from None

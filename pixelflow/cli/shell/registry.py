@@ -43,6 +43,8 @@ _ALL = (
     CommandEntry("diff", "what differs between two runs", "debug.diff"),
     CommandEntry("asm", "assemble a microcode source; listing, symbols, static checks", "run.asm"),
     CommandEntry("dis", "disassemble an object file", "run.dis"),
+    CommandEntry("examples", "examples and exercises: list, show, copy, run by name", "course.examples"),
+    CommandEntry("grade", "grade solutions of the course's exercises", "course.grade"),
     CommandEntry("isa", "instruction reference", "model.isa"),
     CommandEntry("trace", "check a trace, convert it to another format", "watch.trace"),
     CommandEntry("stats", "the dictionary of statistics", "watch.stats"),

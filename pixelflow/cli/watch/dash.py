@@ -28,7 +28,7 @@ from pixelflow.config import PRESETS
 from pixelflow.isa import Program
 from pixelflow.node import Replay
 from pixelflow.node.parts.kernels import ENGINES
-from pixelflow.node.pe_report import MapView
+from pixelflow.node.pe_map import MapView
 from pixelflow.node.replay.saved_run import SavedRun
 from pixelflow.observe.dashboard import DashboardState, Watch, drawing_of, snapshot
 from pixelflow.simd.dashboard import FrameDrawing, pipeline_drawing

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node
-from pixelflow.node.pe_report import grid
+from pixelflow.node.pe_map import grid
 from pixelflow.node.run.order.clocked import Clocked
 from pixelflow.node.run.order.tasic_box import TasicBox
 from pixelflow.node.run.streams.semaphores import use_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -10,7 +11,7 @@ from itertools import pairwise
 from pixelflow.isa import BEFORE, END, Family, Program, SourceLine
 from pixelflow.node.account.ledger import Ledger
 from pixelflow.node.run.costs.words import ProgramWords, words_of
-from pixelflow.simd.report import Report, Shown, overview, plain_table
+from pixelflow.simd.report import Report, Shown, Table, overview, plain_table
 
 __all__ = ["RoutineUse", "Run"]
 
@@ -84,9 +85,9 @@ class Run(Shown):
         )
         families = tuple((family.value, cycles) for family, cycles in self.by_family.items())
         tables = (
-            plain_table(("stream", "cycles", "busy", "waiting", "instructions"), streams),
-            plain_table(("stage", "cycles"), tuple(self.by_stage.items()) if self.stages else ()),
-            plain_table(("family", "cycles"), families),
+            plain_table(("stream", "cycles", "busy", "waiting", "instructions"), streams, key="streams"),
+            plain_table(("stage", "cycles"), tuple(self.by_stage.items()) if self.stages else (), key="stages"),
+            plain_table(("family", "cycles"), families, key="families"),
         )
         facts = (
             ("program", f"{self.program.name or '(without a name)'} ({self.program.sha256[:12]})"),
@@ -95,6 +96,16 @@ class Run(Shown):
             *((("repeated", "done again as an earlier run was, whose account this is"),) if self.repeated else ()),
         )
         return overview(f"run of {self.total_cycles:,} cycles", facts, tables)
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the tables of the report, and the cycles of every routine and source line of this stream."""
+        uses = [(use.name, use.calls, use.own_cycles, use.total_cycles) for use in self.by_routine.values()]
+        lines = [(line.file, line.line, n, line.text.strip()) for line, n in self.by_line.items() if line and n]
+        return {
+            **super().tables(),
+            "routines": plain_table(("routine", "calls", "own_cycles", "total_cycles"), uses, key="routines"),
+            "lines": plain_table(("file", "line", "cycles", "source"), lines, key="lines"),
+        }
 
     @property
     def streams(self) -> tuple[Run, ...]:

@@ -46,6 +46,14 @@ def _whole(low: int, high: int = _LARGEST) -> Check:
     return check
 
 
+def _one_of(*allowed: str) -> Check:
+    def check(value: object, where: str) -> None:
+        if not isinstance(value, str) or value not in allowed:
+            raise _wrong(where, f"one of {', '.join(allowed)}", value)
+
+    return check
+
+
 def _list(each: Check, length: int | None = None) -> Check:
     def check(value: object, where: str) -> None:
         if not isinstance(value, list) or (length is not None and len(value) != length):
@@ -66,14 +74,15 @@ def _by_name(each: Check) -> Check:
     return check
 
 
-def _fields(fields: Mapping[str, Check]) -> Check:
+def _fields(fields: Mapping[str, Check], *may_lack: str) -> Check:
     def check(value: object, where: str) -> None:
         if not isinstance(value, dict):
             raise _wrong(where or "the whole", "an object", value)
-        for name in fields.keys() ^ value.keys():
+        for name in (fields.keys() ^ value.keys()) - {*may_lack} | (value.keys() - fields.keys()):
             raise WrongField(f"{where or 'the whole'} {'has a field' if name in value else 'lacks'} {name[:40]!r}")
         for name, each in fields.items():
-            each(value[name], f"{where}.{name}" if where else name)
+            if name in value:
+                each(value[name], f"{where}.{name}" if where else name)
 
     return check
 
@@ -84,7 +93,7 @@ def _wrong(where: str, expected: str, found: object) -> WrongField:
 
 
 _NATURAL = _whole(0)
-_RANGE = {"name": _text, "start": _NATURAL, "size": _NATURAL}
+_RANGE = {"name": _text, "start": _NATURAL, "size": _NATURAL, "declared": _one_of("bytes", "word", "float")}
 _ROUTINE = {
     "name": _text,
     "entry": _NATURAL,
@@ -105,7 +114,7 @@ _OBJECT = _fields(
         "labels": _by_name(_NATURAL),
         "routines": _list(_fields(_ROUTINE)),
         "names": _list(_text),
-        "ranges": _list(_fields(_RANGE)),
+        "ranges": _list(_fields(_RANGE, "declared")),
         "data": _list(_fields(_DATA)),
         "lines": _list(_fields(_LINE)),
         "line_of": _list(_whole(-1)),

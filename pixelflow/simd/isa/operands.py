@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeGuard
 
+from pixelflow.simd.errors import must_be
+
 __all__ = [
     "Count",
     "Delta",
@@ -32,6 +34,10 @@ class Mem:
     offset: int
     base: int | None = None
 
+    def __post_init__(self) -> None:
+        if type(self.offset) is not int:
+            must_be(self.offset, int, "a whole number as the address of a byte")
+
     def __getitem__(self, index: int) -> Mem:
         return Mem(self.offset + index, self.base)
 
@@ -51,6 +57,10 @@ class Imm:
 
     value: int
     base: int | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.value) is not int:
+            must_be(self.value, int, "a whole number as an immediate byte")
 
     def __str__(self) -> str:
         if self.base is None:

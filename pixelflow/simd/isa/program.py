@@ -10,6 +10,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypedDict
@@ -20,7 +21,7 @@ from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet
 from pixelflow.simd.isa.object_schema import WrongField, check_object
 from pixelflow.simd.report import Report, Shown, overview, plain_table
 
-__all__ = ["AssembledProgram", "DataBlock", "MemoryRange", "Routine", "SourceLine"]
+__all__ = ["AssembledProgram", "DataBlock", "MemoryRange", "RangeForm", "Routine", "SourceLine"]
 
 FIRST_SHOWN = 8
 """Instructions that a notebook shows of a program; the whole is what `microcode.listing` is for."""
@@ -35,13 +36,44 @@ class SourceLine:
     text: str
 
 
+class RangeForm(Enum):
+    """How the bytes of a range are read."""
+
+    BYTES = "bytes"
+    WORD = "word"
+    """One whole number of 1 to 8 bytes, low byte first, not negative."""
+    FLOAT = "float"
+    """IEEE binary32 numbers of 4 bytes each."""
+
+    def misfit(self, size: int) -> str:
+        """Return why a range of ``size`` bytes cannot be read so; empty where it can."""
+        if self is RangeForm.WORD and size > WORD_BYTES:
+            return f"a word has 1 to {WORD_BYTES} bytes"
+        if self is RangeForm.FLOAT and size % FLOAT_BYTES:
+            return f"binary32 numbers have {FLOAT_BYTES} bytes each"
+        return ""
+
+
+WORD_BYTES = 8
+"""The longest whole number."""
+FLOAT_BYTES = 4
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryRange:
-    """A named range of memory, in bytes."""
+    """A named range of memory, in bytes; ``declared`` is the form that its source says, empty where it says none."""
 
     name: str
     start: int
     size: int
+    declared: str = ""
+
+    @property
+    def form(self) -> RangeForm:
+        """How it is read: as declared; without that, as one number up to 8 bytes and as bytes beyond."""
+        if self.declared:
+            return RangeForm(self.declared)
+        return RangeForm.WORD if self.size <= WORD_BYTES else RangeForm.BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +234,8 @@ class AssembledProgram(Shown):
         """Return the object file's text; the same program always gives the same text."""
         body = {"schema": self.schema, "sha256": self.sha256} | asdict(self)
         body["words"] = [f"{word:08x}" for word in self.words]
+        # Only what is said, so that programs without it stay readable by earlier releases.
+        body["ranges"] = [{k: v for k, v in asdict(each).items() if k != "declared" or v} for each in self.ranges]
         return json.dumps(body, sort_keys=True, indent=None, separators=(",", ":")) + "\n"
 
     @classmethod

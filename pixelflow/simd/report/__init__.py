@@ -20,7 +20,8 @@ from pixelflow.simd.report.forms import (
 )
 from pixelflow.simd.report.json import json_text, report_object, table_object
 from pixelflow.simd.report.model import Column, Fact, Json, Part, Report, Table
-from pixelflow.simd.report.notebook import Shown
+from pixelflow.simd.report.notebook import Shown, ShownTable
+from pixelflow.simd.report.raster_image import RasterImage
 from pixelflow.simd.report.text import as_text, drawn
 
 __all__ = [
@@ -28,8 +29,10 @@ __all__ = [
     "Fact",
     "Json",
     "Part",
+    "RasterImage",
     "Report",
     "Shown",
+    "ShownTable",
     "Table",
     "as_text",
     "counted",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from pixelflow.simd.errors import printable
 from pixelflow.simd.report.model import Column, Fact, Json, Part, Report, Table
 
 __all__ = [
@@ -79,13 +80,6 @@ def machine_time(seconds: float) -> str:
     return f"{seconds * 1e9:,.4g} ns"
 
 
-def printable(text: str) -> str:
-    """Return a text with escapes for control characters, which could move the cursor or give a terminal orders."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
-
-
 def cut(text: str, width: int) -> str:
     """Return a text as one line of at most ``width`` characters."""
     text = printable(text.expandtabs(4)).replace("\n", "\\x0a").rstrip()
@@ -119,10 +113,10 @@ def verbatim(figure: str) -> str:
     return figure
 
 
-def plain_table(heads: Sequence[str], rows: Sequence[Sequence[Json]], title: str = "") -> Table:
-    """Return a table whose columns of whole numbers are set to the right."""
+def plain_table(heads: Sequence[str], rows: Sequence[Sequence[Json]], title: str = "", key: str = "") -> Table:
+    """Return a table whose columns of whole numbers are set to the right; ``key`` is its name."""
     numeric = [all(isinstance(row[at], int) for row in rows) for at in range(len(heads))]
-    return Table([Column(head, number if n else str) for head, n in zip(heads, numeric, strict=True)], rows, title)
+    return Table([Column(head, number if n else str) for head, n in zip(heads, numeric, strict=True)], rows, title, key)
 
 
 def overview(

@@ -1,15 +1,25 @@
-"""Objects that show themselves as a report, in a notebook and by ``rich.print``."""
+"""Objects that show themselves as a report, in a notebook and by ``rich.print``, and hand out its tables."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pixelflow.simd.report.model import Report
+from pixelflow.simd.report.model import Json, Report, Table
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Shown"]
+    from pixelflow.simd.report.raster_image import RasterImage
+
+__all__ = ["Shown", "ShownTable"]
+
+
+_FEW_ROWS = 60
+"""Rows of one table that a notebook shows: a saved one holds them as text."""
 
 
 class Shown:
@@ -24,6 +34,28 @@ class Shown:
         """Return what the object shows."""
         raise NotImplementedError
 
+    def picture(self) -> RasterImage | None:
+        """Return the image that a notebook shows above the report; None where there is nothing to see."""
+        return None
+
+    def tables(self) -> Mapping[str, Table]:
+        """Return the tables by name; those of the report unless the object has more."""
+        report = self.report()
+        named = [part for part in (*report.parts, *report.results) if isinstance(part, Table)]
+        return {each.key or each.title or each.columns[-1].heading: each for each in named}
+
+    def table(self, name: str | None = None) -> ShownTable:
+        """Return a table by name, the first without one; raises InputError with the names where there is none such."""
+        from pixelflow.simd.errors import Fault, InputError, nearest
+
+        found = self.tables()
+        wanted = next(iter(found), "") if name is None else str(name)
+        if wanted not in found:
+            close = nearest(wanted, found)
+            hint = f"did you mean {close}?" if close else f"tables: {', '.join(found) or 'none'}"
+            raise InputError(Fault(f"there is no table {wanted!r}", hint=hint))
+        return ShownTable(wanted, found[wanted])
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the report for `rich.print`."""
         from rich.text import Text
@@ -36,7 +68,50 @@ class Shown:
         yield Text(printable(as_text((*report.parts, *report.results), options.max_width)), overflow="fold", end="")
 
     def _repr_html_(self) -> str:
-        """Return the report for notebooks."""
+        """Return the report for notebooks; an image takes the place of what is drawn in characters."""
         from pixelflow.simd.report.html import html
 
-        return html(self.report())
+        report, picture = self.report(), self.picture()
+        image = "" if picture is None else picture.html()
+        if image:
+            kept = [part for part in report.parts if not (isinstance(part, str) and "\n" in part)]
+            report = replace(report, parts=kept)
+        return image + html(report)
+
+
+class ShownTable(Shown):
+    """One table of a report, by itself: to look at, or to go on with as a data frame."""
+
+    __slots__ = ("content", "name")
+
+    def __init__(self, name: str, content: Table) -> None:
+        self.name, self.content = name, content
+
+    def __repr__(self) -> str:
+        columns = ", ".join(column.heading for column in self.content.columns)
+        return f"Table({self.name!r}, {len(self.content.rows)} rows: {columns})"
+
+    def report(self) -> Report:
+        """Return the table alone; of a long one the first rows."""
+        rows = self.content.rows
+        left = len(rows) - _FEW_ROWS
+        more = [f"and {left:,} more rows; to_dict() and data frames have them all"] if left > 0 else []
+        return Report(self.name, parts=[replace(self.content, rows=rows[:_FEW_ROWS]), *more])
+
+    def to_dict(self) -> dict[str, list[Json]]:
+        """Return the cells by column."""
+        from pixelflow.simd.report.frames import columns_of
+
+        return columns_of(self.content)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a data frame of pandas; raises MissingPackageError where it is not installed."""
+        from pixelflow.simd.report.frames import to_pandas
+
+        return to_pandas(self.content)
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return a data frame of polars; raises MissingPackageError where it is not installed."""
+        from pixelflow.simd.report.frames import to_polars
+
+        return to_polars(self.content)

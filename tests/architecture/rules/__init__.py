@@ -30,6 +30,7 @@ from tests.architecture.rules.mnemonics import lanes_name_no_mnemonic, no_second
 from tests.architecture.rules.rooms import (
     imports_follow_the_table,
     rooms_are_used_through_their_face,
+    the_front_loads_nothing,
     the_table_is_about_rooms_that_exist,
 )
 from tests.architecture.rules.texts import (
@@ -69,5 +70,6 @@ RULES: tuple[Rule, ...] = (
     rooms_are_used_through_their_face,
     the_core_imports_no_machine,
     the_core_names_no_machine,
+    the_front_loads_nothing,
     the_table_is_about_rooms_that_exist,
 )

@@ -23,8 +23,15 @@ OF_INSTRUCTIONS_AND_TIME = {"cycle", "cycles", "clock", "mnemonic", "mnemonics",
 LIBRARIES = ("numpy", "bitarray", "llvmlite", "rich")
 VERSION = "pixelflow"
 """The distribution, whose version stands in every report."""
-EXTRAS = {f"{CORE}.trace": ("perfetto", "google.protobuf", "vcd"), f"{CORE}.comparison.figure": ("matplotlib",)}
-"""Trace formats and figures need libraries of their own."""
+FRAMES = ("pandas", "polars")
+EXTRAS = {
+    f"{CORE}.report.raster_image": ("PIL",),
+    f"{CORE}.report.frames": FRAMES,
+    f"{CORE}.report.notebook": FRAMES,
+    f"{CORE}.trace": ("perfetto", "google.protobuf", "vcd"),
+    f"{CORE}.comparison.figure": ("matplotlib",),
+}
+"""Trace formats, figures, images and data frames need libraries of their own."""
 
 
 def the_core_imports_no_machine(root: Path) -> list[str]:

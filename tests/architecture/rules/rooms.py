@@ -6,13 +6,19 @@ from pathlib import Path
 
 from tests.architecture.source_tree import STANDARD, file_of, imports, module_name, packages, place, sources, within
 
+OF_REPORTS = ("pixelflow.simd.errors",)
+"""What reports may know of the core besides."""
 BASE = ("pixelflow.simd", "pixelflow.simd.report")
 NODE = (*BASE, "pixelflow.config", "pixelflow.node.parts.kernels", "pixelflow.observe", "pixelflow.isa")
 
 # A room may import the standard library, itself, and what stands here; the longest matching name counts.
 TABLE = {
     "pixelflow": (),
-    "pixelflow.simd.report": ("rich",),
+    "pixelflow.simd.report": (*OF_REPORTS, "rich"),
+    # Images and data frames are extras.
+    "pixelflow.simd.report.raster_image": (*OF_REPORTS, "pixelflow.simd.report", "PIL"),
+    "pixelflow.simd.report.frames": (*OF_REPORTS, "pixelflow.simd.report", "pandas", "polars"),
+    "pixelflow.simd.report.notebook": (*OF_REPORTS, "pixelflow.simd.report", "rich", "pandas", "polars"),
     "pixelflow.evidence": (*BASE, "rich"),
     "pixelflow.config": BASE,
     "pixelflow.simd": ("pixelflow.simd.report", "bitarray"),
@@ -33,6 +39,7 @@ TABLE = {
     "pixelflow.isa": (*BASE, "bitarray"),
     "pixelflow.node": (*NODE, "numpy"),
     "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
+    "pixelflow.course": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
     "microcode": (*BASE, "pixelflow.isa"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
     "tessellation": (
@@ -101,12 +108,34 @@ HALLS = {
 """Packages whose own files are public, besides the faces below them."""
 
 
+FRONT = "pixelflow"
+"""The name that users import: it hands on names of the rooms below, and none of these may ask for them there."""
+VERSION = "__version__"
+
+
+def the_front_loads_nothing(root: Path) -> list[str]:
+    """The name that users import loads no room, and takes names from faces alone; no file asks it for one."""
+    front = root / FRONT / "__init__.py"
+    wrong = []
+    for path in sources(root):
+        for each in imports(root, path):
+            if path == front and each.module.partition(".")[0] not in STANDARD:
+                face = file_of(root, each.module)
+                if not each.checking:
+                    wrong.append(f"{place(root, path, each.line)}: loads {each.module}")
+                elif face is None or (face.name != "__init__.py" and each.module.rpartition(".")[0] not in HALLS):
+                    wrong.append(f"{place(root, path, each.line)}: {each.module} is no face")
+            elif path != front and each.module == FRONT and each.name != VERSION:
+                wrong.append(f"{place(root, path, each.line)}: asks {FRONT} for {each.name or 'everything'}")
+    return wrong
+
+
 def imports_follow_the_table(root: Path) -> list[str]:
     """A file imports the standard library, its own room and what the table gives to that room."""
     wrong = []
     for path in sources(root):
         name = module_name(root, path)
-        if any(within(name, room) for room in ANYTHING):
+        if name == FRONT or any(within(name, room) for room in ANYTHING):
             continue
         row = max((room for room in TABLE if within(name, room)), key=len, default="")
         allowed = [room for room in (row, *TABLE.get(row, ())) if room and room != "pixelflow"]

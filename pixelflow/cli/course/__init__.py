@@ -1,0 +1,1 @@
+"""The course: examples to run, exercises to solve, solutions to grade."""

@@ -1,0 +1,105 @@
+"""The six exercises, in the order of the course."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.course.task import Exercise, Values
+from pixelflow.simd.errors import Fault, InputError, Place, nearest
+
+__all__ = ["EXERCISES", "exercise_for"]
+
+_Ints = NDArray[np.int64]
+
+
+def _random(**below: int) -> Callable[[np.random.Generator, int], Values]:
+    """Return what draws a number below a bound for each range and each PE."""
+    return lambda rng, lanes: {name: rng.integers(0, most, lanes) for name, most in below.items()}
+
+
+def _answers(given: Values, x: _Ints, y: _Ints) -> Values:
+    return {"answer": np.full(len(x), 42)}
+
+
+def _stripes(given: Values, x: _Ints, y: _Ints) -> Values:
+    return {"side": 1 + (x >= 32) + (x >= 96).astype(np.int64)}
+
+
+def _sums(given: Values, x: _Ints, y: _Ints) -> Values:
+    total = given["a"] + given["b"]
+    return {"total": total % (1 << 24), "over": total >> 24}
+
+
+def _products(given: Values, x: _Ints, y: _Ints) -> Values:
+    return {"first": given["a"] * given["b"], "second": given["c"] * given["d"]}
+
+
+def _greatest(given: Values, x: _Ints, y: _Ints) -> Values:
+    panels = given["value"].reshape(-1, _PANEL)
+    return {"top": np.repeat(panels.max(axis=1), _PANEL)}
+
+
+def _looked_up(given: Values, x: _Ints, y: _Ints) -> Values:
+    places = zip(x.tolist(), y.tolist(), given["value"].tolist(), strict=True)
+    value_at = {(column, row): value for column, row, value in places}
+    index = given["index"]
+    column, row = index % 8, y // _MODULE_ROWS * _MODULE_ROWS + 4 * (index // 8)
+    return {"found": np.array([value_at[place] for place in zip(column.tolist(), row.tolist(), strict=True)])}
+
+
+_PANEL = 32
+_MODULE_ROWS = 16
+"""Rows of the plane that belong to one module."""
+
+_BYTE, _WORD24 = 1 << 8, 1 << 24
+
+
+_ALL = (
+    Exercise(1, "first", "the first instruction", "LD, ST, STI", 2, {"answer": 1}, _random(), _answers),
+    Exercise(
+        2, "sides", "some PEs and not others", "linear expressions, enables", 11, {"side": 1}, _random(), _stripes
+    ),
+    Exercise(
+        3, "carries", "arithmetic is bytes with carries", "ADD, ADC", 12,
+        {"a": 3, "b": 3, "total": 3, "over": 1}, _random(a=_WORD24, b=_WORD24), _sums,
+    ),
+    Exercise(
+        4, "products", "loops and routines", "routine, CALL, loop, MSTEP", 28,
+        {"a": 1, "b": 1, "c": 1, "d": 1, "first": 2, "second": 2},
+        _random(a=_BYTE, b=_BYTE, c=_BYTE, d=_BYTE), _products,
+    ),
+    Exercise(
+        5, "neighbours", "PEs that exchange data", "EMC_PixSwap, CMP", 75,
+        {"value": 1, "top": 1}, _random(value=_BYTE), _greatest,
+    ),
+    Exercise(
+        6, "streams", "two streams and texture memory", "marks, semaphores, transfers", 36_000,
+        {"value": 1, "index": 1, "found": 1}, _random(value=_BYTE, index=32), _looked_up,
+    ),
+)  # fmt: skip
+
+EXERCISES = {each.name: each for each in _ALL}
+"""Every exercise by name, in the order of the course."""
+
+
+def exercise_for(path: str, name: str | None = None) -> Exercise:
+    """Return an exercise by name, or the one that the name of a file has as a part: ``carries-ada.mc``.
+
+    Raises InputError where there is none such.
+    """
+    words = [name] if name is not None else re.split(r"[^A-Za-z0-9]+", Path(path).stem)
+    found = [each for word, each in EXERCISES.items() if word in words]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(EXERCISES)
+    if name is not None:
+        close = nearest(name, EXERCISES)
+        hint = f"did you mean {close}?" if close else f"exercises: {known}"
+        raise InputError(Fault(f"there is no exercise {name!r}", hint=hint))
+    message = "the name of the file says " + ("more than one exercise" if found else "no exercise")
+    raise InputError(Fault(message, Place(path), f"--exercise NAME says which: {known}"))

@@ -1,0 +1,197 @@
+"""The array as a picture: one value of every PE at its x, y place, in characters and as an image.
+
+Characters are about twice as high as wide, so one character stands for s x 2s PEs. A flag is drawn in Braille dots, one
+dot a PE (2 x 4 in a character); numbers as the mean over a character's PEs, in ten shades from the least value of the
+array to the greatest. The image has a pixel for each PE, black for the least value and white for the greatest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pixelflow.isa import MemoryRange, Program, RangeForm
+from pixelflow.node.named_ranges import numbers_of
+from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.report import Fact, Part, RasterImage, Report, Shown, number
+
+__all__ = ["MAP_FLAGS", "REGISTERS", "MapView", "PeMap", "grid"]
+
+REGISTERS = ("R", "S", "M")
+MAP_FLAGS = {"enable": "E", "carry": "C"}
+"""Flags that a map shows, by what users call them."""
+
+_SHADES = " .:-=+*#%@"
+_EMPTY_BRAILLE = 0x2800
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+_COLUMNS = 64
+"""Characters of a map that a terminal or a notebook without images shows."""
+_PIXELS = 4
+"""Side of a PE on the screen."""
+
+
+class _Pes(Protocol):
+    """What holds the state of the PEs: a node."""
+
+    def flag(self, name: str) -> NDArray[np.bool_]: ...
+    def register(self, name: str) -> NDArray[np.uint8]: ...
+    def read_memory(self, start: int, size: int = 1) -> NDArray[np.uint8]: ...
+    def coordinates(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+
+def grid(values: NDArray, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray | None:
+    """Return values[y, x] with y growing downwards, or None where two PEs share a place or the plane is too wide."""
+    width, height = int(x.max()) + 1, int(y.max()) + 1
+    if width * height > 4 * len(values) or len(np.unique(y * width + x)) < len(values):
+        return None
+    plane = np.zeros((height, width), values.dtype)
+    plane[y, x] = values
+    return plane
+
+
+class PeMap(Shown):
+    """One value of every PE in the plane that they stand for: ``plane[y, x]``, y downwards."""
+
+    def __init__(self, name: str, plane: NDArray) -> None:
+        self.name, self.plane = name, plane
+
+    @classmethod
+    def of(cls, name: str, values: NDArray, x: NDArray[np.int64], y: NDArray[np.int64]) -> PeMap:
+        """Return the map of values[lanes]; raises InputError where PEs share a place, or lie too far apart."""
+        plane = grid(values, x, y)
+        if plane is None:
+            message = f"{name} has no map: several PEs share a place in the plane, or it is very sparse"
+            raise InputError(Fault(message, hint="EMC_SetLEE and lee.arrangement say where PEs are"))
+        return cls(name, plane)
+
+    def __repr__(self) -> str:
+        height, width = self.plane.shape
+        return f"PeMap({self.name!r}, {width} x {height} PEs, {self._least} to {self._greatest})"
+
+    @property
+    def _least(self) -> str:
+        return number(self._seen.min().item())
+
+    @property
+    def _greatest(self) -> str:
+        return number(self._seen.max().item())
+
+    @property
+    def _seen(self) -> NDArray:
+        """The finite values; a zero where there are none."""
+        values = self.plane[np.isfinite(self.plane)]
+        return values if values.size else np.zeros(1, self.plane.dtype)
+
+    def report(self) -> Report:
+        """Return the map in characters, with what they mean."""
+        head, *rest = self.parts(_COLUMNS)
+        return Report(str(head), parts=[part.text or "" if isinstance(part, Fact) else part for part in rest])
+
+    def parts(self, columns: int) -> list[Part]:
+        """Return the map for a screen of so many columns: what a character means, and the lines."""
+        heading = f"{self.name}, {self.plane.shape[1]} x {self.plane.shape[0]} PEs, y downwards"
+        wide, high = self._pes_of_character(columns)
+        scale = f"one character: {wide} x {high} PEs"
+        if self.plane.dtype == np.bool_:
+            told, lines = [f"{heading}, {scale}, a dot each"], _flag_lines(self.plane)
+        else:
+            shades = f"'{_SHADES[0]}' {self._least} to '{_SHADES[-1]}' {self._greatest}"
+            told, lines = [f"{heading}, {shades}", f"{scale}, their mean"], self._value_lines(wide, high)
+        return [*told, Fact("\n".join(lines), wrap=False)]
+
+    def picture(self) -> RasterImage:
+        """Return the image: a pixel for each PE, from black to white."""
+        shades = self._between(255)
+        caption = f"{self.name}: black {self._least}, white {self._greatest}"
+        return RasterImage(shades.shape[1], shades.shape[0], 1, shades.astype(np.uint8).tobytes(), caption, _PIXELS)
+
+    def _between(self, steps: int, plane: NDArray | None = None) -> NDArray[np.int64]:
+        """Return values as whole numbers from 0 for the least to ``steps`` for the greatest; 0 for NaN."""
+        values = self.plane if plane is None else plane
+        least, greatest = float(self._seen.min()), float(self._seen.max())
+        span = greatest - least or 1.0
+        with np.errstate(invalid="ignore"):
+            scaled = (np.nan_to_num(values.astype(np.float64), nan=least) - least) / span * steps
+        return np.rint(scaled).clip(0, steps).astype(np.int64)
+
+    def _pes_of_character(self, columns: int) -> tuple[int, int]:
+        """Return how many PEs along x and along y one character stands for."""
+        if self.plane.dtype == np.bool_:
+            return 2, 4
+        step = max(1, -(-self.plane.shape[1] // columns))
+        return step, 2 * step
+
+    def _value_lines(self, wide: int, high: int) -> list[str]:
+        padded = _padded(self.plane, high, wide)
+        height, width = padded.shape
+        with np.errstate(invalid="ignore", over="ignore"):
+            cells = padded.reshape(height // high, high, width // wide, wide).mean(axis=(1, 3), dtype=np.float64)
+        return ["".join(_SHADES[shade] for shade in row) for row in self._between(len(_SHADES) - 1, cells)]
+
+
+@dataclass(frozen=True, slots=True)
+class MapView:
+    """What a map shows: a flag, a register, or memory: the number that a range is, or one byte."""
+
+    text: str
+    flag: str | None = None
+    register: str | None = None
+    address: int = 0
+    number: MemoryRange | None = None
+    """The range, where it is named as a whole and is one number; ``address`` is its first byte."""
+
+    @classmethod
+    def named(cls, text: str, program: Program | None) -> MapView:
+        """Return the map of ``enable``, ``carry``, a register, ``NAME`` or ``NAME[i]``; raises InputError."""
+        flag = MAP_FLAGS.get(text)
+        if flag is not None or text in REGISTERS:
+            return cls(text, flag=flag, register=None if flag else text)
+        ranges = () if program is None else program.ranges
+        name, bracket, index = text.partition("[")
+        found = next((each for each in ranges if each.name == name), None)
+        if found is None:
+            names = [*MAP_FLAGS, *REGISTERS, *(each.name for each in ranges)]
+            close = nearest(name, names)
+            hint = f"did you mean {close}?" if close else f"allowed: {', '.join(names)}"
+            raise InputError(Fault(f"{name!r} is neither a flag nor a register nor a memory range", hint=hint))
+        digits = index.removesuffix("]")
+        offset = int(digits[:9]) if digits.isascii() and digits.isdigit() else 0
+        if (bracket and index != f"{offset}]") or offset >= found.size:
+            raise InputError(Fault("no such byte", hint=f"allowed: {name}[0] to {name}[{found.size - 1}]"))
+        whole = not bracket and found.form is not RangeForm.BYTES
+        return cls(text, address=found.start + offset, number=found if whole else None)
+
+    def values(self, node: _Pes) -> NDArray[np.uint8] | NDArray[np.bool_]:
+        """Return bool[lanes] for a flag, uint8[lanes] for a byte: the first one of a number."""
+        if self.flag is not None:
+            return node.flag(self.flag)
+        if self.register is not None:
+            return node.register(self.register)
+        return node.read_memory(self.address)[0]
+
+    def drawn(self, node: _Pes) -> PeMap:
+        """Return the map: of a number its values, of several floats the first; InputError where PEs make no plane."""
+        values: NDArray = self.values(node)
+        if self.number is not None:
+            rows = node.read_memory(self.number.start, self.number.size)
+            values = np.atleast_2d(numbers_of(rows, self.number.form))[0]
+        return PeMap.of(self.text, values, *node.coordinates())
+
+
+def _flag_lines(plane: NDArray[np.bool_]) -> list[str]:
+    """Return the lines of a flag's map: one Braille dot per PE."""
+    padded = _padded(plane, 4, 2)
+    height, width = padded.shape
+    cells = padded.reshape(height // 4, 4, width // 2, 2)
+    codes = np.einsum("abcd,bd->ac", cells.astype(np.int64), _DOTS)
+    return ["".join(chr(_EMPTY_BRAILLE + code) for code in row) for row in codes]
+
+
+def _padded(plane: NDArray, rows: int, columns: int) -> NDArray:
+    height, width = plane.shape
+    return np.pad(
+        plane, ((0, -height % rows), (0, -width % columns)), mode="minimum" if plane.dtype != bool else "constant"
+    )

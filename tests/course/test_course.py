@@ -1,0 +1,145 @@
+"""Do the solutions of the course pass, nothing else, and does a grade say which PE, which byte, and how many cycles?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microcode import assemble, check
+from pixelflow.cli.main import main
+from pixelflow.course import EXERCISES, exercise_for, grade
+from pixelflow.simd.errors import InputError
+
+SOLUTIONS = Path(__file__).parent / "solutions"
+CYCLES = {"first": 1, "sides": 8, "carries": 12, "products": 28, "neighbours": 73, "streams": 35_652}
+"""What each solution takes; the first five worked out by hand from the declared cycles, 1 + 3 n + 1 and so on."""
+
+
+def solution(name: str, *changes: tuple[str, str]) -> str:
+    text = (SOLUTIONS / f"{name}.mc").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_solution_passes_in_the_budget(name: str) -> None:
+    program = assemble(solution(name))
+    found = grade(program, name)
+    assert found.passed and found.cycles == CYCLES[name] <= EXERCISES[name].budget and not check(program)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_stub_has_the_task_but_does_not_pass(name: str) -> None:
+    exercise = EXERCISES[name]
+    program = assemble(exercise.stub)
+    found = grade(program, name)
+    assert not found.passed and found.wrong_pes > 4000
+    budget = f"{exercise.budget:,}"
+    assert f"Exercise {exercise.number}, " in exercise.stub and f"at most {budget} cycles" in exercise.stub
+    assert {each.name: each.size for each in program.ranges if each.name in exercise.ranges} == exercise.ranges
+
+
+def test_solutions_are_not_shipped() -> None:
+    package = Path(sys.modules["pixelflow.course"].__file__).parent
+    shipped = list(package.rglob("*.mc"))
+    assert {path.stem for path in shipped} == set(EXERCISES)
+    for path in shipped:
+        assert {each.mnemonic for each in assemble(path).instructions} == {"HALT"}, "stubs hold no instruction"
+
+
+def test_a_wrong_byte_is_said_with_its_pe() -> None:
+    found = grade(assemble(solution("sides", ("-32", "-31"))), "sides")
+    wrong = [lane for lane in range(8192) if found.mistakes[0].lane == lane]
+    first = found.mistakes[0]
+    assert wrong and (first.x, first.range, first.byte, first.expected, first.found) == (31, "side", 0, 1, 2)
+    assert found.wrong_pes == 64, "one column of 64 PEs"
+    assert found.reasons[0].startswith(f"64 PEs of 8,192 wrong: PE {first.lane} has side[0] = 0x02, expected 0x01")
+
+
+def test_given_values_stand_beside_a_wrong_byte() -> None:
+    found = grade(assemble(solution("carries", ("ADC R, b[i]", "ADD R, b[i]"))), "carries")
+    first = found.mistakes[0]
+    total = first.given["a"] + first.given["b"]
+    assert total >> 8 * first.byte & 0xFF == first.expected != first.found
+
+
+def test_too_many_cycles_are_counted() -> None:
+    text = solution("carries", ("LD R, #0", "LD R, #0\nLD R, #0"))
+    found = grade(assemble(text), "carries")
+    assert found.reasons == ("1 cycle over the budget of 12",) and found.cycles == 13 and not found.mistakes
+    assert any(getattr(part, "key", "") == "lines" for part in found.report().parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("first", "range answer[2]\nSTI answer, #42", "range answer has 2 bytes, not 1"),
+        ("first", "range other[1]\nSTI other, #42", "range answer[1] is missing"),
+        ("first", "range answer[1]\nagain: JMP again", "stopped"),
+        ("first", "range answer[1]\nLOOP 500\nLD R, #1\nENDL", "stopped"),
+        ("first", "range answer[1]\nWAIT 3", "deadlock"),
+        ("first", "range answer[1]\nEPOP", "stopped"),
+        ("sides", solution("sides", ("EMC_SetEnab\n", "")), "PEs disabled at the end"),
+    ],
+)
+def test_other_reasons(name: str, text: str, reason: str) -> None:
+    found = grade(assemble(text), name)
+    assert not found.passed and reason in " ".join(found.reasons)
+
+
+def test_answers_for_one_set_of_data_do_not_pass() -> None:
+    exercise = EXERCISES["neighbours"]
+    drawn = [exercise.given(np.random.default_rng(seed), 8192)["value"] for seed in (1995, 1997)]
+    assert not np.array_equal(*drawn)
+
+
+def test_the_exercise_is_in_the_name_of_the_file() -> None:
+    assert exercise_for("here/carries-ada.mc").name == "carries"
+    for name in ("ada.mc", "first_and_sides-first.sides.mc"):
+        with pytest.raises(InputError, match="--exercise NAME"):
+            exercise_for(name)
+    with pytest.raises(InputError, match="did you mean carries"):
+        exercise_for("a.mc", "carrys")
+
+
+def test_the_command_says_it_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sides-bob.mc").write_text(solution("sides", ("#3", "#4")))
+    Path("first.mc").write_text(solution("first"))
+    assert main(["grade", "sides-bob.mc"]) == 1
+    assert "side[0]" in capsys.readouterr().out
+    assert main(["grade", "--json", "first.mc"]) == 0
+    assert json.loads(capsys.readouterr().out)["result"] == {
+        "passed": True, "cycles": 1, "budget": 2, "reasons": [], "wrong_pes": 0
+    }  # fmt: skip
+    assert main(["grade", "--json", "first.mc", "sides-bob.mc"]) == 1
+    rows = json.loads(capsys.readouterr().out)["grades"]
+    assert [(row["exercise"], row["result"]) for row in rows] == [("first", "passed"), ("sides", "failed")]
+
+
+def test_examples_are_found_away_from_a_clone(tmp_path: Path) -> None:
+    def pixelflow(*words: str) -> subprocess.CompletedProcess[str]:
+        code = "import sys; from pixelflow.cli.main import process; sys.exit(process())"
+        path = str(Path(__file__).parents[2])
+        return subprocess.run(
+            [sys.executable, "-c", code, *words], cwd=tmp_path, env={"PYTHONPATH": path, "PATH": ""},
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+
+    listed = json.loads(pixelflow("examples", "--json").stdout)
+    assert {"mandelbrot", "automata"} < {each["name"] for each in listed["examples"]}
+    assert [each["name"] for each in listed["exercises"]] == list(EXERCISES)
+    assert pixelflow("examples", "copy", "streams").returncode == 0
+    assert (tmp_path / "streams.mc").read_text() == EXERCISES["streams"].stub
+    again = pixelflow("examples", "copy", "streams")
+    assert again.returncode == 3 and "will not be overwritten" in again.stderr
+    assert pixelflow("examples", "show", "vector_add.mc").stdout.startswith("; Vector add")
+    wrong = pixelflow("examples", "show", "vector_ad")
+    assert wrong.returncode == 3 and "did you mean vector_add" in wrong.stderr
