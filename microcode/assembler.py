@@ -47,7 +47,7 @@ def _source(source: str | Path | Source) -> Source:
         found = source
     elif isinstance(source, Path) or (source.endswith(".mc") and "\n" not in source):
         found = read_source(Path(source), str(source))
-        found = Source(found.file, found.lines, Path(source).resolve())
+        found = Source(found.file, found.text, Path(source).resolve())
     else:
         found = source_of(source)
     if not any(line.text.split(";")[0].strip() for line in found.lines):

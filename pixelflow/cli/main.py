@@ -87,7 +87,7 @@ def _run(arguments: Sequence[str]) -> int:
     examples = "examples:\n" + "\n".join(f"  {line}" for line in implementation.EXAMPLES)
     parser = Parser(prog=f"pixelflow {command.name}", description=implementation.__doc__, epilog=examples)
     implementation.add_arguments(parser)
-    add_common_options(parser)
+    add_common_options(parser, report=command.report)
     parsed = parser.parse_args(rest, options)
     parsed.command_line = shlex.join(["pixelflow", *arguments])
     screen = Screen.of(parsed)

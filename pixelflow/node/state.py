@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,18 @@ def _known(name: str, names: tuple[str, ...], what: str) -> str:
     return name
 
 
+def _word_size(size: int) -> None:
+    """Raise InputError where no word has so many bytes."""
+    if size not in range(1, 9):
+        raise InputError(f"a word has 1 to 8 bytes, not {size!r}")
+
+
 class NodeState(Shown):
     """The parts of a node that hold data; memory is indexed ``[byte, lane]``."""
 
     def __init__(self, config: NodeConfig = THESIS, engine: str = AUTO) -> None:
+        if not isinstance(config, NodeConfig):
+            raise InputError(f"a node takes a NodeConfig, not {type(config).__name__}; load_config makes one")
         self.config = config
         self.array = PeArray(config, engine)
         self.texture_memory = [TextureMemory(config.sdram) for _ in range(config.array.modules)]
@@ -89,6 +98,8 @@ class NodeState(Shown):
 
     def load(self, program: Program) -> None:
         """Write the program's data sections into PE memory; raises InputError where they leave the PE."""
+        if not isinstance(program, Program):
+            raise InputError(f"a node loads a Program, not {type(program).__name__}; microcode.assemble makes one")
         for block in program.data:
             size = block.lanes or len(block.values)
             if block.start + size > self.config.array.memory_bytes:
@@ -126,16 +137,20 @@ class NodeState(Shown):
 
     def _in_pe(self, start: int, size: int) -> None:
         limit = self.config.array.memory_bytes
+        if not isinstance(start, Integral) or not isinstance(size, Integral):
+            raise InputError(f"{start!r} and {size!r} are no place in PE memory: whole numbers are needed")
         if start < 0 or size < 0 or start + size > limit:
             raise InputError(f"bytes {start}..{start + size - 1} are outside the PE (0..{limit - 1})")
 
     def read_word(self, address: int, size: int) -> NDArray[np.uint64]:
         """Return ``size`` bytes (1 to 8) of every PE as one number, low byte first: uint64[lanes]."""
+        _word_size(size)
         rows = self.read_memory(address, size).astype(np.uint64)
         return np.bitwise_or.reduce([row << np.uint64(8 * index) for index, row in enumerate(rows)])
 
     def write_word(self, address: int, size: int, values: NDArray[np.uint64]) -> None:
         """Write one number per PE into ``size`` bytes (1 to 8), low byte first."""
+        _word_size(size)
         numbers = np.asarray(values, np.uint64)
         rows = [(numbers >> np.uint64(8 * index)).astype(np.uint8) for index in range(size)]
         self.write_memory(address, np.array(rows))

@@ -52,7 +52,7 @@ def whole_parser() -> Parser:
     for command in COMMANDS.values():
         below = commands.add_parser(command.name, help=command.summary)
         command.load().add_arguments(below)
-        add_common_options(below)
+        add_common_options(below, report=command.report)
     return parser
 
 

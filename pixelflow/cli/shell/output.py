@@ -29,6 +29,9 @@ __all__ = [
 STANDARD_STREAM = "-"
 """The file name that means standard output."""
 
+_PLAIN = str.maketrans({"·": "-", "─": "-", "━": "-", "│": "|", "×": "x", "…": "...", "–": "-", "—": "-"})
+"""What stands for signs that an encoding may lack."""
+
 
 def check_writable(path: str | Path) -> None:
     """Raise InputError where ``path`` could not be written; call it before long work. Changes nothing."""
@@ -112,7 +115,7 @@ def write_stdout(text: str) -> None:
         sys.stdout.flush()
     except UnicodeEncodeError:
         encoding = sys.stdout.encoding or "ascii"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.write(text.translate(_PLAIN).encode(encoding, "replace").decode(encoding))
     except BrokenPipeError:
         raise
     except OSError as error:

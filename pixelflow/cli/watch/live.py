@@ -35,10 +35,14 @@ _SHARE = 0.025
 def takes_live() -> bool:
     """Return whether standard output is a terminal that can show a display which changes in place."""
     out = sys.stdout
-    if out is None or not out.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        return False
+    terminal = out is not None and out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    return terminal and _shows_blocks()
+
+
+def _shows_blocks() -> bool:
+    """Return whether standard output has the characters that frames are drawn with."""
     try:
-        "▶█⣿".encode(out.encoding or "ascii")
+        "▶█⣿".encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -64,7 +68,7 @@ def console_of(screen: Screen, width: int, height: int, file: IO[str] | None = N
 
 def draw_frame(screen: Screen, state: DashboardState, height: int = 24) -> None:
     """Print one frame as lines on standard output: plain text where that is no terminal."""
-    if os.environ.get("TERM") == "dumb" and not screen.color:
+    if not _shows_blocks() or (os.environ.get("TERM") == "dumb" and not screen.color):
         write_stdout(text_frame(state, screen.width) + "\n")
         return
     drawn = io.StringIO()
@@ -185,8 +189,10 @@ class LiveDisplay(_Follower):
         node.bus.subscribe(self._hear, RunBegan, Progressed, RunEnded)
 
     def close(self) -> None:
-        """Give the terminal back as it was."""
+        """Give the terminal back as it was; the last frame stays on it, where there was a run."""
         self._picture.close()
+        if self._facts is not None:
+            draw_frame(self._screen, self._state(self._facts))
 
     def _hear(self, event: Event) -> None:
         now, work = time.perf_counter(), time.thread_time()

@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, ClassVar, TypeGuard
+
+from pixelflow.simd.errors import InputError
 
 __all__ = [
     "Count",
@@ -32,6 +35,10 @@ class Mem:
     offset: int
     base: int | None = None
 
+    def __post_init__(self) -> None:
+        if type(self.offset) is not int:
+            _whole(self, "offset", self.offset, "address")
+
     def __getitem__(self, index: int) -> Mem:
         return Mem(self.offset + index, self.base)
 
@@ -52,6 +59,10 @@ class Imm:
     value: int
     base: int | None = None
 
+    def __post_init__(self) -> None:
+        if type(self.value) is not int:
+            _whole(self, "value", self.value, "immediate")
+
     def __str__(self) -> str:
         if self.base is None:
             return f"#{self.value}"
@@ -61,6 +72,14 @@ class Imm:
 @dataclass(frozen=True, slots=True)
 class RegisterOperand:
     """A register by its name in the language, where registers are more than the members of an enumeration."""
+
+
+def _whole(operand: Mem | Imm, name: str, given: object, what: str) -> None:
+    """Make a plain whole number of what is one (numpy's, say); raises InputError for anything else."""
+    try:
+        object.__setattr__(operand, name, index(given))
+    except TypeError:
+        raise InputError(f"{given!r} is no {what}: a whole number is needed") from None
 
 
 Operand = Any
