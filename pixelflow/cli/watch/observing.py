@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pixelflow.cli.watch.recording import Recording
     from pixelflow.cli.watch.stats_files import StatsFiles
     from pixelflow.cli.watch.trace_files import TraceFiles
+    from pixelflow.debugger.memory_check import MemoryCheck
+    from pixelflow.simd.report import Report
 
 __all__ = ["Watching", "add_observer_options"]
 
@@ -43,8 +45,10 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
         help="trace only this track: eigc, 'tigc*', 'tasic[0]', 'wire *' (repeatable)")  # fmt: skip
     if record:
         add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
+        add("--check-memory", action="store_true",
+            help="exit code 1 where enabled PEs read bytes that nothing has written, or writes of one round collide")  # fmt: skip
     else:
-        parser.set_defaults(record=None)
+        parser.set_defaults(record=None, check_memory=False)
     if passes:
         add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
     add("--live", action="store_true", help="show the dashboard while it runs")
@@ -74,6 +78,7 @@ class Watching:
         self._traces = self._open_traces()
         refuse_clashes(self._outputs(), self._inputs())
         self._recording: Recording | None = None
+        self._checks: list[MemoryCheck] = []
         self._open = contextlib.ExitStack()
         self._display: FinalFrame | LiveDisplay | None = None
         self._display_made = False
@@ -163,7 +168,24 @@ class Watching:
 
             self._recording = Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
             self._recording.attach(node.bus)
+        if self._args.check_memory:
+            from pixelflow.debugger.memory_check import MemoryCheck
+
+            self._checks.append(MemoryCheck(node))
         self._attach_display(node)
+
+    def shown(self, name: str, rows: Iterable[int], cycle: int, lanes: Sequence[int] | None = None) -> None:
+        """Say which bytes are shown after the runs, so that ``--check-memory`` knows that they matter."""
+        for each in self._checks:
+            each.shown(name, rows, cycle, lanes)
+
+    def checked(self, report: Report) -> Report:
+        """Return a report with what ``--check-memory`` has found, which fails where there is anything."""
+        if not self._args.check_memory:
+            return report
+        from pixelflow.debugger.memory_report import with_findings
+
+        return with_findings(report, self._checks)
 
     def part(self, number: int, total: int) -> None:
         """Say which of several passes begins."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, SupportsIndex, TypeGuard
 
 from pixelflow.simd.errors import InputError
 
@@ -74,7 +74,7 @@ class RegisterOperand:
     """A register by its name in the language, where registers are more than the members of an enumeration."""
 
 
-def _whole(operand: Mem | Imm, name: str, given: object, what: str) -> None:
+def _whole(operand: Mem | Imm, name: str, given: SupportsIndex, what: str) -> None:
     """Make a plain whole number of what is one (numpy's, say); raises InputError for anything else."""
     try:
         object.__setattr__(operand, name, index(given))
