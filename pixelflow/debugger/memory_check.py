@@ -37,6 +37,8 @@ MOST = 100
 """Findings that are kept; more are counted."""
 _ADDRESS_BYTES = {Addressing.EXPLICIT: PORT_BYTES, Addressing.BASE: 3}
 """Bytes of the output port that an address is made from; 24 bits of a base count."""
+_ENABLES = ("E", "L")
+"""Flags that decide where something is written."""
 _MARKS = {"MR": "the mark to read", "MW": "the mark to write"}
 
 Origins = NDArray[np.int32]
@@ -77,7 +79,7 @@ class MemoryCheck:
             self._undefined[row] = np.full(node.lanes, -1 - row, np.int32)
         self._reads: list[_Read] = []
         self._read_numbers: dict[tuple[int, int], int] = {}
-        self._enabled = np.ones(node.lanes, np.bool_)
+        self._flags: dict[str, NDArray[np.bool_]] = {}
         self._stale = True
         self._found: dict[tuple[object, ...], MemoryFinding] = {}
         self._left_out: set[tuple[object, ...]] = set()
@@ -156,14 +158,14 @@ class MemoryCheck:
         if found is None:
             found = self._known[key] = effects((instruction.resolve(parameters) if bases else instruction).apply)
         if not self._undefined:
+            self._stale = True
             return
         self._follow(found, program.where(event.index), event.index)
         for mark, text in _MARKS.items():
             if mark in found.writes and mark in self._undefined:
                 what = (event.index, mark)
                 self._never_written(what, program.where(event.index), event.cycle, text, self._undefined[mark])
-        if "E" in found.writes:
-            self._stale = True
+        self._stale |= not found.writes.keys().isdisjoint(_ENABLES)
 
     def _transfer(self, event: TransferBegan[BlockAccess]) -> None:
         access, program = event.access, self._program
@@ -188,7 +190,7 @@ class MemoryCheck:
         for found in collisions(access, self._array):
             self._collision(event, found)
 
-    # --- what values are made from --------------------------------------------------------------------------------------
+    # --- what values are made from ---------------------------------------------------------------------------------
 
     def _follow(self, found: Effects, where: str, index: int = -1) -> None:
         """Follow what an instruction makes of what is undefined."""
@@ -196,7 +198,7 @@ class MemoryCheck:
         if not touched:
             return
         if self._stale:
-            self._enabled, self._stale = self._node.flag("E"), False
+            self._flags, self._stale = {name: self._node.flag(name) for name in _ENABLES}, False
         before = {state: self._undefined[state] for state in touched}
         for state in before:
             if isinstance(state, int) and (before[state] < 0).any():
@@ -208,17 +210,19 @@ class MemoryCheck:
             sources = [source for source in found.values[state] if source in before]
             made = self._made(sources, found, before)
             if state in found.kept:
-                there = self._enabled
+                deciding = [name for name in _ENABLES if name in found.where[state]]
+                there = self._flags[deciding[0] if deciding else "E"]
                 for pattern in found.patterns:
                     there = there & np.tile(np.array(pattern), len(there) // PANEL_PES)
                 old = self._undefined.get(state, np.int32(0))
                 made = np.where(there, made, old)
-                if "E" in before and state != "E":  # whether it is written is not known
-                    made = np.where(before["E"] != 0, before["E"], made)
+                for name in deciding:
+                    if name in before and state != name:  # whether it is written is not known
+                        made = np.where(before[name] != 0, before[name], made)
             if not np.any(made):
                 self._undefined.pop(state, None)
             else:
-                self._undefined[state] = np.array(np.broadcast_to(made, self._enabled.shape), np.int32)
+                self._undefined[state] = np.array(np.broadcast_to(made, (self._node.lanes,)), np.int32)
 
     def _made(self, sources: list[State], found: Effects, before: dict[State, Origins]) -> Origins | np.int32:
         made: Origins | np.int32 = np.int32(0)
@@ -242,7 +246,7 @@ class MemoryCheck:
             self._read_numbers[key] = len(self._reads)
         return self._read_numbers[key]
 
-    # --- findings ------------------------------------------------------------------------------------------------------
+    # --- findings ---------------------------------------------------------------------------------------------------
 
     def _never_written(self, key: tuple[object, ...], where: str, cycle: int, what: str, made: Origins) -> None:
         lanes = np.flatnonzero(made)

@@ -80,7 +80,9 @@ def _check(args: argparse.Namespace) -> None:
     alone = projection is not None and projection.tessellates
     watched = any((args.stats, args.trace, args.record, args.live, args.frame, args.check_memory))
     if watched and args.machine != PIXELFLOW and (alone or not is_patches(args.scene)):
-        raise UsageError("--stats, --trace, --record, --live, --frame, --check-memory", "watch a PixelFlow node, and none runs here")
+        raise UsageError(
+            "--stats, --trace, --record, --live, --frame, --check-memory", "watch a PixelFlow node, and none runs here"
+        )
     if projection is not None and whose != args.machine:
         ways = "".join(f" or its {each.name}" for each in own.projections)
         more = f"on {own.title} the {_HOST}{ways} projects" if whose == PIXELFLOW else f"add --machine {whose}"

@@ -46,7 +46,7 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
     if record:
         add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
         add("--check-memory", action="store_true",
-            help="exit code 1 where enabled PEs read bytes that nothing has written, or writes of one round collide")  # fmt: skip
+            help="exit code 1 where bytes matter that nothing has written, or writes of one round collide")  # fmt: skip
     else:
         parser.set_defaults(record=None, check_memory=False)
     if passes:

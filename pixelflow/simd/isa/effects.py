@@ -31,6 +31,8 @@ class Effects:
         """Whether memory beyond the rows is touched, by addresses in lanes."""
         self.values: dict[State, Sources] = {}
         """What the values are made from that are written, leaving out what decides where, and what was there before."""
+        self.where: dict[State, Sources] = {}
+        """What decides where something is written, for what is written in some lanes only."""
         self.patterns: list[tuple[bool, ...]] = []
         """Which lanes of a group may be written at all, where that is a pattern."""
         self.routes: list[tuple[Sources, tuple[int, ...]]] = []
@@ -49,6 +51,7 @@ class Effects:
         self.values[name] = value | (self.values.get(name, _NOTHING) if where is not None else _NOTHING)
         if where is not None:
             self.kept.add(name)
+            self.where[name] = where | self.where.get(name, _NOTHING)
             value = value | where | self.writes.get(name, frozenset((name,)))
         self.writes[name] = value
 

@@ -181,4 +181,5 @@ class _EnableCounts:
 
 
 def _writes_enables(instruction: Instruction) -> bool:
-    return instruction.declaration.unit is Unit.PE and "E" in influences(instruction)
+    # The latch too: whoever is told of enables may look at both.
+    return instruction.declaration.unit is Unit.PE and not influences(instruction).keys().isdisjoint(("E", "L"))
