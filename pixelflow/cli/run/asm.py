@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from pathlib import Path
 
 from microcode import check, listing, symbols
-from microcode.analysis.check import Finding
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, target_of
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
@@ -50,8 +48,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     machine = target_of(args.machine)
     program = assemble_file(args.program, args.parameters, machine)
     found = machine.language.warnings(program) if machine is not None and machine.language else check(program)
-    if args.machine == PIXELFLOW:
-        found = [*found, *_collisions(program)]
+    if args.machine == PIXELFLOW and len(program.entries) > 1:
+        from pixelflow.cli.run.collisions import colliding_writes  # the node, for programs with two streams alone
+
+        found = [*found, *colliding_writes(program)]
     warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in found]
     for warning in warnings:
         screen.note(warning)
@@ -64,20 +64,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     shown = [] if STANDARD_STREAM in outputs else _summary(args.program, program, warnings, outputs)
     failure = "" if args.check and warnings else None
     return Report(parts=shown, schema="pixelflow.asm/1", data=_object(program, warnings, outputs), failure=failure)
-
-
-def _collisions(program: Program) -> Iterator[Finding]:
-    """Yield writes to texture memory that collide whatever the PEs hold."""
-    from pixelflow.debugger.colliding import certain_collisions
-
-    for index, each in certain_collisions(program):
-        line = program.line_at(index)
-        place = None if line is None else Place(line.file, line.line, text=line.text)
-        message = (
-            f"in round {each.round} several EMCs of module {each.module} write to texture address {each.address:#x}, "
-            "and what the last of them writes stays"
-        )
-        yield Finding(message, place, "mark PEs of one EMC, or give each address its own PE: LANGUAGE.md, rounds")
 
 
 def _default_output(args: argparse.Namespace, *, json: bool) -> str | None:

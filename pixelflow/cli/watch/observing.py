@@ -21,11 +21,11 @@ from pixelflow.simd.errors import SimulatorError, format_error
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from pixelflow.cli.watch.checking import MemoryChecks
     from pixelflow.cli.watch.live import FinalFrame, LiveDisplay
     from pixelflow.cli.watch.recording import Recording
     from pixelflow.cli.watch.stats_files import StatsFiles
     from pixelflow.cli.watch.trace_files import TraceFiles
-    from pixelflow.debugger.memory_check import MemoryCheck
     from pixelflow.simd.report import Report
 
 __all__ = ["Watching", "add_observer_options"]
@@ -78,7 +78,7 @@ class Watching:
         self._traces = self._open_traces()
         refuse_clashes(self._outputs(), self._inputs())
         self._recording: Recording | None = None
-        self._checks: list[MemoryCheck] = []
+        self._memory: MemoryChecks | None = None
         self._open = contextlib.ExitStack()
         self._display: FinalFrame | LiveDisplay | None = None
         self._display_made = False
@@ -169,23 +169,20 @@ class Watching:
             self._recording = Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
             self._recording.attach(node.bus)
         if self._args.check_memory:
-            from pixelflow.debugger.memory_check import MemoryCheck
+            from pixelflow.cli.watch.checking import MemoryChecks
 
-            self._checks.append(MemoryCheck(node))
+            self._memory = self._memory or MemoryChecks()
+            self._memory.attach(node)
         self._attach_display(node)
 
     def shown(self, name: str, rows: Iterable[int], cycle: int, lanes: Sequence[int] | None = None) -> None:
         """Say which bytes are shown after the runs, so that ``--check-memory`` knows that they matter."""
-        for each in self._checks:
-            each.shown(name, rows, cycle, lanes)
+        if self._memory is not None:
+            self._memory.shown(name, rows, cycle, lanes)
 
     def checked(self, report: Report) -> Report:
         """Return a report with what ``--check-memory`` has found, which fails where there is anything."""
-        if not self._args.check_memory:
-            return report
-        from pixelflow.debugger.memory_report import with_findings
-
-        return with_findings(report, self._checks)
+        return report if self._memory is None else self._memory.checked(report)
 
     def part(self, number: int, total: int) -> None:
         """Say which of several passes begins."""
