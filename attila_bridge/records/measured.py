@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
@@ -16,6 +16,7 @@ from attila_bridge.records.files import RecordedRun, Records
 from attila_bridge.scene.load import load_scene
 from attila_bridge.time.config import PRESETS, overridden
 from pixelflow.simd.errors import InputError, MachineFault
+from pixelflow.simd.telling import Telling
 
 __all__ = ["RunFigures", "measure"]
 
@@ -40,9 +41,7 @@ class RunFigures:
     """Why there is nothing of this."""
 
 
-def measure(
-    records: Records, *, progress: Callable[[str], None] | None = None
-) -> Iterator[tuple[RecordedRun, RunFigures]]:
+def measure(records: Records, *, progress: Telling | None = None) -> Iterator[tuple[RecordedRun, RunFigures]]:
     """Yield every run of a folder with what it gives here, one process for each core of the host."""
     work = [(run, records) for run in records.runs]
     with ProcessPoolExecutor(min(os.cpu_count() or 1, max(len(work), 1))) as pool:

@@ -10,6 +10,7 @@ import time
 from typing import IO, TYPE_CHECKING
 
 from pixelflow.cli.shell.output import write_stdout
+from pixelflow.cli.shell.progress import end_sign_of_life
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.node import Node
@@ -156,6 +157,7 @@ class InPlaceDisplay:
         self._resources.close()
 
     def _open(self) -> Live:
+        end_sign_of_life()
         held = io.StringIO()
 
         def release() -> None:
