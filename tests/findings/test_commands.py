@@ -192,3 +192,24 @@ def test_keys_steer_a_run_that_plays() -> None:
     assert pace.cycle == 31
     pace.press("q")
     assert pace.left
+
+
+# --- outputs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that seems writable and is not: /proc")
+@pytest.mark.parametrize("option", ["--output=/proc/x.npz", "--stats=/proc/x.json", "--record=/proc/x.npz"])
+def test_an_output_that_cannot_be_written_is_refused_before_the_run(pixelflow: Command, option: str) -> None:
+    """The superuser may write there by its permissions; no file can be made all the same."""
+    code, out, errors = pixelflow("run", "vector_add", option)
+    assert code == 3 and out == "" and "/proc/x." in errors
+
+
+def test_looking_whether_an_output_can_be_written_leaves_nothing(pixelflow: Command) -> None:
+    assert pixelflow("run", "vector_add", "--output", "o.npz", "--expect-cycles", 13)[0] == 0
+    assert [path.name for path in Path().iterdir()] == ["o.npz"]
+
+
+def test_a_float_beyond_all_numbers_is_refused() -> None:
+    with pytest.raises(InputError, match="1e999 is too large"):
+        assemble("range a[4]\ndata a: float 1e999\n")
