@@ -92,6 +92,7 @@ def test_a_bad_loop_count_is_one_fault(pixelflow: Command) -> None:
         lambda: Mem("a"),
         lambda: Imm(1.5),
         lambda: Node("x"),
+        lambda: Node(engine="zz"),
         lambda: Node(TINY).run("text"),
         lambda: Node(TINY).run(None),
         lambda: Node(TINY).load(None),
