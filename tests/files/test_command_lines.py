@@ -43,7 +43,7 @@ def judge(kind: str, number: int, folder: Path) -> list[str]:
         wrong.append(f"takes {found.peak_bytes >> 20} MB")
     if found.left and found.code not in AFTER_A_RUN:
         wrong.append(f"leaves {found.left}")
-    if any(".part" in name or name.startswith(".") or name.endswith(".tmp") for name in found.left):
+    if any(name.endswith(".tmp") or name.startswith(".pixelflow-") for name in found.left):
         wrong.append(f"leaves a file under a temporary name: {found.left}")
     if any(byte < 32 and byte not in b"\n\t" for byte in found.err):
         wrong.append("sends orders to the terminal")
