@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.command_lines import CPU_SECONDS, LINES, MEMORY_BYTES, bad_line, outcome
+from tests.files.child import CPU_SECONDS, MEMORY_BYTES, outcome
+from tests.files.command_lines import LINES, bad_line
 
 if not hasattr(os, "fork"):
     pytest.skip("needs processes that fork", allow_module_level=True)
