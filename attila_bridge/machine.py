@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from attila_bridge.code.assembler import TARGET
@@ -13,6 +12,7 @@ from attila_bridge.scene.model import AttilaScene
 from attila_bridge.time.config import PRESETS, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
+from pixelflow.simd.telling import Telling
 
 __all__ = ["MACHINE"]
 
@@ -26,7 +26,7 @@ def _draw(
     *,
     parts: int = 1,
     config: AttilaConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Telling | None = None,
 ) -> DrawnFrame:
     # Only who draws waits for these imports.
     from attila_bridge.drawing import draw_on_attila

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gen6_bridge.code.assembler import TARGET, EuProgram
@@ -13,6 +13,7 @@ from gen6_bridge.time.run import EuRun, carry_out
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+from pixelflow.simd.telling import Telling
 
 if TYPE_CHECKING:
     from gen6_bridge.drawing import ShadedVertices
@@ -37,7 +38,7 @@ def _draw(
     *,
     parts: int = 1,
     config: EuConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Telling | None = None,
     vertices: Sequence[ShadedVertices | None] = (),
 ) -> DrawnFrame:
     # Only who draws waits for these imports.

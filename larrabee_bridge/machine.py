@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+from pixelflow.simd.telling import Telling
 
 if TYPE_CHECKING:
     from larrabee_bridge.pipeline.front_end import FrontEndResult
@@ -68,7 +69,7 @@ def _draw(
     *,
     parts: int = 1,
     config: CoreConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Telling | None = None,
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
     fronts: Sequence[FrontEndResult | None] = (),

@@ -54,7 +54,7 @@ def _source(source: str | Path | Source) -> Source:
         if shipped is not None:
             return shipped
         found = read_source(Path(source), str(source))
-        found = Source(found.file, found.lines, Path(source).resolve())
+        found = Source(found.file, found.text, Path(source).resolve())
     else:
         found = source_of(source)
     if not any(line.text.split(";")[0].strip() for line in found.lines):

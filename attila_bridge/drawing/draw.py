@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from attila_bridge.drawing.convert import DIFFERS, scene_of_frame
 from attila_bridge.drawing.run import CLOCK_MHZ, PHASES, SceneRun, run_scene
 from attila_bridge.time.config import PAPER, AttilaConfig
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture
+from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_attila"]
 
@@ -25,7 +25,7 @@ def draw_on_attila(
     *,
     parts: int = 1,
     config: AttilaConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Telling | None = None,
 ) -> DrawnFrame:
     """Draw a frame on one GPU; raises InputError for states that it does not have here."""
     config = config or PAPER

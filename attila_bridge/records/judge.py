@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from attila_bridge.records.files import Records, read_records
 from attila_bridge.records.measured import measure
 from attila_bridge.scene.load import load_scene
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
+from pixelflow.simd.telling import Telling
 
 __all__ = ["FolderJudgement", "judge", "report"]
 
@@ -34,7 +34,7 @@ class FolderJudgement:
         return [row for row in self.rows if not row.held]
 
 
-def judge(records: Records, *, progress: Callable[[str], None] | None = None) -> FolderJudgement:
+def judge(records: Records, *, progress: Telling | None = None) -> FolderJudgement:
     """Make every run of a folder and judge it; raises InputError where a scene is damaged."""
     found = list(measure(records, progress=progress))
     refused = {run.name: each.refused for run, each in found if each.refused}

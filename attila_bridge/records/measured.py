@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
@@ -18,6 +18,7 @@ from attila_bridge.scene.load import load_scene
 from attila_bridge.time.config import PRESETS, overridden
 from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
 from pixelflow.simd.files import TEXTURE, read_bytes
+from pixelflow.simd.telling import Telling
 
 __all__ = ["RunFigures", "measure"]
 
@@ -42,9 +43,7 @@ class RunFigures:
     """Why there is nothing of this."""
 
 
-def measure(
-    records: Records, *, progress: Callable[[str], None] | None = None
-) -> Iterator[tuple[RecordedRun, RunFigures]]:
+def measure(records: Records, *, progress: Telling | None = None) -> Iterator[tuple[RecordedRun, RunFigures]]:
     """Yield every run of a folder with what it gives here, one process for each core of the host."""
     work = [(run, records) for run in records.runs]
     with ProcessPoolExecutor(min(os.cpu_count() or 1, max(len(work), 1))) as pool:

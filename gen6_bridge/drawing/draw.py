@@ -7,7 +7,7 @@ left at each sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -22,6 +22,7 @@ from gen6_bridge.time import EU_MHZ, EuConfig
 from gen6_bridge.unit.messages import RENDER_CACHE
 from pixelflow.simd.drawing import Blend, Draw, DrawnFrame, Frame, Framebuffer, layers_of, turns_of
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_gen6"]
 
@@ -36,7 +37,7 @@ def draw_on_gen6(
     *,
     parts: int = 1,
     config: EuConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Telling | None = None,
     vertices: Sequence[ShadedVertices | None] = (),
 ) -> DrawnFrame:
     """Draw a frame by ``parts`` execution units, whose pixel threads have as many channels as the configuration says.
@@ -49,9 +50,11 @@ def draw_on_gen6(
         hint = "threads of pixels have 8 or 16 channels: two or four subspans of 2x2 pixels"
         raise InputError(Fault(f"channels is {config.channels}", hint=hint))
     painter = _Painter(frame, Framebuffer.cleared(frame), FrameAccount(config))
+    whole, done = max(1, sum(len(draw.triangles) for draw in frame.draws)), 0
     for draw, shaded_vertices in zip_longest(frame.draws, vertices):
         if progress is not None:
-            progress(draw.name)
+            progress(f"gen6: {draw.name}, {len(draw.triangles):,} triangles", share=done / whole)
+        done += len(draw.triangles)
         if shaded_vertices is not None:
             painter.account.took_vertices(draw.name, shaded_vertices)
         painter.draw(draw)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from microcode.analysis.aliasing import overlaps
 from microcode.analysis.footprint import footprint
 from pixelflow.simd.errors import Place
 from pixelflow.simd.isa.declare import Flow, Instruction
@@ -109,6 +110,12 @@ def _scratch_clashes(program: AssembledProgram) -> Iterator[Finding]:
                     yield Finding(message, _place(program, index), hint)
 
 
+def _overlapping_operands(program: AssembledProgram) -> Iterator[Finding]:
+    """Calls whose arguments overlap where the routine's declaration forbids it."""
+    for index, message, hint in overlaps(program):
+        yield Finding(message, _place(program, index), hint)
+
+
 def _range_at(program: AssembledProgram, place: Mem) -> MemoryRange | None:
     for item in program.ranges:
         if item.start == place.offset:
@@ -179,24 +186,48 @@ def _call_depth(program: AssembledProgram) -> Iterator[Finding]:
 
 
 def _unreachable(program: AssembledProgram) -> Iterator[Finding]:
-    """Instructions after HALT, JMP or RET that nothing jumps to."""
-    reached = {routine.entry for routine in program.routines} | set(program.entries.values())
-    reached |= set(program.labels.values())
-    for instruction in program.instructions:
-        for spec, operand in zip(instruction.declaration.operands, instruction.operands, strict=True):
-            if isinstance(spec.kind, Target):
-                reached.add(operand)
+    """Instructions that no way leads to from where the streams begin, and routines of the program's own file likewise.
+
+    What a program includes may hold routines that it does not call.
+    """
+    reached = _reached(program)
+    lines = [program.line_at(index) for index in range(len(program.instructions))]
+    own = {line.file for index, _, _, routine in _each(program) if routine is None and (line := lines[index])}
     blocked = False
     for index, at, instruction, routine in _each(program):
-        if at in reached:
+        if index in reached:
             blocked = False
+            continue
         closing = routine is not None and at + instruction.words == routine.end
-        implicit = closing or program.line_at(index) is None
-        if blocked and not implicit:
-            yield Finding("this is never executed", _place(program, index))
+        line = lines[index]
+        if line is None or closing:
+            continue
+        if routine is not None and program.index_of[routine.entry] not in reached:
+            if at == routine.entry and line.file in own:
+                yield Finding(f"{routine.name} is never called", _place(program, index))
             blocked = False
-        if instruction.declaration.flow in (Flow.JUMP, Flow.RETURN, Flow.HALT):
+        elif not blocked:
+            yield Finding("this is never executed", _place(program, index))
             blocked = True
+
+
+def _reached(program: AssembledProgram) -> set[int]:
+    """Return the instructions that some way leads to; control never depends on data."""
+    index_of, reached = program.index_of, set()
+    ahead = [index_of[at] for at in program.entries.values() if at in index_of]
+    while ahead:
+        index = ahead.pop()
+        if index in reached or index >= len(program.instructions):
+            continue
+        reached.add(index)
+        instruction = program.instructions[index]
+        declaration = instruction.declaration
+        for spec, operand in zip(declaration.operands, instruction.operands, strict=True):
+            if isinstance(spec.kind, Target) and operand in index_of:
+                ahead.append(index_of[operand])
+        if declaration.flow not in (Flow.JUMP, Flow.RETURN, Flow.HALT):
+            ahead.append(index + 1)
+    return reached
 
 
 def _semaphores(program: AssembledProgram) -> Iterator[Finding]:
@@ -217,6 +248,7 @@ _CHECKS: tuple[Callable[[AssembledProgram], Iterator[Finding]], ...] = (
     _targets,
     _stray_writes,
     _scratch_clashes,
+    _overlapping_operands,
     _enable_stack,
     _call_depth,
     _unreachable,

@@ -93,7 +93,9 @@ class _Disassembly:
     def _header(self, routine: Routine) -> str:
         uses = ", ".join(f"{start}, {size}" for start, size in routine.scratch)
         word = "routine" if routine.started else "proc"
-        return f"{word} {routine.name}({', '.join(routine.parameters)})" + (f" uses {uses}" if uses else "")
+        head = f"{word} {routine.name}({', '.join(routine.parameters)})"
+        clauses = (("whole", ", ".join(routine.entire)), ("apart", ", ".join(routine.apart)), ("uses", uses))
+        return head + "".join(f" {word} {what}" for word, what in clauses if what)
 
     def _text(self, instruction: Instruction, routine: Routine | None) -> str:
         shown: list[str] = []

@@ -150,10 +150,20 @@ def _routine(expander: Expander, statement: s.RoutineDef, item: s.StatementItem,
     if len(parameters) > scope.target.parameters:
         message = f"{name} has {len(parameters)} parameters, at most {scope.target.parameters} are passed"
         raise statement.parameters[scope.target.parameters].complain(message)
+    for node in (*statement.entire, *statement.apart):
+        if node.name not in parameters:
+            near = nearest(node.name, parameters)
+            raise node.complain(f"{node.name} is no parameter of {name}", f"did you mean {near}?" if near else None)
     uses = _uses(statement.uses, scope)
+    contract = {
+        "entire": tuple(node.name for node in statement.entire),
+        "apart": tuple(node.name for node in statement.apart),
+    }
     with ExitStack() as stack:
         with statement.name.blamed():
-            values = stack.enter_context(expander.draft.routine(name, parameters, uses, started=statement.started))
+            values = stack.enter_context(
+                expander.draft.routine(name, parameters, uses, started=statement.started, **contract)
+            )
         expander.body(item.body, scope.inside(dict(zip(parameters, values, strict=True))))
         expander.draft.set_line(item.end or item.line)
 

@@ -18,7 +18,7 @@ from microcode.language.scope import Scope
 from microcode.language.source import Complaint, Line, Source
 from microcode.language.values import Value
 from microcode.linking.draft import Draft
-from microcode.read.blocks import parse
+from microcode.read.blocks import STATEMENTS, parse
 from microcode.read.files import Files
 from pixelflow.simd.errors import Fault, InputError
 
@@ -26,7 +26,7 @@ __all__ = ["Expander"]
 
 MACRO_DEPTH = 32
 INCLUDE_DEPTH = 16
-STEPS = 200_000
+STEPS = STATEMENTS
 """Most lines that a text may expand to; a runaway repeat ends here."""
 FAULTS = 50
 """Faults after which the rest is not worth reporting."""

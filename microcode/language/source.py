@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,11 +41,22 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A source text: the name that messages show, the lines, and where it lies on disk, if it does."""
+    """A source text: the name that messages show, the text, and where it lies on disk, if it does."""
 
     file: str
-    lines: tuple[Line, ...]
+    text: str
     path: Path | None = None
+
+    @property
+    def lines(self) -> Iterator[Line]:
+        """The lines, made as they are asked for: who stops early has not paid for the rest."""
+        start, number, text = 0, 0, self.text
+        while start < len(text):
+            number += 1
+            end = text.find("\n", start)
+            end = len(text) if end < 0 else end
+            yield Line(self.file, number, text[start:end].removesuffix("\r"))
+            start = end + 1
 
 
 def first_word(text: str, offset: int = 0) -> tuple[int, int]:
@@ -72,11 +84,7 @@ class Complaint(Exception):
 
 def source_of(text: str, file: str = "<text>", path: Path | None = None) -> Source:
     """Return the source of a text; lines end in LF or CRLF, the last one need not end."""
-    rows = text.removeprefix("\ufeff").split("\n")
-    if rows[-1] == "":
-        rows.pop()
-    lines = (Line(file, number, row.removesuffix("\r")) for number, row in enumerate(rows, 1))
-    return Source(file, tuple(lines), path)
+    return Source(file, text.removeprefix("\ufeff"), path)
 
 
 def read_source(path: Path, shown: str) -> Source:

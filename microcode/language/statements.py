@@ -119,12 +119,16 @@ class EndStatement(Statement):
 
 @dataclass(frozen=True, slots=True)
 class RoutineDef(Statement):
-    """``routine name(parameters) uses scratch`` or, without START, ``proc``"""
+    """``routine name(parameters) whole .. apart .. uses scratch`` or, without START, ``proc``"""
 
     name: NameExpression | Template
     parameters: tuple[NameExpression, ...]
     uses: tuple[ExpressionNode, ...]
     started: bool
+    entire: tuple[NameExpression, ...] = ()
+    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    apart: tuple[NameExpression, ...] = ()
+    """Parameters that overlap no other one."""
 
 
 @dataclass(frozen=True, slots=True)

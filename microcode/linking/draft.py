@@ -125,10 +125,13 @@ class Draft:
         uses: Sequence[tuple[int, int] | Range] = (),
         *,
         started: bool = True,
+        entire: Sequence[str] = (),
+        apart: Sequence[str] = (),
     ) -> Iterator[tuple[Mem, ...]]:
         """Collect what is emitted inside as a routine: START first, RET last. Gives the parameters as memory bytes.
 
-        ``uses`` is the scratch memory: ranges, or pairs (start, size). Raises InputError for a routine in a routine.
+        ``uses`` is the scratch memory: ranges, or pairs (start, size). The arguments for parameters of ``entire`` may
+        be those of others as a whole, those of ``apart`` overlap none. Raises InputError for a routine in a routine.
         """
         if self._section.name not in self.streams or self._section in self.routines:
             raise InputError(f"routine {name} stands inside routine {self._section.name}")
@@ -136,6 +139,7 @@ class Draft:
             raise InputError(f"{name} has {len(parameters)} parameters, at most {self.target.parameters} are passed")
         scratch = tuple((use.start, use.size) if isinstance(use, Range) else (use[0], use[1]) for use in uses)
         section = Section(name, tuple(parameters), scratch, started, self.place)
+        section.entire, section.apart = tuple(entire), tuple(apart)
         self._define(self.globals, name, CodeLabel(section, 0, self.place))
         for start, size in scratch:
             self.layout.scratch(name, start, size, place=self.place)

@@ -210,9 +210,8 @@ def _open_loops(section: Section, draft: Draft) -> list[Fault]:
 
 
 def _routine(section: Section, addresses: list[int]) -> Routine:
-    return Routine(
-        section.name, addresses[0], addresses[-1], section.parameters, section.scratch, started=section.started
-    )
+    of = section.name, addresses[0], addresses[-1], section.parameters, section.scratch
+    return Routine(*of, started=section.started, entire=section.entire, apart=section.apart)
 
 
 def _labels(draft: Draft, addresses: dict[int, list[int]]) -> dict[str, int]:

@@ -76,6 +76,10 @@ class Section:
     instructions: list[Instruction] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     """For each instruction, the number of its source line in the builder's list, or -1."""
+    entire: tuple[str, ...] = ()
+    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    apart: tuple[str, ...] = ()
+    """Parameters that overlap no other one."""
     pending: list[Pending] = field(default_factory=list)
     last_label: int = -1
     """Instruction number that the last label stands before; -1 without labels."""

@@ -20,6 +20,9 @@ __all__ = ["Parsed", "parse"]
 
 NESTING = 40
 """Deepest nesting of blocks."""
+STATEMENTS = 200_000
+"""Most lines of a file with a label or a statement: no text may expand to more (`expander.STEPS`), and a file that has
+more is refused before it is held in memory as a tree."""
 
 _OPENERS = {
     s.Macro: "macro",
@@ -50,6 +53,8 @@ class _Blocks:
         self.open: list[s.StatementItem] = []
         self.faults: list[Fault] = []
         self.damaged = False
+        self.count = 0
+        """Lines with a label or a statement."""
 
     @property
     def body(self) -> list[s.StatementItem]:
@@ -57,6 +62,11 @@ class _Blocks:
             return self.items
         inner = self.open[-1]
         return inner.branches[-1].body if inner.branches else inner.body
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there is a line more than any program has."""
+        return self.count > STATEMENTS
 
     def add(self, line: Line, label: NameExpression | Template | None, statement: s.Statement | None) -> None:
         if isinstance(statement, s.EndStatement | s.Otherwise):
@@ -67,8 +77,13 @@ class _Blocks:
             else:
                 self.otherwise(line, statement)
             return
+        if label is None and statement is None:
+            return
         item = s.StatementItem(line, label, statement)
         self.body.append(item)
+        self.count += 1
+        if self.too_many:
+            raise Complaint(f"the file has more than {STATEMENTS} lines with a statement", *line.first_word)
         if type(statement) in _OPENERS:
             if isinstance(statement, s.Condition):
                 item.branches.append(s.Branch(line, statement.test))
@@ -109,9 +124,9 @@ def parse(source: Source, target: ProgramTarget[AssembledProgram]) -> Parsed:
             complaint.hint = complaint.hint or _usage(line, target)
             blocks.faults.append(complaint.fault(line))
             blocks.damaged = blocks.damaged or bool(_DEFINES.match(line.text))
-            if len(blocks.open) > NESTING:
+            if len(blocks.open) > NESTING or blocks.too_many:
                 break
-    if len(blocks.open) > NESTING:
+    if len(blocks.open) > NESTING or blocks.too_many:
         return Parsed((), tuple(blocks.faults), True)
     for item in blocks.open:
         word = _OPENERS[type(item.statement)]

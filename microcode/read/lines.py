@@ -182,8 +182,12 @@ class _Reader(Tokens):
         self.must("(")
         if self.has(")"):
             return ()
-        tokens = self.several(lambda: self.take("NAME"))
+        found = self.names()
         self.must(")")
+        return found
+
+    def names(self) -> tuple[e.NameExpression, ...]:
+        tokens = self.several(lambda: self.take("NAME"))
         return tuple(e.NameExpression(token.column, token.stop, token.text) for token in tokens)
 
     def place(self) -> e.ExpressionNode:
@@ -287,8 +291,10 @@ class _Reader(Tokens):
 
     def routine(self, *, started: bool = True) -> s.RoutineDef:
         name, parameters = self.name(), self.parameters()
+        entire = self.names() if self.has("whole") else ()
+        apart = self.names() if self.has("apart") else ()
         uses = self.expressions() if self.has("uses") else ()
-        return s.RoutineDef(self.spelled(name), parameters, uses, started)
+        return s.RoutineDef(self.spelled(name), parameters, uses, started, entire, apart)
 
     def macro(self) -> s.Macro:
         name, parameters = self.name(), self.parameters()

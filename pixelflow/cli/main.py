@@ -8,9 +8,11 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import Parser, add_common_options
+from pixelflow.cli.shell.progress import SignOfLife
 from pixelflow.cli.shell.registry import COMMANDS, CommandEntry
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.errors import ExpectationError, SimulatorError, UsageError, format_error, nearest
@@ -87,11 +89,12 @@ def _run(arguments: Sequence[str]) -> int:
     examples = "examples:\n" + "\n".join(f"  {line}" for line in implementation.EXAMPLES)
     parser = Parser(prog=f"pixelflow {command.name}", description=implementation.__doc__, epilog=examples)
     implementation.add_arguments(parser)
-    add_common_options(parser)
+    add_common_options(parser, report=command.report)
     parsed = parser.parse_args(rest, options)
     parsed.command_line = shlex.join(["pixelflow", *arguments])
     screen = Screen.of(parsed)
-    result = implementation.run(parsed, screen)
+    with SignOfLife(screen, f"pixelflow {name}") if command.report else nullcontext():
+        result = implementation.run(parsed, screen)
     if isinstance(result, int):
         return result
     screen.show(result)

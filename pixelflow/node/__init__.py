@@ -11,6 +11,7 @@ from pixelflow.node.node import Node
 from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
 from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell
 from pixelflow.node.parts.texture.gp_memory import GpMemory
+from pixelflow.node.parts.texture.transfer import BlockAccess
 
 if TYPE_CHECKING:
     from pixelflow.node.account.guesses import Guesses, guesses, set_in_vain
@@ -28,6 +29,7 @@ __all__ = [
     "EMC_WIDTH",
     "AddressForm",
     "AddressMap",
+    "BlockAccess",
     "Cell",
     "Checkpoint",
     "GpMemory",

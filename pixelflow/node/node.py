@@ -331,4 +331,5 @@ class Node(NodeState):
         from pixelflow.node.saved.checkpoint import Checkpoint
 
         state = self.snapshot() | {"run": runner.snapshot()}
-        return Checkpoint(runner.program.sha256, self.config.sha256, saving.cycle, saving.entry, state)
+        of = runner.program.sha256, self.config.sha256
+        return Checkpoint(*of, saving.cycle, saving.entry, state, config=self.config.values)

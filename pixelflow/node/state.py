@@ -17,7 +17,7 @@ from pixelflow.node.parts.texture.gp_memory import GpMemory
 from pixelflow.node.parts.texture.memory import TextureMemory
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.node.pe_map import MapView, PeMap
-from pixelflow.observe import Bus
+from pixelflow.observe import Bus, MemoryGiven
 from pixelflow.simd.errors import InputError, must_be
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.lanes.engine import Engine
@@ -179,6 +179,7 @@ class NodeState(Shown):
             raise InputError(f"PE memory must be uint8[bytes, {self.lanes}], found {values.dtype}{list(values.shape)}")
         self._in_pe(start, len(values))
         self.array.engine.set_rows(start, values)
+        self.bus.emit(MemoryGiven, 0, start, len(values))
 
     def _in_pe(self, start: int, size: int) -> None:
         limit = self.config.array.memory_bytes

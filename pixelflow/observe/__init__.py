@@ -1,6 +1,15 @@
 """Watching a node: the events of its runs, and those who subscribe to them."""
 
-from pixelflow.observe.events import Accessed, Blocked, EnablesChanged, PathUsed, Signalled, Taken
+from pixelflow.observe.events import (
+    Accessed,
+    Blocked,
+    EnablesChanged,
+    MemoryGiven,
+    PathUsed,
+    Signalled,
+    Taken,
+    TransferBegan,
+)
 from pixelflow.observe.views import NodeAccountView, NodeRunView, StreamView
 from pixelflow.simd.observe import (
     Bus,
@@ -26,6 +35,7 @@ __all__ = [
     "EnablesChanged",
     "Event",
     "Executed",
+    "MemoryGiven",
     "NodeAccountView",
     "NodeRunView",
     "PathUsed",
@@ -40,5 +50,6 @@ __all__ = [
     "StreamView",
     "Subscriber",
     "Taken",
+    "TransferBegan",
     "Waited",
 ]

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from pixelflow.simd.observe.events import Event
 
-__all__ = ["Accessed", "Blocked", "EnablesChanged", "PathUsed", "Signalled", "Taken"]
+__all__ = [
+    "Accessed",
+    "Blocked",
+    "EnablesChanged",
+    "MemoryGiven",
+    "PathUsed",
+    "Signalled",
+    "Taken",
+    "TransferBegan",
+]
+
+Access = TypeVar("Access")
+"""What a machine knows of the blocks that a transfer reads or writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +77,21 @@ class EnablesChanged(Event):
     """From this cycle on so many PEs of each module are enabled. Only a run with PE data can tell."""
 
     counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TransferBegan(Event, Generic[Access]):
+    """A transfer to or from texture memory has begun, and its addresses are known."""
+
+    stream: str
+    index: int
+    access: Access
+    """Who is served and what is accessed, EMC by EMC and round by round."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGiven(Event):
+    """Somebody outside of the program has written bytes of all PEs; ``cycle`` says nothing."""
+
+    start: int
+    size: int

@@ -22,6 +22,7 @@ from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.program import AssembledProgram
 from pixelflow.simd.observe import Bus
 from pixelflow.simd.report import Report
+from pixelflow.simd.telling import Telling
 
 __all__ = [
     "COMMANDS_GROUP",
@@ -103,7 +104,7 @@ class FrameDrawer(Protocol[_Taken]):
         *,
         parts: int = 1,
         config: _Taken | None = None,
-        progress: Callable[[str], None] | None = None,
+        progress: Telling | None = None,
     ) -> DrawnFrame:
         """Return picture and account by ``parts`` side by side; raises InputError for what the machine cannot draw."""
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pixelflow.config import THESIS, NodeConfig
+from pixelflow.simd.telling import Telling
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
@@ -43,7 +44,7 @@ class SceneSource:
     flat: bool = False
     config: NodeConfig = THESIS
     engine: str = "auto"
-    progress: Callable[[object], None] | None = None
+    progress: Telling | None = None
     note: Callable[[str], None] | None = None
     """Is told what a user should know of the files."""
     watch: Callable | None = None

@@ -15,6 +15,7 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+from pixelflow.simd.telling import Telling
 from tessellation.commands import COMMANDS, MOST_NODES
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def draw_on_pixelflow(
     parts: int = 1,
     config: NodeConfig | None = None,
     engine: str = AUTO,
-    progress: Callable[[str], None] | None = None,
+    progress: Telling | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> DrawnFrame:
     """Draw a plain frame on ``parts`` nodes side by side.

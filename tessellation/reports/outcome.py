@@ -61,7 +61,7 @@ def outcome_report(outcome: Outcome) -> Report:
         "pixelflow tessellate",
         (outcome.file.name, outcome.effective.label, f"library {result.library}", _method_text(result),
          f"engine {result.engine}"),
-        [*_work_lines(result), "", _stage_table(result), "", *facts(rows, wrap=False), *found.parts],
+        [*_work_lines(result), "", _stage_table(result), "", *facts(rows), *found.parts],
         schema="pixelflow.tessellate/1",
         data={**_object(outcome), "guesses": found.as_object()},
         notes=[

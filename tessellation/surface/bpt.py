@@ -22,7 +22,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import PATCHES, read_bytes
-from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table
+from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table, plural
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
 __all__ = ["BUILT_IN", "MAX_FAULTS", "Convention", "PatchFile"]
@@ -46,6 +46,7 @@ _GIVE_UP = 1000
 _TOO_LARGE = 2.0**128 - 2.0**103
 """The least magnitude that rounds to an infinity in binary32."""
 
+_NO_WEIGHTS = "a point is x y z: rational patches are not drawn, so a weight has no place"
 _NO_COMMAS = "numbers are separated by blanks, not commas"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _OF_NUMBERS = b"0123456789+-.eE \t\r\n"
@@ -170,6 +171,8 @@ class _Reader:
         self.faults: list[Fault] = []
         self.fault_count = 0
         self.notes: list[str] = []
+        self.heads: list[_Line] = []
+        """The lines at which patches were expected, in order."""
         self.lost = False
         """Whether lines were passed over in search of a header, so that patches may be missing for that reason."""
         self.convention = _convention(lines)
@@ -236,8 +239,12 @@ class _Reader:
         """Compare the patches found with the number in the first line; anything left over is a fault."""
         if declared is None:
             return
-        if found != declared and not self.lost:
-            self.fault(f"the file says {declared} patches and holds {found}", self.lines[0], 0)
+        if found > declared > 0 and not self.lost:
+            # The number may be right and a patch too many: where that begins is where to look.
+            message = f"patch {declared + 1} of {found}, but the file says {plural(declared, 'patch')}"
+            self.fault(message, self.heads[declared], hint=f"the number stands in line {self.lines[0].number}")
+        elif found != declared and not self.lost:
+            self.fault(f"the file says {plural(declared, 'patch')} and holds {found}", self.lines[0], 0)
         elif self.at < len(self.lines):
             left = len(self.lines) - self.at
             self.fault(f"text after the last patch ({left} line{'s' * (left > 1)})", self.lines[self.at])
@@ -246,6 +253,7 @@ class _Reader:
         """Take one header and its points; return None where they have faults."""
         before = self.fault_count
         line = self.lines[self.at]
+        self.heads.append(line)
         header = line.header
         if header is None:
             self.fault(
@@ -319,7 +327,7 @@ class _Reader:
     def point(self, line: _Line) -> tuple[float, ...]:
         """Take the three coordinates of one line; a fault gives zeros in their place."""
         if len(line.words) != 3:
-            hint = _NO_COMMAS if "," in line.text else None
+            hint = _NO_COMMAS if "," in line.text else _NO_WEIGHTS if len(line.words) == 4 else None
             self.fault(f"expected three numbers, found {len(line.words)}", line, hint=hint)
             return (0.0, 0.0, 0.0)
         return tuple(self.coordinate(line, word) for word in range(3))

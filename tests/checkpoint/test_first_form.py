@@ -6,6 +6,7 @@ which every class that a state can hold has a value. Both were written when file
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_file_that_was_read_is_written_as_one_of_today() -> None:
     found: list[Checkpoint] = []
     Node(saved.config).run(saved.program, save_at=1625, save=found.append)
     again = Checkpoint.load(OLD / "cycle_1625.npz").to_bytes()
-    assert again == found[0].to_bytes()
+    assert again == replace(found[0], config={}).to_bytes()  # which it does not say
     header, _ = archive.read_archive(again, "pixelflow.checkpoint/2", "checkpoint", InputError)
     assert "pixelflow.node" not in str(header)
 

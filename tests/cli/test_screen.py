@@ -72,7 +72,7 @@ def test_a_table_is_the_same_with_colours_and_without(width: int, kinds: list, r
 
 def test_a_narrow_screen_gets_records() -> None:
     out = shown_table(20, [Column("cycles", verbatim), Column("line", fixed=True)], [["97,476", "program.mc:1234"]])
-    assert out == "cycles  97,476\nline    program.mc:1234\n\n"
+    assert out == "cycles  97,476\nline\n  program.mc:1234\n\n"
 
 
 def test_colour_is_in_the_text_only_when_asked_for(pixelflow, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def test_the_engine_that_checks_is_never_replaced(tmp_path, monkeypatch, capsys)
 
 
 def test_a_name_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="no engine 'fastest'; there are bit-serial, rows, compiled"):
+    with pytest.raises(InputError, match="no engine 'fastest'; there are bit-serial, rows, compiled"):
         choose("fastest")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 from pathlib import Path
@@ -70,7 +71,8 @@ def test_names_of_examples_and_exercises(bash) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_of_every_command(bash, name: str) -> None:
     below = whole_parser().below[name]
-    own = {option for action in below.declared for option in action.option_strings if option.startswith("--")}
+    offered = [action for action in below.declared if action.help != argparse.SUPPRESS]
+    own = {option for action in offered for option in action.option_strings if option.startswith("--")}
     assert bash(name, "--") == own
 
 
@@ -93,7 +95,7 @@ def test_configuration_keys_with_their_values(bash) -> None:
 
 
 def test_files(bash) -> None:
-    assert bash("run", "tri") == {"triangle.mc"}
+    assert bash("run", "triangle.") == {"triangle.mc"}
     assert bash("run", "triangle.mc", "--config", "mach") == {"machine.toml"}
 
 
@@ -122,3 +124,15 @@ def test_without_shtab_one_line_says_what_to_install(
     assert main(["completion", "bash"]) == 3
     seen = capsys.readouterr()
     assert seen.out == "" and "pip install 'pixelflow-sim[completion]'" in seen.err
+
+
+def test_names_that_ship_here_complete_beside_files(bash) -> None:
+    assert bash("run", "tri") >= {"triangle", "triangle.mc"}
+    assert bash("asm", "mand") == {"mandelbrot"}
+    assert "teapot" in bash("tessellate", "tea")
+    assert {"tea", "teapot"} <= bash("render", "tea")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_are_given_the_names(scripts: dict[str, str], shell: str) -> None:
+    assert all(name in scripts[shell] for name in ("mandelbrot", "enneper", "anthill"))

@@ -227,7 +227,6 @@ USAGE = [
     (("--set", "engine=row"), "did you mean rows?"),
     (("--set", "max-cycles=0"), "expected a whole number above 0"),
     ((*GRID, "--out", "p.txt"), "'p.txt' is neither .csv nor .jsonl"),
-    ((*GRID, "--json"), "--out FILE.jsonl gives JSON Lines"),
     ((*GRID, "--shard", "3/2"), "expected I/N with 1 <= I <= N"),
     ((*GRID, "--shard", "0/2"), "argument --shard"),
     ((*GRID, "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"), "leave out one of the two"),

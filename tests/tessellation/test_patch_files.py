@@ -56,7 +56,7 @@ def test_headers_that_give_numbers_of_points():
         ("-1\n" + GOOD[2:], ["expected the number of patches"]),
         ("0\n", ["holds no patch"]),
         ("2" + GOOD[1:], ["net.bpt:1:1: error: the file says 2 patches and holds 1"]),
-        (GOOD + GOOD[2:], ["the file says 1 patches and holds 2"]),
+        (GOOD + GOOD[2:], ["patch 2 of 2, but the file says 1 patch"]),
         (GOOD + "1 2 3\n", ["net.bpt:15", "text after the last patch (1 line)"]),
         (GOOD + "end of file\n", ["text after the last patch"]),
         ("\n".join(GOOD.splitlines()[:-1]), ["patch 1 (3x4) has 11 of 12 control points"]),

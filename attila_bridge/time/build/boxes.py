@@ -99,9 +99,7 @@ class Boxes:
             "PrimitiveAssembly", PrimitiveAssemblySpec(config.assembly, config.clipper, draws), self._counts("PA")
         )
         setup = config.setup
-        self.clipper = Clipper(
-            "Clipper", ClipperSpec(config.clipper, draws, setup.start), self._counts("CLP")
-        )
+        self.clipper = Clipper("Clipper", ClipperSpec(config.clipper, draws, setup.start), self._counts("CLP"))
         self.setup = TriangleSetup("TriangleSetup", SetupSpec(setup, draws, frame.pixels), self._counts("TS"))
         self.traversal = TriangleTraversal(
             "TriangleTraversal", TraversalSpec(config.traversal, draws), self._counts("TT")
@@ -121,9 +119,7 @@ class Boxes:
         display_client = self._client("DAC", "DAC", memory.display_bus)
         self.display = Display(
             "DAC",
-            DisplaySpec(
-                config.display, display_client, gpu.rops, frame.blocks, frame.color_address
-            ),
+            DisplaySpec(config.display, display_client, gpu.rops, frame.blocks, frame.color_address),
             self._counts("DAC"),
         )
         self.shaders = [

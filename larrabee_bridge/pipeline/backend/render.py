@@ -25,6 +25,7 @@ from pixelflow.simd.config.param import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.telling import Telling
 
 __all__ = ["render_back_end"]
 
@@ -53,6 +54,7 @@ def render_back_end(
     layers: int = 16,
     length: int = 0,
     engine: str = AUTO,
+    progress: Telling | None = None,
 ) -> BackEnd:
     """Draw a frame tile by tile.
 
@@ -87,7 +89,11 @@ def render_back_end(
     for each in found:
         busy += np.bincount(each.tile, minlength=columns * rows)
     worked = np.arange(columns * rows) if every_tile else np.flatnonzero(busy)
+    done = 0
     for numbers in run.chunks(worked, found):
+        if progress is not None:
+            progress(f"larrabee: tile {done + 1:,} of {len(worked):,}", share=done / len(worked))
+        done += len(numbers)
         colours[numbers], depths[numbers] = run.tiles(numbers, found)
     return BackEnd(
         picture=_picture(colours, depths, frame, columns),

@@ -6,7 +6,7 @@ Section numbers are those of Seiler et al. 2008.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from larrabee_bridge.pipeline.frame.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
@@ -16,6 +16,7 @@ from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, changed, invented
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
 
@@ -32,7 +33,7 @@ def draw_on_larrabee(
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
     layers: int = 16,
-    progress: Callable[[str], None] | None = None,
+    progress: Telling | None = None,
     engine: str = AUTO,
 ) -> DrawnFrame:
     """Draw a frame on ``parts`` cores side by side; raises InputError for a tile that does not exist.
@@ -44,7 +45,9 @@ def draw_on_larrabee(
     if progress is not None:
         progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
     bins = [None if front is None else front.bins for front in fronts] or None
-    run = render_on_larrabee(frame, tile=tile, bins=bins, config=config, layers=layers, engine=engine)
+    run = render_on_larrabee(
+        frame, tile=tile, bins=bins, config=config, layers=layers, engine=engine, progress=progress
+    )
     return side_of(run, parts, core_mhz, fronts)
 
 

@@ -20,6 +20,7 @@ from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.drawing import Draw, Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
+from pixelflow.simd.telling import Telling
 
 __all__ = ["LarrabeeRun", "merged", "render_on_larrabee"]
 
@@ -88,8 +89,9 @@ def render_on_larrabee(
     keep_depth: bool = False,
     layers: int = 16,
     engine: str = AUTO,
+    progress: Telling | None = None,
 ) -> LarrabeeRun:
-    """Draw a frame.
+    """Draw a frame; ``progress`` is told how far it has come.
 
     ``bins`` are those that a front end has made, one for each draw, or None for a draw that ``rule`` is for.
     PrimSets of ``primset`` triangles are binned by cores: ``cores`` is how many take them in turn, or for each PrimSet
@@ -110,6 +112,8 @@ def render_on_larrabee(
 
     def quads(number: int, draw: Draw) -> Quads:
         triangles, size = draw.triangles, (frame.width, frame.height)
+        if progress is not None:
+            progress(f"larrabee: draw {number + 1} of {len(frame.draws)} to tiles", share=number / len(frame.draws))
         found = bins[number] if bins is not None else None
         if found is None and rule is not BinRule.COVERED:
             found = bin_triangles(triangles, *size, tile, rule)
@@ -121,7 +125,7 @@ def render_on_larrabee(
         return merged(rasters[-1].quads(), rasters[-1].bins, len(triangles), primset, taken)
 
     back_end = render_back_end(
-        frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers, engine=engine
+        frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers, engine=engine, progress=progress
     )
     return LarrabeeRun(frame, tile, tuple(rasters), back_end, cleared, keep_depth)
 

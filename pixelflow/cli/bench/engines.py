@@ -154,7 +154,7 @@ _COLUMNS = (
     Column("threads", number, "threads"),
     Column("x rows [min..max]", spread(1), "against_rows"),
     Column("x slower than 100 MHz", fixed(1), "slowdown_against_machine"),
-    Column("ms [min..max]", spread(2, 1e3), "seconds"),
+    Column("ms [min..max]", spread(2, 1e3), "seconds", optional=True),
     Column(None, key="pe_instructions_per_second"),
     Column(None, key="ready_seconds"),
     Column(None, key="share_of_counted_bound"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from microcode.read.files import EXAMPLES as EXAMPLES_FOLDER
 from pixelflow.cli.shell.arguments import Parser, UsageError, add_common_options
 from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.shell.screen import Screen
@@ -18,6 +19,8 @@ from pixelflow.config import PRESETS, THESIS, leaves
 from pixelflow.isa import INSTRUCTIONS
 from pixelflow.simd.errors import MissingPackageError, Place
 from pixelflow.simd.report import Fact
+from tessellation.scenes import MESHES, SCENES
+from tessellation.surface.bpt import BUILT_IN
 
 EXAMPLES = ("pixelflow completion bash",)
 
@@ -40,7 +43,8 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
         raise MissingPackageError(what, "completion", Place("completion")) from None
     parser = whole_parser()
     _say_what_completes(parser, shtab.FILE)
-    screen.print(Fact(shtab.complete(parser, args.shell).rstrip(), wrap=False))
+    script = shtab.complete(parser, args.shell, preamble={"bash": _bash_functions(), "zsh": "", "fish": ""})
+    screen.print(Fact(script.rstrip(), wrap=False))
     return 0
 
 
@@ -53,13 +57,14 @@ def whole_parser() -> Parser:
     for command in COMMANDS.values():
         below = commands.add_parser(command.name, help=command.summary)
         command.load().add_arguments(below)
-        add_common_options(below)
+        add_common_options(below, report=command.report)
     return parser
 
 
 def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
     """Give each argument the words that may stand there; plain text without known words is the name of a file."""
     settings = tuple(_settings())
+    shipped = _shipped()
     words = {
         "preset": tuple(PRESETS), "overrides": settings, "axes": settings, "operation": tuple(INSTRUCTIONS),
         "shipped": tuple(shipped_files()),
@@ -69,8 +74,35 @@ def _say_what_completes(parser: Parser, files: dict[str, str]) -> None:
     for action in parser.declared:
         if action.dest in words:
             action.choices = words[action.dest]
+        elif action.dest in shipped and action.nargs is None and not action.option_strings:
+            action.complete = _names_and_files(action.dest, shipped[action.dest], files)
         elif action.nargs != 0 and action.choices is None and action.type is None:
             action.complete = files
+
+
+def _shipped() -> dict[str, tuple[str, ...]]:
+    """Return the names that ship here, by the argument that takes such a name or a file."""
+    programs = tuple(sorted(path.stem for path in EXAMPLES_FOLDER.glob("*.mc")))
+    return {"program": programs, "source": programs, "patches": (*BUILT_IN,), "scene": (*SCENES, *MESHES, *BUILT_IN)}
+
+
+def _names_and_files(dest: str, names: tuple[str, ...], files: dict[str, str]) -> dict[str, str]:
+    """Return what completes a name or a file, by shell."""
+    words = " ".join(names)
+    return {
+        **files,
+        "bash": f"_pixelflow_names_of_{dest}",
+        "zsh": f"{{_alternative 'names\\:name\\:({words})' 'files\\:file\\:_files'}}",
+        "fish": f"(printf '%s\\n' {words}; __fish_complete_path (commandline -ct))",
+    }
+
+
+def _bash_functions() -> str:
+    """Return the functions that name what ships here, beside files."""
+    return "\n".join(
+        f'_pixelflow_names_of_{dest}() {{\n  compgen -W "{" ".join(names)}" -- "$1"\n  _shtab_compgen_files "$1"\n}}'
+        for dest, names in _shipped().items()
+    )
 
 
 def _settings() -> Iterator[str]:

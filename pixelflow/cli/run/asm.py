@@ -7,7 +7,7 @@ from pathlib import Path
 
 from microcode import check, listing, symbols
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.machine_values import add_machine_option, target_of
+from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, target_of
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.programs import OBJECT_SUFFIX, add_parameter_option, assemble_file, refuse_object
 from pixelflow.cli.shell.screen import Screen
@@ -48,6 +48,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     machine = target_of(args.machine)
     program = assemble_file(args.program, args.parameters, machine)
     found = machine.language.warnings(program) if machine is not None and machine.language else check(program)
+    if args.machine == PIXELFLOW and len(program.entries) > 1:
+        from pixelflow.cli.run.collisions import colliding_writes  # the node, for programs with two streams alone
+
+        found = [*found, *colliding_writes(program)]
     warnings = [str(warning).replace(": error: ", ": warning: ", 1) for warning in found]
     for warning in warnings:
         screen.note(warning)

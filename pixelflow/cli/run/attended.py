@@ -13,7 +13,7 @@ import time
 from types import FrameType, TracebackType
 
 from pixelflow.cli.shell.arguments import count
-from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.progress import QUIET_SECONDS, Progress, end_sign_of_life
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.node import Node
 from pixelflow.simd.errors import CycleLimitError
@@ -26,7 +26,6 @@ DEFAULT_LIMIT = 100_000_000
 NO_LIMIT = 0
 """What ``--max-cycles none`` means."""
 
-_QUIET_SECONDS = 2.0
 _BEAT_SECONDS = 0.5
 
 
@@ -67,6 +66,7 @@ class Attended:
             self._handles = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self._handles:
             signal.signal(signal.SIGINT, self._interrupt)
+        end_sign_of_life()
         if self._line and Progress.wanted(self._screen):
             self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
             self._thread.start()
@@ -89,7 +89,7 @@ class Attended:
         running.interrupt()
 
     def _beat(self) -> None:
-        if self._over.wait(_QUIET_SECONDS):
+        if self._over.wait(QUIET_SECONDS):
             return
         with Progress(self._screen, counts=False) as progress:
             before, since = 0, time.monotonic()

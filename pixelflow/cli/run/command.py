@@ -40,7 +40,8 @@ from pixelflow.simd.report import Json, Part, Report, number
 
 _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8
-_TIMED = ("expect_cycles", "profile", "save_at", "load", "stats", "trace", "window", "only", "record", "live", "frame")
+_TIMED = ("expect_cycles", "profile", "save_at", "load", "stats", "trace", "window", "only", "record", "live", "frame",
+          "check_memory")  # fmt: skip
 """Options that say something about cycles, or wait for one."""
 
 
@@ -106,7 +107,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     maps = [map_view(text, program) for text in args.show_map]
     # Without data no engine does anything, so none is worth the wait for a compiler.
     node = Node(effective.config, engine="rows" if args.timing_only else engine_of(args, screen))
-    account, stopped = _run(args, screen, effective, program, node)
+    watching = Watching(args, screen, effective, args.program)
+    account, stopped = _run(args, screen, watching, program, node)
     if args.output is not None:
         header = {"program": program.sha256, "config": effective.config.sha256}
         header |= {} if args.function_only else {"cycles": account.total_cycles}
@@ -114,9 +116,16 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     report = _report(args, effective, account)
+    if args.check_memory:
+        for view in views:
+            rows = range(view.range.start, view.range.start + view.range.size)
+            watching.shown(view.range.name, rows, account.total_cycles, few)
+        for drawn in maps:
+            rows = range(drawn.address, drawn.address + (drawn.flag is None and drawn.register is None))
+            watching.shown(drawn.text, rows, account.total_cycles)
     data = {**report.data, **_about(effective, account), "state": _state(args, node, views, few)}
     state, notes = _state_parts(args, screen, node, views, maps, few)
-    report = replace(report, data=data, results=state, notes=(*notes, *report.notes))
+    report = watching.checked(replace(report, data=data, results=state, notes=(*notes, *report.notes)))
     if stopped is not None:  # what there is of the run is shown all the same
         screen.show(report)
         raise stopped
@@ -124,13 +133,13 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def _run(
-    args: argparse.Namespace, screen: Screen, effective: Effective, program: Program, node: Node
+    args: argparse.Namespace, screen: Screen, watching: Watching, program: Program, node: Node
 ) -> tuple[Run | UntimedRun, BaseException | None]:
     """Run the program; return the account, and what stopped it where that was the cycle limit or Ctrl-C."""
     limits = {"max_cycles": limit_of(args), **_save_options(args.save_at)}
     attended = Attended(node, screen, limit_of(args), line=not args.live)
     try:
-        with Watching(args, screen, effective, args.program) as watching, attended:
+        with watching, attended:
             watching.attach(node)
             if args.load is not None:
                 return node.resume(program, Checkpoint.load(args.load), **limits), None
@@ -202,6 +211,8 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
         raise UsageError("--profile", "--quiet leaves out the report", "leave out one of the two")
     if args.timing_only and args.memory:
         raise UsageError("--memory", "a run without PE data does not read it", "leave out --memory or --timing-only")
+    if args.timing_only and args.check_memory:
+        raise UsageError("--check-memory", "a run without PE data writes and reads none", "leave out --timing-only")
     if args.timing_only and args.engine != AUTO:
         raise UsageError("--engine", "a run without PE data has none", "leave out --engine or --timing-only")
     if args.load and args.memory:

@@ -130,14 +130,19 @@ def _near_option(name: str, options: Sequence[str]) -> str | None:
     return by_name[found[0]] if found else None
 
 
-def add_common_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that every command takes; absent ones leave the namespace as it was."""
+def add_common_options(parser: argparse.ArgumentParser, *, report: bool = True) -> None:
+    """Add the options that every command takes; absent ones leave the namespace as it was.
+
+    Without ``report`` those that say its form are not offered: a command that makes none refuses them with its reason.
+    """
+    form = None if report else argparse.SUPPRESS
     group = parser.add_argument_group("common options")
     add = group.add_argument
     absent = argparse.SUPPRESS
     add("--json", dest="format", action="store_const", const="json", default=absent,
-        help="print one JSON object on standard output, nothing else")  # fmt: skip
-    add("--format", choices=FORMATS, default=absent, help="form of the report: text (default), json, markdown, html")
+        help=form or "print one JSON object on standard output, nothing else")  # fmt: skip
+    add("--format", choices=FORMATS, default=absent,
+        help=form or "form of the report: text (default), json, markdown, html")  # fmt: skip
     add("-q", "--quiet", action="store_true", default=absent, help="no notes, no report; results and errors only")
     add("-v", "--verbose", action="store_true", default=absent, help="more notes; a traceback for an internal error")
     add("--color", choices=("auto", "always", "never"), default=absent, help="colours (default: auto; see NO_COLOR)")

@@ -7,6 +7,7 @@ or failed command leaves nothing (or the old file) under the final name.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 import sys
@@ -28,6 +29,9 @@ __all__ = [
 
 STANDARD_STREAM = "-"
 """The file name that means standard output."""
+
+_PLAIN = str.maketrans({"·": "-", "─": "-", "━": "-", "│": "|", "×": "x", "…": "...", "–": "-", "—": "-"})
+"""What stands for signs that an encoding may lack."""
 
 
 def check_writable(path: str | Path) -> None:
@@ -112,7 +116,7 @@ def write_stdout(text: str) -> None:
         sys.stdout.flush()
     except UnicodeEncodeError:
         encoding = sys.stdout.encoding or "ascii"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.write(text.translate(_PLAIN).encode(encoding, "replace").decode(encoding))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -134,6 +138,44 @@ def _refuse_unwritable(target: Path) -> None:
             return
     if not os.access(folder, os.W_OK | os.X_OK):
         raise _refusal(target, f"the folder {folder} is read-only", "choose a folder that you may write to")
+    try:
+        _try(folder)
+    except OSError as error:
+        raise _refusal(target, f"cannot be written: {error.strerror or error}") from None
+
+
+def _try(folder: Path) -> None:
+    """Raise OSError where no file can be made in a folder, whatever its permissions say, or its disk is full.
+
+    The file has no name where the system knows such files, so that nothing is ever seen of it.
+    """
+    descriptor = _nameless(folder)
+    if descriptor is None:
+        named = folder / f".pixelflow-{os.getpid()}"
+        descriptor = os.open(named, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        if not hasattr(os, "fstatvfs"):  # nor can a file be removed there that is open
+            os.close(descriptor)
+            os.unlink(named)
+            return
+        os.unlink(named)
+    try:
+        space = os.fstatvfs(descriptor)
+        if space.f_blocks and not space.f_bavail:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(descriptor)
+
+
+def _nameless(folder: Path) -> int | None:
+    """Return a new file without a name, None where a folder has none."""
+    if not hasattr(os, "O_TMPFILE"):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o600)
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
+            return None
+        raise
 
 
 def _refusal(path: Path, message: str, hint: str | None = None) -> InputError:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 
     from pixelflow.cli.shell.screen import Screen
 
-__all__ = ["Progress"]
+__all__ = ["QUIET_SECONDS", "Progress", "SignOfLife", "end_sign_of_life"]
 
 _Item = TypeVar("_Item")
 
+QUIET_SECONDS = 2.0
+"""Before the first line of a command that does not say at its beginning that it takes long."""
 _OTHER_COLUMNS = 44
 """What bar, count and times take of a line."""
-_UNCOUNTED_COLUMNS = 24
+_UNCOUNTED_COLUMNS = 36
 """What bar and time take where nothing is counted."""
 
 
@@ -43,6 +46,7 @@ class Progress:
         self._task: TaskID
 
     def __enter__(self) -> Progress:
+        end_sign_of_life()
         if _wanted(self._screen):
             self._display = self._resources.enter_context(_display(self._screen, counts=self._counts))
             self._task = self._display.add_task("", total=self._total)
@@ -77,12 +81,17 @@ class Progress:
             self._display.update(self._task, completed=number - 1, total=total)
         self.tell(text)
 
-    def tell(self, text: object) -> None:
-        """Say what begins now; where nobody sees the line, the text is a note."""
+    def tell(self, text: object, share: float | None = None) -> None:
+        """Say what begins now, or how much of it is done; where nobody sees the line, only what begins is a note."""
         if self._display is None:
-            self._screen.note(text)
+            if share is None:
+                self._screen.note(text)
+            return
+        if not share:
+            self._display.reset(self._task, total=None if share is None else 1.0)
         else:
-            self.doing(str(text))
+            self._display.update(self._task, completed=share, total=1.0)
+        self.doing(str(text))
 
     def step(self, count: int = 1) -> None:
         """Note that steps are done."""
@@ -95,6 +104,52 @@ class Progress:
             self.doing(f"{name} {number}".strip())
             yield item
             self.step()
+
+
+class SignOfLife:
+    """A context around a whole command: after two seconds a line says for how long it has been at work.
+
+    It goes where the command shows something itself: a line that knows more, or a picture.
+    """
+
+    _current: ClassVar[SignOfLife | None] = None
+
+    def __init__(self, screen: Screen, text: str) -> None:
+        self._screen, self._text = screen, text
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> SignOfLife:
+        if _wanted(self._screen):
+            SignOfLife._current = self
+            self._thread = threading.Thread(target=self._show, name="sign of life", daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Take the line away, for good."""
+        if SignOfLife._current is self:
+            SignOfLife._current = None
+        self._over.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _show(self) -> None:
+        if self._over.wait(QUIET_SECONDS):
+            return
+        display = _display(self._screen, counts=False)
+        with display:
+            display.add_task(self._text, total=None)
+            self._over.wait()
+
+
+def end_sign_of_life() -> None:
+    """Take the line away that says for how long the command has been at work, before something else is shown."""
+    if SignOfLife._current is not None:
+        SignOfLife._current.end()
 
 
 def _wanted(screen: Screen) -> bool:
@@ -114,7 +169,8 @@ def _display(screen: Screen, *, counts: bool) -> Display:
         BarColumn(bar_width=12),
         *([MofNCompleteColumn()] if counts else []),
         TimeElapsedColumn(),
-        *([TextColumn("left"), TimeRemainingColumn()] if counts else []),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         console=console,
         transient=True,
         redirect_stdout=False,

@@ -23,6 +23,8 @@ class CommandEntry:
     name: str
     summary: str
     file: str
+    report: bool = True
+    """Whether it makes a report, which has forms to choose from."""
 
     def load(self) -> ModuleType:
         """Import the file of the command and return it."""
@@ -39,7 +41,7 @@ _ALL = (
     CommandEntry("larrabee", "Larrabee: run programs, show instructions, check claims", "evidence.larrabee"),
     CommandEntry("run", "run a microcode program; report cycles, show PE state", "run.command"),
     CommandEntry("dash", "show the dashboard of a saved run at any cycle", "watch.dash"),
-    CommandEntry("debug", "look into a run: step, back, stops, PE state", "debug.command"),
+    CommandEntry("debug", "look into a run: step, back, stops, PE state", "debug.command", report=False),
     CommandEntry("diff", "what differs between two runs", "debug.diff"),
     CommandEntry("asm", "assemble a microcode source; listing, symbols, static checks", "run.asm"),
     CommandEntry("dis", "disassemble an object file", "run.dis"),
@@ -51,7 +53,7 @@ _ALL = (
     CommandEntry("sweep", "measure a grid of configurations; one row per point", "sweep.command"),
     CommandEntry("bench", "measure the speed of the engines", "bench.command"),
     CommandEntry("config", "show or check a configuration", "model.config"),
-    CommandEntry("completion", "a script that completes command lines in a shell", "model.completion"),
+    CommandEntry("completion", "a script that completes command lines in a shell", "model.completion", report=False),
     CommandEntry("about", "what is modelled, and how well founded each rule is", "model.about"),
 )
 

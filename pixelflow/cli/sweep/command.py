@@ -22,7 +22,7 @@ from pixelflow.cli.sweep.subject import SWEPT, Subject
 from pixelflow.cli.sweep.table import SweepTable, check_table_name
 from pixelflow.cli.sweep.workers import WorkerLost, measured
 from pixelflow.config import Value
-from pixelflow.simd.report import counted, number
+from pixelflow.simd.report import Column, Report, Table, counted, number
 
 EXAMPLES = (
     "pixelflow sweep run texture_copy --set gni.gp_count=1,2",
@@ -65,9 +65,9 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
     add("--yes", action="store_true", help=f"measure a grid of more than {number(MOST_POINTS)} points")
 
 
-def run(args: argparse.Namespace, screen: Screen) -> int:
+def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Measure the points that the table lacks; exit code 1 where a point of this shard failed."""
-    _check_options(args, screen)
+    _check_options(args)
     subject = Subject(args)
     grid = subject.grid()
     screen.note(f"sweep: {counted(len(grid), 'point')}: {grid}")
@@ -92,16 +92,29 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
             if args.out != STANDARD_STREAM:
                 screen.note(f"the finished points are in {args.out}; the same command goes on from there")
             raise
-    table.print()
     failed = table.failed(mine)
+    if screen.format != "text":
+        return _report(args, table, len(points), failed)
+    table.print()
     if failed:
         screen.note(f"note: {number(failed)} of {counted(len(mine), 'point')} failed; see the column error")
     return 1 if failed else 0
 
 
-def _check_options(args: argparse.Namespace, screen: Screen) -> None:
-    if screen.json:
-        raise UsageError("--json", "the result is a table, not an object", "--out FILE.jsonl gives JSON Lines")
+def _report(args: argparse.Namespace, table: SweepTable, points: int, failed: int) -> Report:
+    """Return the rows of the table as a report; fails where a point did."""
+    columns, rows = table.rows()
+    return Report(
+        f"pixelflow sweep {args.subject}",
+        (args.source, counted(points, "point")),
+        [Table([Column(name) for name in columns], rows)],
+        schema="pixelflow.sweep/1",
+        data={"points": points, "failed": failed, "rows": [dict(zip(columns, row, strict=True)) for row in rows]},
+        failure=f"{number(failed)} of {counted(points, 'point')} failed; see the column error" if failed else None,
+    )
+
+
+def _check_options(args: argparse.Namespace) -> None:
     if args.subject == "run" and args.timing_only and any(text.startswith("engine=") for text in args.axes):
         raise UsageError("--set engine", "a run without PE data has none", "leave out --timing-only")
     if args.source == STANDARD_STREAM:

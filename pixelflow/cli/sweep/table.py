@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from io import FileIO
 from pathlib import Path, PurePath
@@ -104,6 +105,15 @@ def shown(cell: Cell) -> str:
     return str(cell).lower() if isinstance(cell, bool) else str(cell)
 
 
+def _typed(text: str) -> Cell:
+    """Return what `shown` has made a text of."""
+    if text in ("", "true", "false"):
+        return None if not text else text == "true"
+    if re.fullmatch(r"-?(0|[1-9]\d{0,17})", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"-?\d+\.\d+(e[+-]?\d+)?", text) else text
+
+
 class SweepTable:
     """The rows of a sweep, on disk as they come in; ``-`` keeps them for standard output."""
 
@@ -184,6 +194,12 @@ class SweepTable:
         """Write the table to standard output where it has no file."""
         if self._path == STANDARD_STREAM:
             write_stdout(self._text())
+
+    def rows(self) -> tuple[list[str], list[list[Cell]]]:
+        """Return the columns and the cells of every row, in the order of the points; numbers are numbers."""
+        lines = [line for _, line in sorted(self._lines.items())]
+        cells = [self._format.cells(self._columns, line.removesuffix("\n")) for line in lines]
+        return list(self._columns), [[_typed(row[name]) for name in self._columns] for row in cells]
 
     def _rewrite(self) -> None:
         with output_file(self._path) as stream:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
@@ -23,6 +24,7 @@ from pixelflow.cli.shell.pe_selection import map_view
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import NodeView, facts_of
+from pixelflow.cli.watch.keys import Keys
 from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, takes_live
 from pixelflow.config import PRESETS
 from pixelflow.isa import Program
@@ -46,6 +48,8 @@ EXAMPLES = (
 )
 
 _HEIGHT = 24
+_FRAME_SECONDS = 0.1
+"""Between two frames of a run that plays."""
 _END = 1 << 62
 """Beyond the end of any run."""
 
@@ -61,7 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the map: enable (default), carry, R, S, M, a range NAME or NAME[i], or a byte: 0 to 383")  # fmt: skip
     add("--height", type=_height, metavar="N", default=_HEIGHT, help=f"lines of the frame (default: {_HEIGHT})")
     add("--svg", metavar="FILE", help="write the frame as a picture (.svg) instead of printing it")
-    add("--play", type=count, metavar="N", help="play the run in the terminal, N cycles a second, up to --at")
+    add("--play", type=count, metavar="N",
+        help="play the run in the terminal, N cycles a second, up to --at; blank halts, . or right goes one cycle on, "
+        "+ and - change the speed, q ends")  # fmt: skip
     add("--engine", choices=ENGINES, help="lane engine (default: rows)")
     add_machine_option(parser)
     add("--preset", metavar="NAME", help="of another machine: a configuration with a name")
@@ -80,7 +86,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     saved = SavedRun.load(args.file)
     player = Player(saved, args.engine or "rows", _map_view(args.show or "enable", saved.program))
     if args.play is not None:
-        _play(screen, player, args.play, args.at)
+        left_at = _play(screen, player, args.play, args.at)
+        args.at = args.at if left_at is None else left_at
     state = player.at(_END if args.at is None else args.at)
     return _shown(args, screen, drawing_of(state), state.cycle, lambda: _object(state))
 
@@ -199,19 +206,59 @@ def _preset_of(saved: SavedRun) -> str:
     return next((name for name, config in PRESETS.items() if config.sha256 == saved.config.sha256), "own")
 
 
-def _play(screen: Screen, player: Player, speed: int, until: int | None) -> None:
-    """Show frame after frame in the terminal; an interrupt ends it and leaves the terminal as it was."""
-    picture = InPlaceDisplay(screen)
-    began = time.perf_counter()
+class Pace:
+    """How far a run that plays has come: so many cycles a second, faster, slower, or halted by keys."""
+
+    def __init__(self, speed: int) -> None:
+        self.speed = speed
+        self.halted = self.left = False
+        self._cycle = 0.0
+
+    @property
+    def cycle(self) -> int:
+        """The cycle to be shown now."""
+        return int(self._cycle)
+
+    def pass_by(self, seconds: float) -> None:
+        """Let time pass."""
+        if not self.halted:
+            self._cycle += seconds * self.speed
+
+    def press(self, key: str | None) -> None:
+        """Do what a key says; keys that say nothing do nothing."""
+        match key:
+            case " ":
+                self.halted = not self.halted
+            case "right" | ".":
+                self.halted, self._cycle = True, self.cycle + 1.0
+            case "+":
+                self.speed *= 2
+            case "-":
+                self.speed = max(1, self.speed // 2)
+            case "q":
+                self.left = True
+
+
+def _play(screen: Screen, player: Player, speed: int, until: int | None) -> int | None:
+    """Show frame after frame in the terminal; return the cycle at which a key ended it, None where none did.
+
+    An interrupt ends it too and leaves the terminal as it was.
+    """
+    pace, picture = Pace(speed), InPlaceDisplay(screen)
+    now = time.perf_counter()
     try:
-        while not player.ended:
-            cycle = int((time.perf_counter() - began) * speed)
-            picture.show(drawing_of(player.at(cycle if until is None else min(cycle, until))))
-            if until is not None and cycle >= until:
-                break
-            time.sleep(0.1)
+        with Keys() as keys:
+            while not player.ended and not pace.left:
+                cycle = pace.cycle
+                picture.show(drawing_of(player.at(cycle if until is None else min(cycle, until))))
+                if until is not None and cycle >= until:
+                    break
+                pace.press(keys.pressed(_FRAME_SECONDS))
+                before, now = now, time.perf_counter()
+                pace.pass_by(now - before)
     finally:
         picture.close()
+    return pace.cycle if pace.left else None
 
 
 def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) -> None:
@@ -221,6 +268,8 @@ def _write_svg(path: str, screen: Screen, drawing: FrameDrawing, height: int) ->
     console.print(picture if screen.color else _Colorless(picture))
     # A fixed identity: the same frame gives the same bytes.
     text = console.export_svg(title=f"pixelflow · {drawing.title}", unique_id="pixelflow")
+    # Whatever the reader's system has: a picture asks nobody else for a font.
+    text = re.sub(r"\s*@font-face \{.*?\}", "", text, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
     with output_file(path) as stream:
         stream.write(text)
 

@@ -10,6 +10,7 @@ import time
 from typing import IO, TYPE_CHECKING
 
 from pixelflow.cli.shell.output import write_stdout
+from pixelflow.cli.shell.progress import end_sign_of_life
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.node import Node
@@ -36,10 +37,14 @@ _SHARE = 0.025
 def takes_live() -> bool:
     """Return whether standard output is a terminal that can show a display which changes in place."""
     out = sys.stdout
-    if out is None or not out.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        return False
+    terminal = out is not None and out.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    return terminal and _shows_blocks()
+
+
+def _shows_blocks() -> bool:
+    """Return whether standard output has the characters that frames are drawn with."""
     try:
-        "▶█⣿".encode(out.encoding or "ascii")
+        "▶█⣿".encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
@@ -65,7 +70,7 @@ def console_of(screen: Screen, width: int, height: int, file: IO[str] | None = N
 
 def draw_frame(screen: Screen, drawing: FrameDrawing, height: int = 24) -> None:
     """Print one frame as lines on standard output: plain text where that is no terminal."""
-    if os.environ.get("TERM") == "dumb" and not screen.color:
+    if not _shows_blocks() or (os.environ.get("TERM") == "dumb" and not screen.color):
         write_stdout(drawing.text(screen.width) + "\n")
         return
     drawn = io.StringIO()
@@ -153,6 +158,7 @@ class InPlaceDisplay:
         self._resources.close()
 
     def _open(self) -> Live:
+        end_sign_of_life()
         held = io.StringIO()
 
         def release() -> None:
@@ -186,8 +192,10 @@ class LiveDisplay(_Follower):
         node.bus.subscribe(self._hear, RunBegan, Progressed, RunEnded)
 
     def close(self) -> None:
-        """Give the terminal back as it was."""
+        """Give the terminal back as it was; the last frame stays on it, where there was a run."""
         self._picture.close()
+        if self._facts is not None:
+            draw_frame(self._screen, self._state(self._facts))
 
     def _hear(self, event: Event) -> None:
         now, work = time.perf_counter(), time.thread_time()

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +21,12 @@ from pixelflow.simd.errors import SimulatorError, format_error
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from pixelflow.cli.watch.checking import MemoryChecks
     from pixelflow.cli.watch.live import FinalFrame, LiveDisplay
     from pixelflow.cli.watch.recording import Recording
     from pixelflow.cli.watch.stats_files import StatsFiles
     from pixelflow.cli.watch.trace_files import TraceFiles
+    from pixelflow.simd.report import Report
 
 __all__ = ["Watching", "add_observer_options"]
 
@@ -43,8 +45,10 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
         help="trace only this track: eigc, 'tigc*', 'tasic[0]', 'wire *' (repeatable)")  # fmt: skip
     if record:
         add("--record", metavar="FILE.npz", help="save the run, to be taken again by dash, debug and diff")
+        add("--check-memory", action="store_true",
+            help="exit code 1 where bytes matter that nothing has written, or writes of one round collide")  # fmt: skip
     else:
-        parser.set_defaults(record=None)
+        parser.set_defaults(record=None, check_memory=False)
     if passes:
         add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
     add("--live", action="store_true", help="show the dashboard while it runs")
@@ -74,6 +78,7 @@ class Watching:
         self._traces = self._open_traces()
         refuse_clashes(self._outputs(), self._inputs())
         self._recording: Recording | None = None
+        self._memory: MemoryChecks | None = None
         self._open = contextlib.ExitStack()
         self._display: FinalFrame | LiveDisplay | None = None
         self._display_made = False
@@ -163,7 +168,21 @@ class Watching:
 
             self._recording = Recording(self._args.record, node, self._args.command_line, self._record_pass or 1)
             self._recording.attach(node.bus)
+        if self._args.check_memory:
+            from pixelflow.cli.watch.checking import MemoryChecks
+
+            self._memory = self._memory or MemoryChecks()
+            self._memory.attach(node)
         self._attach_display(node)
+
+    def shown(self, name: str, rows: Iterable[int], cycle: int, lanes: Sequence[int] | None = None) -> None:
+        """Say which bytes are shown after the runs, so that ``--check-memory`` knows that they matter."""
+        if self._memory is not None:
+            self._memory.shown(name, rows, cycle, lanes)
+
+    def checked(self, report: Report) -> Report:
+        """Return a report with what ``--check-memory`` has found, which fails where there is anything."""
+        return report if self._memory is None else self._memory.checked(report)
 
     def part(self, number: int, total: int) -> None:
         """Say which of several passes begins."""

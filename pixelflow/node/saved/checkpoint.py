@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from pixelflow.isa import Program
 from pixelflow.node.run.streams.semaphores import STREAMS
 from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, write_archive
 from pixelflow.node.saved.kinds import is_like
+from pixelflow.simd.config.param import shorten
 from pixelflow.simd.errors import Fault, InputError, InternalError, Place
 from pixelflow.simd.files import ARRAYS, read_bytes, replacing
 from pixelflow.simd.snapshot import Snapshot
@@ -40,6 +41,8 @@ class Checkpoint:
     state: Snapshot
     file: str = field(default="the checkpoint", compare=False)
     """Where it was read from, for messages."""
+    config: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """The values of the configuration by key, for messages; empty in files of before."""
 
     def check(self, program: Program, config: NodeConfig) -> None:
         """Raise InputError with every reason why this is no state of a run of ``program`` on ``config``."""
@@ -49,11 +52,21 @@ class Checkpoint:
             ("configuration", self.config_sha256, config.sha256),
         ):
             if found != wanted:
-                faults.append(
-                    Fault(f"was saved with another {what}: {found[:12]}, this one is {wanted[:12]}", Place(self.file))
-                )
+                hint = self._difference(config) if what == "configuration" else None
+                message = f"was saved with another {what}: {found[:12]}, this one is {wanted[:12]}"
+                faults.append(Fault(message, Place(self.file), hint))
         if faults:
             raise InputError(faults)
+
+    def _difference(self, config: NodeConfig) -> str | None:
+        """Return the first key whose value is another one in ``config``, None where the file does not say."""
+        here = config.values
+        other = [key for key, value in self.config.items() if key in here and here[key] != value]
+        if not other:
+            return None
+        first = other[0]
+        more = f", and {len(other) - 1} more" if len(other) > 1 else ""
+        return f"{first} is {shorten(self.config[first])} there, {shorten(here[first])} here{more}"
 
     def check_state(self, node: Snapshot, run: Snapshot) -> None:
         """Raise InputError where the state has not the form of a node's and of a run's that has not begun."""
@@ -92,6 +105,7 @@ class Checkpoint:
             "config_sha256": self.config_sha256,
             "cycle": self.cycle,
             "entry": self.entry,
+            "config": dict(self.config),
         }
         return write_archive(SCHEMA, about, self.state)
 
@@ -106,7 +120,10 @@ class Checkpoint:
         kinds = {"program_sha256": str, "config_sha256": str, "cycle": int, "entry": str | None}
         if not isinstance(state, dict) or not has_kinds(header, kinds) or header["entry"] not in (None, *STREAMS):
             raise refuse(DAMAGED)
-        return cls(header["program_sha256"], header["config_sha256"], header["cycle"], header["entry"], state, file)
+        config = header.get("config")
+        known = config if isinstance(config, dict) else {}
+        of = header["program_sha256"], header["config_sha256"]
+        return cls(*of, header["cycle"], header["entry"], state, file, known)
 
     def save(self, path: str | Path) -> None:
         """Write the file: beside its place first, so that no half of it ever has its name."""

@@ -160,6 +160,14 @@ def _syntax_fault(path: Path, text: str, error: Exception) -> Fault:
     message, line, column = found[1], int(found[2]), int(found[3])
     lines = text.splitlines()
     source = lines[line - 1] if line <= len(lines) else None
+    again = re.fullmatch(
+        r"Cannot (?:declare|mutate immutable namespace|redefine namespace) \((.*)\)(?: twice)?", message
+    )
+    if again is not None:  # the reader shows a key as Python shows a tuple
+        key = ".".join(re.findall(r"'([^']*)'", again[1]))
+        message = f"[{_shown_key(key)}] is declared twice"
+    elif message == "Cannot overwrite a value":
+        message = "a name that has a value already is given one again"
     return Fault(f"is not valid TOML: {message}", Place(str(path), line, column, source))
 
 

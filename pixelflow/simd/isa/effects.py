@@ -29,6 +29,14 @@ class Effects:
         """What is written in some lanes only, so that its old value counts in the others."""
         self.memory = False
         """Whether memory beyond the rows is touched, by addresses in lanes."""
+        self.values: dict[State, Sources] = {}
+        """What the values are made from that are written, leaving out what decides where, and what was there before."""
+        self.where: dict[State, Sources] = {}
+        """What decides where something is written, for what is written in some lanes only."""
+        self.patterns: list[tuple[bool, ...]] = []
+        """Which lanes of a group may be written at all, where that is a pattern."""
+        self.routes: list[tuple[Sources, tuple[int, ...]]] = []
+        """What comes from other lanes of a group: what it is made from, and for each lane of the group from which."""
 
     def __getattr__(self, name: str) -> Callable[..., Sources]:
         return _joined  # every operation that gives one value and touches no state
@@ -40,8 +48,10 @@ class Effects:
     load = flag = read
 
     def write(self, name: State, value: Sources, where: Sources | None = None) -> None:
+        self.values[name] = value | (self.values.get(name, _NOTHING) if where is not None else _NOTHING)
         if where is not None:
             self.kept.add(name)
+            self.where[name] = where | self.where.get(name, _NOTHING)
             value = value | where | self.writes.get(name, frozenset((name,)))
         self.writes[name] = value
 
@@ -57,6 +67,10 @@ class Effects:
     def affine(self, a: int, b: int, c: int, words: int) -> list[Sources]:
         return [_NOTHING] * words
 
+    def pattern(self, bits: Sequence[bool]) -> Sources:
+        self.patterns.append(tuple(bits))
+        return _NOTHING
+
     def add(self, a: Sources, b: Sources, carry: Sources) -> tuple[Sources, Sources]:
         return a | b | carry, a | b | carry
 
@@ -69,6 +83,7 @@ class Effects:
     shift_right = shift_left
 
     def route(self, value: Sources, sources: Sequence[int]) -> Sources:
+        self.routes.append((value, tuple(sources)))
         return value
 
 

@@ -74,13 +74,16 @@ def _by_name(each: Check) -> Check:
     return check
 
 
-def _fields(fields: Mapping[str, Check], *may_lack: str) -> Check:
+def _fields(fields: Mapping[str, Check], *, later: Mapping[str, Check] | None = None) -> Check:
+    """Return the check of an object; ``later`` are fields that files of before lack."""
+    more = later or {}
+
     def check(value: object, where: str) -> None:
         if not isinstance(value, dict):
             raise _wrong(where or "the whole", "an object", value)
-        for name in (fields.keys() ^ value.keys()) - {*may_lack} | (value.keys() - fields.keys()):
+        for name in (fields.keys() - value.keys()) | (value.keys() - fields.keys() - more.keys()):
             raise WrongField(f"{where or 'the whole'} {'has a field' if name in value else 'lacks'} {name[:40]!r}")
-        for name, each in fields.items():
+        for name, each in ({**fields, **more}).items():
             if name in value:
                 each(value[name], f"{where}.{name}" if where else name)
 
@@ -93,7 +96,8 @@ def _wrong(where: str, expected: str, found: object) -> WrongField:
 
 
 _NATURAL = _whole(0)
-_RANGE = {"name": _text, "start": _NATURAL, "size": _NATURAL, "declared": _one_of("bytes", "word", "float")}
+_RANGE = {"name": _text, "start": _NATURAL, "size": _NATURAL}
+_FORM = {"declared": _one_of("bytes", "word", "float")}
 _ROUTINE = {
     "name": _text,
     "entry": _NATURAL,
@@ -102,6 +106,7 @@ _ROUTINE = {
     "scratch": _list(_list(_NATURAL, 2)),
     "started": _truth,
 }
+_CONTRACT = {"entire": _list(_text), "apart": _list(_text)}
 _DATA = {"start": _NATURAL, "values": _list(_whole(0, 255)), "lanes": _whole(0, 8)}
 _LINE = {"file": _text, "line": _NATURAL, "text": _text}
 _OBJECT = _fields(
@@ -112,9 +117,9 @@ _OBJECT = _fields(
         "name": _text,
         "entries": _by_name(_NATURAL),
         "labels": _by_name(_NATURAL),
-        "routines": _list(_fields(_ROUTINE)),
+        "routines": _list(_fields(_ROUTINE, later=_CONTRACT)),
         "names": _list(_text),
-        "ranges": _list(_fields(_RANGE, "declared")),
+        "ranges": _list(_fields(_RANGE, later=_FORM)),
         "data": _list(_fields(_DATA)),
         "lines": _list(_fields(_LINE)),
         "line_of": _list(_whole(-1)),

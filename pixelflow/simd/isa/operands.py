@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeGuard
+from operator import index
+from typing import Any, ClassVar, SupportsIndex, TypeGuard
 
-from pixelflow.simd.errors import must_be
+from pixelflow.simd.errors import InputError
 
 __all__ = [
     "Count",
@@ -36,7 +37,7 @@ class Mem:
 
     def __post_init__(self) -> None:
         if type(self.offset) is not int:
-            must_be(self.offset, int, "a whole number as the address of a byte")
+            _whole(self, "offset", self.offset, "address")
 
     def __getitem__(self, index: int) -> Mem:
         return Mem(self.offset + index, self.base)
@@ -60,7 +61,7 @@ class Imm:
 
     def __post_init__(self) -> None:
         if type(self.value) is not int:
-            must_be(self.value, int, "a whole number as an immediate byte")
+            _whole(self, "value", self.value, "immediate")
 
     def __str__(self) -> str:
         if self.base is None:
@@ -71,6 +72,14 @@ class Imm:
 @dataclass(frozen=True, slots=True)
 class RegisterOperand:
     """A register by its name in the language, where registers are more than the members of an enumeration."""
+
+
+def _whole(operand: Mem | Imm, name: str, given: SupportsIndex, what: str) -> None:
+    """Make a plain whole number of what is one (numpy's, say); raises InputError for anything else."""
+    try:
+        object.__setattr__(operand, name, index(given))
+    except TypeError:
+        raise InputError(f"{given!r} is no {what}: a whole number is needed") from None
 
 
 Operand = Any

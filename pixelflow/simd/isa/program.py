@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, NotRequired, TypedDict
 
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.files import OBJECT, read_text, replacing
@@ -87,6 +87,10 @@ class Routine:
     scratch: tuple[tuple[int, int], ...] = ()
     started: bool = True
     """Whether it begins with START (a routine) or not (a procedure of the sequencer)."""
+    entire: tuple[str, ...] = ()
+    """Parameters that take the place of another one as a whole, or lie apart from it."""
+    apart: tuple[str, ...] = ()
+    """Parameters that overlap no other one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +301,12 @@ class _RoutineObject(TypedDict):
     parameters: list[str]
     scratch: list[tuple[int, int]]
     started: bool
+    entire: NotRequired[list[str]]
+    apart: NotRequired[list[str]]
 
 
 def _routine(item: _RoutineObject) -> Routine:
     scratch = tuple((int(start), int(size)) for start, size in item["scratch"])
-    return Routine(item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"]))
+    contract = tuple(item.get("entire", ())), tuple(item.get("apart", ()))
+    of = item["name"], item["entry"], item["end"], tuple(item["parameters"]), scratch, bool(item["started"])
+    return Routine(*of, *contract)

@@ -67,10 +67,10 @@ class Engines:
     def choose(self, wanted: str = AUTO) -> Choice:
         """Return the engine to take for one of `names`, or for `AUTO`.
 
-        Raises ValueError for any other name, InputError where nothing may take the place of what does not work here.
+        Raises InputError for any other name, and where nothing may take the place of what does not work here.
         """
         if wanted != AUTO and wanted not in self._offers:
-            raise ValueError(f"no engine {wanted!r}; there are {', '.join(self.names)}")
+            raise InputError(f"no engine {wanted!r}; there are {', '.join(self.names)}")
         offer = self._offers[_FASTEST if wanted == AUTO else wanted]
         if not offer.is_native:
             return Choice(wanted)

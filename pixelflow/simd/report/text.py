@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["as_text", "cell_text", "drawn"]
 
 _GAP = 2
+_LEAST_ROOM = 8
+"""Columns that a cell gets beside its heading, however narrow the screen is."""
 
 
 def as_text(parts: Iterable[Part], width: int, *, color: bool = False) -> str:
@@ -73,7 +75,7 @@ def _table(table: Table, width: int, *, color: bool) -> Iterator[str]:
     if table.title:
         yield from _title(table.title, width, color=color)
     if not _fits(columns, rows, width):
-        yield from _blocks(columns, rows)
+        yield from _blocks(columns, rows, width)
         return
     widths = _widths(columns, rows, width)
     cells = [column.heading for column in columns] + [cell for row in rows for cell in row]
@@ -125,10 +127,19 @@ def _fits(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) 
     return sum(_least(columns, rows)) + _GAP * (len(columns) - 1) <= width
 
 
-def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     label = max(len(column.heading) for column in columns)
+    room = max(_LEAST_ROOM, width - label - _GAP)
     for row in rows:
-        yield from (f"{c.heading:<{label}}  {printable(cell)}".rstrip() for c, cell in zip(columns, row, strict=True))
+        for column, cell in zip(columns, row, strict=True):
+            text = printable(cell)
+            if column.fixed and len(text) > room:  # whole where it can be, since it may be copied
+                yield column.heading
+                yield from (" " * _GAP + piece for piece in textwrap.wrap(text, max(_LEAST_ROOM, width - _GAP)))
+                continue
+            pieces = [text] if column.numbers or len(text) <= room else textwrap.wrap(text, room)
+            for at, piece in enumerate(pieces or [""]):
+                yield f"{'' if at else column.heading:<{label}}{' ' * _GAP}{piece}".rstrip()
         yield ""
 
 

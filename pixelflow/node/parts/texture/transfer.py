@@ -5,10 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pixelflow.isa.registers import PORT_BYTES
 from pixelflow.isa.tas import Addressing
 
-__all__ = ["WAYS", "Destination", "Direction", "Load", "Return", "RoundAddresses", "Transfer", "TransferCommand"]
+__all__ = [
+    "WAYS",
+    "BlockAccess",
+    "Destination",
+    "Direction",
+    "Load",
+    "Return",
+    "RoundAddresses",
+    "Transfer",
+    "TransferCommand",
+]
 
 WAYS = (
     "texture memory to TASICs",
@@ -175,3 +188,20 @@ class TransferCommand:
     def outbound_bytes(self) -> int:
         """Bytes that the TASICs send to each EMC in all rounds."""
         return self.transfer.outbound_bytes * self.rounds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockAccess:
+    """What a transfer accesses in texture memory, EMC by EMC and round by round."""
+
+    transfer: Transfer
+    givers: NDArray[np.int64]
+    """Who gives the address: lanes, int64[emcs, rounds], -1 where an EMC has no PE left."""
+    served: NDArray[np.int64]
+    """Whose ports take part: lanes, int64[emcs, rounds, PEs of a round], -1 where there is none."""
+    addresses: NDArray[np.int64]
+    """int64[emcs, rounds, devices]; negative where a run without data does not know."""
+    valid: NDArray[np.bool_]
+    """Which EMC takes part in which round: bool[emcs, rounds]."""
+    data: NDArray[np.uint8] | None = None
+    """What is written: uint8[emcs, rounds, devices, bytes]."""

@@ -29,6 +29,7 @@ from pixelflow.node.parts.texture.service_order import commands_of, in_groups, r
 from pixelflow.node.parts.texture.state import DEVICES, NO_ADDRESS, Moving, TextureState
 from pixelflow.node.parts.texture.transfer import (
     WAYS,
+    BlockAccess,
     Destination,
     Direction,
     Load,
@@ -74,6 +75,10 @@ class TextureUnit(TextureState):
         self.gps_of: Callable[[int], Sequence[GpMemory]] = lambda node: gp_memories
         """The GP memories of the node that lies so many places further along the geometry network."""
         self._addresses: list[tuple[RoundAddresses, ...]] | None = None
+        self.accessed: BlockAccess | None = None
+        """What the transfer accesses that has begun; None where it accesses nothing, or reads what was kept."""
+        self.watched = False
+        """Whether somebody wants to know of every access, so that no read is what was kept of one before."""
 
     # --- what texture instructions ask for ------------------------------------------------------------------------
 
@@ -139,7 +144,7 @@ class TextureUnit(TextureState):
 
     def begin(self, transfer: Transfer) -> None:
         """Take addresses and data from the PEs and access texture memory."""
-        self._addresses = self._coming = None
+        self._addresses = self._coming = self.accessed = None
         self.moving = Moving()
         match transfer.direction:
             case Direction.READ:
@@ -198,7 +203,7 @@ class TextureUnit(TextureState):
     def _asked(self, transfer: Transfer) -> Asked | None:
         """Return all that a read follows from besides texture memory; None where that is not looked at."""
         words = _GIVEN.get(transfer.addressing)
-        if words is None:
+        if words is None or self.watched:
             return None
         marks, given = self._engine.get_bit("MR"), self._engine.get_rows(OUTPUT_PORT, words)
         registers = (self.panel_minor, self.generator.counter, self.generator.step, *self.generator.crossbar)
@@ -245,6 +250,7 @@ class TextureUnit(TextureState):
         valid = groups[:, :, 0] >= 0
         addresses = self._where(transfer, givers, valid)
         self._tell_addresses(transfer, addresses, valid)
+        self.accessed = BlockAccess(transfer, givers, groups, addresses, valid)
         data = self._access.carry_out(transfer, addresses, valid)
         # Of 8 bytes the first PE gets the first 4 of each device, the second the other 4.
         halves = transfer.size // 4
@@ -267,6 +273,7 @@ class TextureUnit(TextureState):
             words_each = words.shape[2] * words.shape[3] * 4 // transfer.size
             data = words.swapaxes(2, 3).reshape(*groups.shape[:2], words_each, transfer.size)
             self.moved["PEs to TASICs"] += int((groups >= 0).sum()) * 4 * words.shape[3]
+        self.accessed = BlockAccess(transfer, givers, groups, addresses, valid, data)
         self._access.carry_out(transfer, addresses, valid, data)
         self.moved["TASICs to texture memory"] += int(valid.sum()) * addresses.shape[2] * transfer.size
         self._hold(transfer, LastRound.of(addresses, valid, data))

@@ -15,7 +15,7 @@ from pixelflow.node.run.order.emc_ports_box import PortTimes
 from pixelflow.node.run.perform.performance import Performance
 from pixelflow.node.run.streams.issue import Issue, IssueKind
 from pixelflow.node.run.streams.stream import Stream
-from pixelflow.observe import Progressed
+from pixelflow.observe import Progressed, TransferBegan
 from pixelflow.simd.boxes import Box
 from pixelflow.simd.errors import CycleLimitError, MachineFault, SimulatorError
 from pixelflow.simd.units import Cycle
@@ -226,6 +226,8 @@ class TigcBox(_PairedBox):
             self._ports.begin(transfer, cycle)
         for module, command in zip(self._modules, self.performance.begin(transfer), strict=True):
             self.wires[f"command{module}"].send(cycle, command)
+        if self.bus.wants(TransferBegan) and self.performance.accessed is not None:
+            self.bus.emit(TransferBegan, cycle, self.stream.name, issue.index, self.performance.accessed)
         self.state.transfer = transfer
         self.state.outstanding = len(self._modules)
 

@@ -9,7 +9,7 @@ from pixelflow.isa import Instruction, Unit
 from pixelflow.isa.emc import unlatch
 from pixelflow.node.parts.array.influence import influences, influences_of
 from pixelflow.node.parts.array.pe_array import PeArray
-from pixelflow.node.parts.texture.transfer import Transfer, TransferCommand
+from pixelflow.node.parts.texture.transfer import BlockAccess, Transfer, TransferCommand
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.node.run.perform.effects import Direct, SideEffects
 from pixelflow.node.run.perform.performance import texture_instruction
@@ -18,7 +18,7 @@ from pixelflow.node.run.streams.analysis import Analysis
 from pixelflow.node.run.streams.issue import Issue
 from pixelflow.node.run.streams.straight_code import StraightCode
 from pixelflow.node.run.streams.stream import Stream
-from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed
+from pixelflow.observe import Bus, EnablesChanged, Executed, Progressed, TransferBegan
 from pixelflow.simd.errors import MachineFault
 from pixelflow.simd.lanes.engine import Action
 
@@ -45,6 +45,7 @@ class OnLanes:
         self._array = array
         self._texture = texture
         self._bus = bus
+        texture.watched = bus.wants(TransferBegan)
         self._effects: SideEffects = Direct(array, texture) if effects is None else effects
         self._enables = _EnableCounts(self._program.instructions, array, bus) if bus.wants(EnablesChanged) else None
         self._prepared = prepared(array, self._program)
@@ -141,6 +142,11 @@ class OnLanes:
         self.flush()
         return self._effects.begin(transfer)
 
+    @property
+    def accessed(self) -> BlockAccess | None:
+        """What the transfer accesses that has begun."""
+        return self._texture.accessed
+
     def end(self) -> None:
         """End the transfer."""
         self.flush()
@@ -175,4 +181,5 @@ class _EnableCounts:
 
 
 def _writes_enables(instruction: Instruction) -> bool:
-    return instruction.declaration.unit is Unit.PE and "E" in influences(instruction)
+    # The latch too: whoever is told of enables may look at both.
+    return instruction.declaration.unit is Unit.PE and not influences(instruction).keys().isdisjoint(("E", "L"))

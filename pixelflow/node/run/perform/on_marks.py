@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pixelflow.config import NodeConfig
 from pixelflow.node.parts.array.pe_array import PeArray
-from pixelflow.node.parts.texture.transfer import Transfer, TransferCommand
+from pixelflow.node.parts.texture.transfer import BlockAccess, Transfer, TransferCommand
 from pixelflow.node.parts.texture.unit import TextureUnit
 from pixelflow.node.run.marks.timed_texture import TimedTextureUnit
 from pixelflow.node.run.marks.tracker import MarkTracker
@@ -62,6 +62,11 @@ class OnMarks:
         """Begin a transfer; raises InputError where its time depends on PE data."""
         self._texture.begin(transfer)
         return self._texture.commands(transfer)
+
+    @property
+    def accessed(self) -> BlockAccess | None:
+        """What the transfer accesses that has begun."""
+        return self._texture.accessed
 
     def end(self) -> None:
         """End the transfer."""

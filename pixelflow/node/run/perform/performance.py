@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from pixelflow.isa import Instruction, Program, Unit
-from pixelflow.node.parts.texture.transfer import WAYS, Transfer, TransferCommand
+from pixelflow.node.parts.texture.transfer import WAYS, BlockAccess, Transfer, TransferCommand
 from pixelflow.node.run.streams.analysis import Analysis
 from pixelflow.node.run.streams.issue import Issue
 from pixelflow.node.run.streams.stream import Stream
@@ -38,6 +38,10 @@ class Performance(Protocol):
     def begin(self, transfer: Transfer) -> tuple[TransferCommand, ...]:
         """Begin a transfer; return what the TASICs of each module are told."""
 
+    @property
+    def accessed(self) -> BlockAccess | None:
+        """What the transfer that has begun accesses in texture memory, where that is known."""
+
     def end(self) -> None:
         """End the transfer that has begun."""
 
@@ -52,6 +56,7 @@ class OnNothing:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self.moved = dict.fromkeys(WAYS, 0)
+        self.accessed: BlockAccess | None = None
 
     def join(self, stream: Stream) -> None:
         """Let the stream skip all straight code, unless somebody subscribed to single instructions."""

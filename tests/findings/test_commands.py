@@ -1,0 +1,216 @@
+"""What users stumbled on in commands: each was seen to go wrong before, and is held to what it does now."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microcode import assemble
+from microcode.expand.expander import STEPS
+from pixelflow.cli.main import main
+from pixelflow.cli.watch.dash import Pace
+from pixelflow.config import TINY
+from pixelflow.isa import Imm, Mem
+from pixelflow.node import Node
+from pixelflow.simd.errors import InputError
+from tessellation.surface.bpt import load
+
+Command = Callable[..., tuple[int, str, str]]
+FLAT = "\n".join(f"{at % 4} {at // 4} 0" for at in range(16))
+
+
+@pytest.fixture
+def pixelflow(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run a command in an empty folder; return exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words: object) -> tuple[int, str, str]:
+        code = main([str(word) for word in words])
+        return code, *capsys.readouterr()
+
+    return command
+
+
+def test_a_file_of_too_many_lines_is_refused_before_it_is_a_tree() -> None:
+    """A million labels took 13 s and 634 MB, and ended in a word about repeats."""
+    text = "".join(f"a{at}:\n" for at in range(STEPS + 3))
+    with pytest.raises(InputError) as refused:
+        assemble(text)
+    (fault,) = refused.value.faults
+    assert fault.place is not None and fault.place.line == STEPS + 1
+    assert "repeat" not in str(fault) and f"more than {STEPS} lines" in str(fault)
+
+
+def test_blank_lines_and_remarks_are_no_lines_of_a_program() -> None:
+    assert len(assemble("\n; remark\n" * STEPS + "HALT\n").instructions) == 1
+
+
+def test_a_patch_too_many_is_shown_where_it_begins(tmp_path: Path) -> None:
+    (tmp_path / "two.bpt").write_text(f"1\n3 3\n{FLAT}\n3 3\n{FLAT}\n")
+    with pytest.raises(InputError) as refused:
+        load(tmp_path / "two.bpt")
+    (fault,) = refused.value.faults
+    assert fault.place is not None and fault.place.line == 19
+    assert "1 patch" in str(fault) and "1 patches" not in str(fault)
+
+
+def test_four_numbers_a_point_are_told_to_be_a_rational_patch(tmp_path: Path) -> None:
+    (tmp_path / "rational.bpt").write_text("1\n3 3\n" + "0 0 0 1\n" * 16)
+    with pytest.raises(InputError, match="rational patches are not drawn"):
+        load(tmp_path / "rational.bpt")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[sdram]\na = 1\n[sdram]\nb = 2\n", "[sdram] is declared twice"),
+        ("[sdram]\nbanks = 2\nbanks = 2\n", "given one again"),
+    ],
+)
+def test_toml_is_refused_without_python(pixelflow: Command, text: str, said: str) -> None:
+    Path("m.toml").write_text(text)
+    code, _, errors = pixelflow("config", "check", "m.toml")
+    assert code == 3 and said in errors and "('" not in errors
+
+
+def test_a_bad_loop_count_is_one_fault(pixelflow: Command) -> None:
+    Path("p.mc").write_text("LOOP -1\nLD R, #1\nENDL\n")
+    code, _, errors = pixelflow("asm", "p.mc", "--check")
+    assert code == 3 and errors.count("error:") == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Mem(8.0),
+        lambda: Mem("a"),
+        lambda: Imm(1.5),
+        lambda: Node("x"),
+        lambda: Node(engine="zz"),
+        lambda: Node(TINY).run("text"),
+        lambda: Node(TINY).run(None),
+        lambda: Node(TINY).load(None),
+        lambda: Node(TINY).register("Q"),
+        lambda: Node(TINY).read_memory("a"),
+        lambda: Node(TINY).read_word(0, 9),
+        lambda: Node(TINY).write_word(0, 99, np.zeros(1)),
+    ],
+)
+def test_wrong_arguments_raise_the_projects_error(wrong: Callable[[], object]) -> None:
+    with pytest.raises(InputError):
+        wrong()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert Mem(np.int64(3)) == Mem(3) and type(Mem(np.int64(3)).offset) is int
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("sdram.trdc_cycles", "sdram.trcd_cycles"), ("array.mdoules", "array.modules")]
+)
+def test_two_letters_exchanged_are_the_likeliest_slip(pixelflow: Command, word: str, meant: str) -> None:
+    assert f"did you mean {meant}?" in pixelflow("run", "vector_add", "-D", f"{word}=3")[2]
+
+
+def test_a_checkpoint_of_another_configuration_names_the_first_key(pixelflow: Command) -> None:
+    assert pixelflow("run", "vector_add", "--save-at", 5, "s.npz")[0] == 0
+    code, _, errors = pixelflow("run", "vector_add", "--load", "s.npz", "-D", "sdram.trcd_cycles=5")
+    assert code == 3 and "sdram.trcd_cycles is 3 there, 5 here" in errors
+
+
+# --- reports ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_sweep_is_a_report_too(pixelflow: Command) -> None:
+    words = ("sweep", "run", "vector_add", "--set", "sdram.trcd_cycles=2,3", "-q")
+    code, out, _ = pixelflow(*words, "--json")
+    found = json.loads(out)
+    assert code == 0 and found["points"] == 2 and found["failed"] == 0
+    assert [row["sdram.trcd_cycles"] for row in found["rows"]] == [2, 3]
+    assert [row["run.cycles"] for row in found["rows"]] == [13, 13]
+    assert pixelflow(*words, "--format", "markdown")[1].count("| 13 | 13 |") == 2
+
+
+def test_a_sweep_that_goes_on_reports_the_rows_of_before(pixelflow: Command) -> None:
+    words = ("sweep", "run", "vector_add", "--set", "sdram.trcd_cycles=2,3", "-q", "--out", "t.csv", "--json")
+    assert pixelflow(*words)[1] == pixelflow(*words)[1]
+
+
+@pytest.mark.parametrize("name", ["debug", "completion"])
+def test_help_offers_no_form_that_is_always_refused(pixelflow: Command, name: str) -> None:
+    code, out, _ = pixelflow(name, "--help")
+    assert code == 0 and "--json" not in out and "--format" not in out and "--quiet" in out
+
+
+@pytest.mark.parametrize("width", [20, 40])
+def test_a_report_keeps_within_a_narrow_screen(pixelflow: Command, width: int) -> None:
+    code, out, _ = pixelflow("run", "triangle", "--profile", "--width", width)
+    assert code == 0 and max(map(len, out.splitlines())) <= width
+
+
+def test_a_report_of_mixed_samples_keeps_within_the_screen(pixelflow: Command) -> None:
+    code, out, _ = pixelflow("tessellate", "enneper", "--samples", "4,8", "--width", 80)
+    assert code == 0 and max(map(len, out.splitlines())) <= 80
+
+
+def test_a_dashboard_without_unicode_is_text(pixelflow: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", out)
+    assert main(["run", "triangle", "--frame"]) == 0
+    out.flush()
+    shown = out.buffer.getvalue().decode("ascii")
+    assert "?" not in shown and "2,048 PEs enabled" in shown
+
+
+# --- pictures in a terminal ------------------------------------------------------------------------------------------
+
+
+def test_a_frame_as_a_picture_names_no_font_from_elsewhere(pixelflow: Command) -> None:
+    assert pixelflow("run", "triangle", "--record", "t.npz", "-q")[0] == 0
+    assert pixelflow("dash", "t.npz", "--svg", "t.svg")[0] == 0
+    text = Path("t.svg").read_text(encoding="utf-8")
+    assert "@font-face" not in text and not re.findall(r"https?://(?!www\.w3\.org|www\.textualize\.io)", text)
+
+
+def test_keys_steer_a_run_that_plays() -> None:
+    pace = Pace(10)
+    pace.pass_by(1.0)
+    assert pace.cycle == 10
+    pace.press(" ")
+    pace.pass_by(5.0)
+    assert pace.cycle == 10
+    pace.press("right")
+    assert pace.cycle == 11 and pace.halted
+    pace.press(" ")
+    pace.press("+")
+    pace.pass_by(1.0)
+    assert pace.cycle == 31
+    pace.press("q")
+    assert pace.left
+
+
+# --- outputs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that seems writable and is not: /proc")
+@pytest.mark.parametrize("option", ["--output=/proc/x.npz", "--stats=/proc/x.json", "--record=/proc/x.npz"])
+def test_an_output_that_cannot_be_written_is_refused_before_the_run(pixelflow: Command, option: str) -> None:
+    """The superuser may write there by its permissions; no file can be made all the same."""
+    code, out, errors = pixelflow("run", "vector_add", option)
+    assert code == 3 and out == "" and "/proc/x." in errors
+
+
+def test_looking_whether_an_output_can_be_written_leaves_nothing(pixelflow: Command) -> None:
+    assert pixelflow("run", "vector_add", "--output", "o.npz", "--expect-cycles", 13)[0] == 0
+    assert [path.name for path in Path().iterdir()] == ["o.npz"]
+
+
+def test_a_float_beyond_all_numbers_is_refused() -> None:
+    with pytest.raises(InputError, match="1e999 is too large"):
+        assemble("range a[4]\ndata a: float 1e999\n")

@@ -1,0 +1,98 @@
+"""Does every command that takes long show on a terminal that it is alive, and nothing where nobody wants it?"""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+
+import pytest
+
+from larrabee_bridge.machine import MACHINE
+from pixelflow.cli.shell.progress import Progress, SignOfLife
+from pixelflow.cli.shell.screen import Screen
+from tessellation.scenes import SceneSource, load_scene
+
+
+class Terminal(io.StringIO):
+    """A standard error that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def opened(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Make standard error a terminal, within a test: pytest sets its own between a fixture and the test."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("pixelflow.cli.shell.progress.QUIET_SECONDS", 0.01)
+    return stream
+
+
+def until(stream: io.StringIO, text: str) -> bool:
+    """Wait for a text, at most a minute: a loaded machine is slow."""
+    for _ in range(1200):
+        if text in stream.getvalue():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_command_that_says_nothing_says_that_it_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = opened(monkeypatch)
+    with SignOfLife(Screen(width=80), "pixelflow bench"):
+        assert until(terminal, "pixelflow bench")
+
+
+def test_a_line_that_knows_more_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = opened(monkeypatch)
+    with SignOfLife(Screen(width=80), "pixelflow bench"):
+        assert until(terminal, "pixelflow bench")
+        with Progress(Screen(width=80), 3) as progress:
+            before = len(terminal.getvalue())
+            progress.doing("table 2")
+            assert until(terminal, "table 2")
+            time.sleep(0.3)
+            assert "pixelflow bench" not in terminal.getvalue()[before:]
+
+
+@pytest.mark.parametrize("screen", [Screen(width=80, quiet=True), Screen(width=80, progress=False)])
+def test_nobody_is_told_who_does_not_want_it(monkeypatch: pytest.MonkeyPatch, screen: Screen) -> None:
+    terminal = opened(monkeypatch)
+    with SignOfLife(screen, "pixelflow bench"):
+        time.sleep(0.2)
+    assert terminal.getvalue() == ""
+
+
+def test_a_share_becomes_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = opened(monkeypatch)
+    with Progress(Screen(width=80), counts=False) as progress:
+        for done in range(11):
+            progress.tell(f"tile {done}", done / 10)
+            time.sleep(0.05)
+            assert progress._display is not None
+            progress._display.refresh()
+    seen = terminal.getvalue()
+    assert "tile 10" in seen and "left 0:00:00" in seen
+
+
+def test_shares_are_no_notes_where_nobody_sees_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(Screen(width=80), counts=False) as progress:
+        progress.tell("tiles")
+        progress.tell("tile 1", 0.0)
+        progress.tell("tile 2", 0.5)
+    assert capsys.readouterr().err == "tiles\n"
+
+
+def test_larrabee_tells_how_far_it_has_come() -> None:
+    """A picture took a minute without a word between the first line and the last."""
+    told: list[tuple[str, float | None]] = []
+    frame = load_scene("tea", SceneSource(size=(64, 48))).frame
+    assert MACHINE.draw is not None
+    MACHINE.draw(frame, progress=lambda text, share=None: told.append((str(text), share)))
+    shares = [share for text, share in told if "tile " in text and share is not None]
+    assert shares and shares == sorted(shares) and all(0 <= share < 1 for share in shares)
+    draws = [share for text, share in told if "to tiles" in text]
+    assert len(draws) == len(frame.draws)
