@@ -164,15 +164,12 @@ class _Reader:
 
     def __init__(self, name: str, lines: list[_Line], *, plain: bool) -> None:
         """``plain`` says that the file has no characters but _OF_NUMBERS."""
-        self.plain = plain
-        self.name = name
-        self.lines = lines
+        self.plain, self.name, self.lines = plain, name, lines
         self.at = 0
         self.faults: list[Fault] = []
         self.fault_count = 0
         self.notes: list[str] = []
-        self.heads: list[_Line] = []
-        """The lines at which patches were expected, in order."""
+        self.heads: list[_Line] = []  # at which patches were expected, in order
         self.lost = False
         """Whether lines were passed over in search of a header, so that patches may be missing for that reason."""
         self.convention = _convention(lines)
@@ -241,8 +238,8 @@ class _Reader:
             return
         if found > declared > 0 and not self.lost:
             # The number may be right and a patch too many: where that begins is where to look.
-            message = f"patch {declared + 1} of {found}, but the file says {plural(declared, 'patch')}"
-            self.fault(message, self.heads[declared], hint=f"the number stands in line {self.lines[0].number}")
+            message, hint = f"patch {declared + 1} of {found}", f"line {self.lines[0].number} says how many"
+            self.fault(f"{message}, but the file says {plural(declared, 'patch')}", self.heads[declared], hint=hint)
         elif found != declared and not self.lost:
             self.fault(f"the file says {plural(declared, 'patch')} and holds {found}", self.lines[0], 0)
         elif self.at < len(self.lines):

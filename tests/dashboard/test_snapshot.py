@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from microcode import assemble
-from pixelflow.cli.watch.dash import Player
-from pixelflow.cli.watch.dash_state import NodeView, facts_of
+from pixelflow.cli.dashboard.dash import Player
+from pixelflow.cli.dashboard.dash_state import NodeView, facts_of
 from pixelflow.config import THESIS, TINY, load_config
 from pixelflow.isa import Program
 from pixelflow.node import Node

@@ -13,8 +13,8 @@ import pytest
 
 from microcode import assemble
 from microcode.expand.expander import STEPS
+from pixelflow.cli.dashboard.dash import Pace
 from pixelflow.cli.main import main
-from pixelflow.cli.watch.dash import Pace
 from pixelflow.config import TINY
 from pixelflow.isa import Imm, Mem
 from pixelflow.node import Node

@@ -94,7 +94,7 @@ def _run(
     runner = _runner(machine, args)
     if not args.live and not args.frame:
         return runner(program, config=config, bus=bus).report()
-    from pixelflow.cli.watch.watched import opener_of, run_live, run_to_frame  # rich, for those who look
+    from pixelflow.cli.dashboard.watched import opener_of, run_live, run_to_frame  # rich, for those who look
 
     opener = opener_of(machine, "--live" if args.live else "--frame")
     watched = opener(program, config=config, bus=bus, from_draw=args.from_draw or 0)

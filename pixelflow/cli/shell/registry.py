@@ -40,7 +40,7 @@ _ALL = (
     CommandEntry("compare", "the same scene on several machines, side by side", "draw.compare"),
     CommandEntry("larrabee", "Larrabee: run programs, show instructions, check claims", "evidence.larrabee"),
     CommandEntry("run", "run a microcode program; report cycles, show PE state", "run.command"),
-    CommandEntry("dash", "show the dashboard of a saved run at any cycle", "watch.dash"),
+    CommandEntry("dash", "show the dashboard of a saved run at any cycle", "dashboard.dash"),
     CommandEntry("debug", "look into a run: step, back, stops, PE state", "debug.command", report=False),
     CommandEntry("diff", "what differs between two runs", "debug.diff"),
     CommandEntry("asm", "assemble a microcode source; listing, symbols, static checks", "run.asm"),

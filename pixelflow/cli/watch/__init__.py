@@ -1,1 +1,1 @@
-"""Watching runs: the options, the files, the dashboard."""
+"""Watching runs: the options and the files."""

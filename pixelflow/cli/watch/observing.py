@@ -21,8 +21,8 @@ from pixelflow.simd.errors import SimulatorError, format_error
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from pixelflow.cli.dashboard.live import FinalFrame, LiveDisplay
     from pixelflow.cli.watch.checking import MemoryChecks
-    from pixelflow.cli.watch.live import FinalFrame, LiveDisplay
     from pixelflow.cli.watch.recording import Recording
     from pixelflow.cli.watch.stats_files import StatsFiles
     from pixelflow.cli.watch.trace_files import TraceFiles
@@ -193,7 +193,7 @@ class Watching:
         if not self._args.live and not self._args.frame:
             return
         if not self._display_made:
-            from pixelflow.cli.watch.live import FinalFrame, live_display
+            from pixelflow.cli.dashboard.live import FinalFrame, live_display
 
             self._display_made = True
             kind = live_display if self._args.live else FinalFrame

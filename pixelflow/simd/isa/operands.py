@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, ClassVar, SupportsIndex, TypeGuard
 
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import must_be
 
 __all__ = [
     "Count",
@@ -37,7 +37,7 @@ class Mem:
 
     def __post_init__(self) -> None:
         if type(self.offset) is not int:
-            _whole(self, "offset", self.offset, "address")
+            _whole(self, "offset", self.offset, "the address of a byte")
 
     def __getitem__(self, index: int) -> Mem:
         return Mem(self.offset + index, self.base)
@@ -61,7 +61,7 @@ class Imm:
 
     def __post_init__(self) -> None:
         if type(self.value) is not int:
-            _whole(self, "value", self.value, "immediate")
+            _whole(self, "value", self.value, "an immediate byte")
 
     def __str__(self) -> str:
         if self.base is None:
@@ -76,10 +76,8 @@ class RegisterOperand:
 
 def _whole(operand: Mem | Imm, name: str, given: SupportsIndex, what: str) -> None:
     """Make a plain whole number of what is one (numpy's, say); raises InputError for anything else."""
-    try:
-        object.__setattr__(operand, name, index(given))
-    except TypeError:
-        raise InputError(f"{given!r} is no {what}: a whole number is needed") from None
+    must_be(given, SupportsIndex, f"a whole number as {what}")
+    object.__setattr__(operand, name, index(given))
 
 
 Operand = Any

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import cast
 
+from pixelflow.cli.dashboard.live import InPlaceDisplay, draw_frame, takes_live
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.cli.watch.live import InPlaceDisplay, draw_frame, takes_live
 from pixelflow.simd.dashboard import WatchedRun, pipeline_drawing
 from pixelflow.simd.machine import AnyMachine
 

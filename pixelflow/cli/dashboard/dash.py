@@ -17,15 +17,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pixelflow.cli.dashboard.dash_state import NodeView, facts_of
+from pixelflow.cli.dashboard.keys import Keys
+from pixelflow.cli.dashboard.live import InPlaceDisplay, console_of, draw_frame, takes_live
 from pixelflow.cli.shell.arguments import UsageError, count, count_or_zero
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, configured
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.pe_selection import map_view
 from pixelflow.cli.shell.programs import read_program
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.cli.watch.dash_state import NodeView, facts_of
-from pixelflow.cli.watch.keys import Keys
-from pixelflow.cli.watch.live import InPlaceDisplay, console_of, draw_frame, takes_live
 from pixelflow.config import PRESETS
 from pixelflow.isa import Program
 from pixelflow.node import Replay
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
 
 def _run_other(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Run a file of another machine up to the cycle and show the frame."""
-    from pixelflow.cli.watch.watched import opener_of, play
+    from pixelflow.cli.dashboard.watched import opener_of, play
 
     machine = machine_named(args.machine)
     opener = opener_of(machine, f"--machine {machine.name}")

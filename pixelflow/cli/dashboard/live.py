@@ -9,10 +9,10 @@ import sys
 import time
 from typing import IO, TYPE_CHECKING
 
+from pixelflow.cli.dashboard.dash_state import NodeView, facts_of
 from pixelflow.cli.shell.output import write_stdout
 from pixelflow.cli.shell.progress import end_sign_of_life
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.cli.watch.dash_state import NodeView, facts_of
 from pixelflow.node import Node
 from pixelflow.observe import Event, Progressed, RunBegan, RunEnded
 from pixelflow.observe.dashboard import DashboardState, Facts, Watch, drawing_of, snapshot
@@ -195,7 +195,7 @@ class LiveDisplay(_Follower):
         """Give the terminal back as it was; the last frame stays on it, where there was a run."""
         self._picture.close()
         if self._facts is not None:
-            draw_frame(self._screen, self._state(self._facts))
+            draw_frame(self._screen, drawing_of(self._state(self._facts)))
 
     def _hear(self, event: Event) -> None:
         now, work = time.perf_counter(), time.thread_time()
