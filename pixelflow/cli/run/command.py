@@ -16,7 +16,7 @@ from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
-from pixelflow.cli.shell.programs import add_parameter_option, read_program
+from pixelflow.cli.shell.programs import add_parameter_option, read_program, target_on
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         return run_on_machine(args, screen)
     effective = configuration(args, screen)
     _check_options(args, screen)
-    program = read_program(args.program, args.parameters)
+    program = read_program(args.program, args.parameters, target_on(effective.config))
     array = effective.config.array
     lanes = select_lanes(args.pe, array) if args.pe is not None else None
     if lanes is not None and not (args.ranges or args.output or {"memory", "registers"}.intersection(args.dump)):
