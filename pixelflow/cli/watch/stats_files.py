@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import IO
@@ -24,11 +24,13 @@ _COLUMNS = ("run", "program", "program_sha256", "config_sha256", "engine", "reas
 class StatsFiles:
     """The statistics of the runs of nodes, and the files that they go to."""
 
-    def __init__(self, paths: Sequence[str], effective: Effective) -> None:
+    def __init__(
+        self, paths: Sequence[str], effective: Effective, energies: Callable[[], Mapping[str, int]] | None = None
+    ) -> None:
         """Raise UsageError unless each name says JSON or CSV, InputError where it could not be written."""
         for path in paths:
             _check_name(path)
-        self._paths, self._effective, self._collector = paths, effective, Collector()
+        self._paths, self._effective, self._collector = paths, effective, Collector(energies)
 
     def attach(self, bus: Bus) -> None:
         """Listen to a node's bus, before its runs."""
