@@ -1,8 +1,8 @@
 """Kernels of processing in memory as microcode: programs, their data, and what they take on machines of any size."""
 
-from pim_kernels.kernel import Kernel, Problem, kernel_program
+from pim_kernels.kernel import PimKernel, PimProblem, kernel_program
 from pim_kernels.kernels import KERNELS
-from pim_kernels.measure import Measured, measure
+from pim_kernels.measure import KernelRun, measure
 from pim_kernels.report import kernels_report
 
-__all__ = ["KERNELS", "Kernel", "Measured", "Problem", "kernel_program", "kernels_report", "measure"]
+__all__ = ["KERNELS", "KernelRun", "PimKernel", "PimProblem", "kernel_program", "kernels_report", "measure"]

@@ -16,12 +16,12 @@ from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["Kernel", "Memory", "Problem", "kernel_program", "lane_bits"]
+__all__ = ["HostMemory", "PimKernel", "PimProblem", "kernel_program", "lane_bits"]
 
 _PROGRAMS = Path(__file__).parent / "programs"
 
 
-class Memory:
+class HostMemory:
     """The ranges of a program in the PEs of a node, by name: unsigned integers of 1 to 8 bytes, low byte first."""
 
     def __init__(self, node: Node, program: Program) -> None:
@@ -45,7 +45,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PimProblem:
     """Data in place: how much there is, and whether a node that has run the program holds the right results."""
 
     elements: int
@@ -57,14 +57,14 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class PimKernel:
     """A kernel by name. ``each`` says how much of what is in a PE; ``ends`` what is left to the host."""
 
     name: str
     about: str
     each: str
     ends: str
-    place: Callable[[Memory, np.random.Generator], Problem]
+    place: Callable[[HostMemory, np.random.Generator], PimProblem]
     """Puts data into a node's PEs."""
     peer: Mapping[str, int] = field(default_factory=dict)
     """What the same work is on a bit-serial machine with as many columns as there are PEs: its operations, counted."""

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from pim_kernels.bit_serial import nanoseconds
-from pim_kernels.kernel import Kernel, Memory
+from pim_kernels.kernel import HostMemory, PimKernel
 from pixelflow.config import NodeConfig
 from pixelflow.node import EnergyConfig, EnergyMeter, Node, Run, RunEnergy
 from pixelflow.observe.stats import Collector
 from pixelflow.simd.lanes import AUTO
 
-__all__ = ["Measured", "measure"]
+__all__ = ["KernelRun", "measure"]
 
 
 @dataclass(frozen=True)
-class Measured:
+class KernelRun:
     """What a kernel took on one machine."""
 
-    kernel: Kernel
+    kernel: PimKernel
     config: NodeConfig
     engine: str
     right: bool
@@ -80,19 +80,19 @@ class Measured:
 
 
 def measure(
-    kernel: Kernel, config: NodeConfig, engine: str = AUTO, *, seed: int = 1, prices: EnergyConfig | None = None
-) -> Measured:
+    kernel: PimKernel, config: NodeConfig, engine: str = AUTO, *, seed: int = 1, prices: EnergyConfig | None = None
+) -> KernelRun:
     """Run a kernel on random data and return what it took; raises InputError where it does not fit the machine."""
     program = kernel.program(config)
     node, collector, meter = Node(config, engine), Collector(), EnergyMeter(config, prices)
     node.load(program)
-    memory = Memory(node, program)
+    memory = HostMemory(node, program)
     problem = kernel.place(memory, np.random.default_rng(seed))
     collector.attach(node.bus)
     meter.attach(node.bus)
     run = node.run(program)
     enabled = collector.runs[0].values["array.enabled_pe_cycles"]
-    return Measured(
+    return KernelRun(
         kernel,
         config,
         node.engine,

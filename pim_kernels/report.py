@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pim_kernels.bit_serial import SOURCE
-from pim_kernels.measure import Measured
-from pixelflow.simd.report import Column, Json, Part, Report, Table, fixed, machine_time, number, share
+from pim_kernels.measure import KernelRun
+from pixelflow.node.account.energy import energy_text
+from pixelflow.simd.report import Column, Json, Part, Report, Table, machine_time, number, share
 
 __all__ = ["kernels_report"]
 
 _NOTE = (
     "Data are in place when a run begins and results stay in the machine: no time is counted for that. What the GNI "
-    "would take at least to bring the data, bytes by bandwidth, is the column `loading` (formula). Where a module "
-    "stands alone, the host puts a number of each together."
+    "would take at least to bring the data, bytes by bandwidth, is the column `loading`, in cycles (formula). PE "
+    "memory and ports are bytes read and written, enabled the share of PEs times that of cycles in which they work."
 )
 
 
-def kernels_report(found: Mapping[str, Sequence[Measured]], *, energy: bool = False) -> Report:
+def kernels_report(found: Mapping[str, Sequence[KernelRun]], *, energy: bool = False) -> Report:
     """Return what kernels took, by the name of the machine; fails where a result is not numpy's."""
     wrong = [f"{each.kernel.name} ({name})" for name, all_ in found.items() for each in all_ if not each.right]
     engines = dict.fromkeys(each.engine for all_ in found.values() for each in all_)
@@ -35,7 +36,7 @@ def kernels_report(found: Mapping[str, Sequence[Measured]], *, energy: bool = Fa
     )
 
 
-def _of_machine(name: str, measured: Sequence[Measured], *, energy: bool) -> Iterator[Part]:
+def _of_machine(name: str, measured: Sequence[KernelRun], *, energy: bool) -> Iterator[Part]:
     if not measured:
         return
     config = measured[0].config
@@ -44,15 +45,18 @@ def _of_machine(name: str, measured: Sequence[Measured], *, energy: bool) -> Ite
     columns = [
         Column("kernel"), Column("a PE has"), Column("elements", number), Column("numpy"), Column("cycles", number),
         Column("time", machine_time), Column("enabled", _percent), Column("waits", _percent),
-        Column("PE bytes", number), Column("port bytes", number), Column("loading", number),
-        *([Column("energy uJ", fixed(1))] if energy else []),
+    ]  # fmt: skip
+    yield Table(columns, [_row(each) for each in measured])
+    yield ""
+    columns = [
+        Column("kernel"), Column("PE memory", number), Column("ports", number), Column("loading", number),
+        *([Column("energy", energy_text)] if energy else []),
         Column("bit-serial", _time_or_none), Column("how often", _ratio_or_none),
     ]  # fmt: skip
-    rows = [(*_row(each), *([each.energy.total / 1e9] if energy else []), *_beside(each)) for each in measured]
-    yield Table(columns, rows)
+    yield Table(columns, [(*_bytes(each, energy=energy), *_beside(each)) for each in measured])
 
 
-def _row(each: Measured) -> tuple[Json, ...]:
+def _row(each: KernelRun) -> tuple[Json, ...]:
     return (
         each.kernel.name,
         each.kernel.each,
@@ -62,15 +66,20 @@ def _row(each: Measured) -> tuple[Json, ...]:
         each.config.seconds(each.cycles),
         each.utilisation,
         each.waited,
-        each.memory_bytes,
-        each.port_bytes,
-        each.loading,
     )
 
 
-def _beside(each: Measured) -> tuple[float | None, float | None]:
+def _bytes(each: KernelRun, *, energy: bool) -> tuple[Json, ...]:
+    spent = (each.energy.total,) if energy else ()
+    return (each.kernel.name, each.memory_bytes, each.port_bytes, each.loading, *spent)
+
+
+def _beside(each: KernelRun) -> tuple[float | None, float | None]:
+    """Return the time of the bit-serial machine, and how often this one's goes into it where both do the whole work."""
     peer = each.peer_nanoseconds
-    return (None, None) if peer is None else (peer / 1e9, peer / each.nanoseconds)
+    if peer is None:
+        return None, None
+    return peer / 1e9, None if each.kernel.peer_ends else peer / each.nanoseconds
 
 
 def _percent(value: float) -> str:
@@ -85,18 +94,18 @@ def _ratio_or_none(ratio: float | None) -> str:
     return "-" if ratio is None else f"{ratio:.1f}"
 
 
-def _peers(found: Mapping[str, Sequence[Measured]]) -> Iterator[str]:
+def _peers(found: Mapping[str, Sequence[KernelRun]]) -> Iterator[str]:
     kernels = {each.kernel.name: each.kernel for all_ in found.values() for each in all_}
     yield (
         f"bit-serial (published counts, formula): {SOURCE}; as many columns as PEs, and how often this machine's time "
-        "goes into that"
+        "goes into that where both do the whole work; DRAM of 2014, where this machine is of 1992"
     )
     for kernel in kernels.values():
         if kernel.peer_ends:
             yield f"bit-serial {kernel.name}: {kernel.peer_ends}"
 
 
-def _object(each: Measured, *, energy: bool) -> dict[str, Json]:
+def _object(each: KernelRun, *, energy: bool) -> dict[str, Json]:
     found: dict[str, Json] = {
         "kernel": each.kernel.name,
         "pes": each.config.lanes,

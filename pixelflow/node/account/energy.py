@@ -125,9 +125,9 @@ def energy_text(femtojoules: int) -> str:
     """Return an energy in the unit in which it has one to three digits before the point."""
     size, value = 0, float(femtojoules)
     units = ("fJ", "pJ", "nJ", "uJ", "mJ", "J")
-    while value >= 1000 and size + 1 < len(units):
+    while value >= 999.5 and size + 1 < len(units):
         size, value = size + 1, value / 1000
-    return f"{value:.3g} {units[size]}" if value < 999.5 else f"{value:.0f} {units[size]}"
+    return f"{value:.3g} {units[size]}"
 
 
 class EnergyMeter:
