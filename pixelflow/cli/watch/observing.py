@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pixelflow.cli.shell.arguments import UsageError, count
-from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, refuse_clashes, refuse_overwrite
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import Effective
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from pixelflow.cli.watch.recording import Recording
     from pixelflow.cli.watch.stats_files import StatsFiles
     from pixelflow.cli.watch.trace_files import TraceFiles
-    from pixelflow.node.account.energy import EnergyMeter
+    from pixelflow.node import EnergyMeter
     from pixelflow.simd.report import Report
 
 __all__ = ["Watching", "add_observer_options"]
@@ -149,9 +148,9 @@ class Watching:
             if self._args.price:
                 raise UsageError("--price", "there is no --energy to account for")
             return None
-        from pixelflow.node.account.energy import EnergyConfig, EnergyMeter
+        from pixelflow.cli.watch.energy import energy_meter
 
-        return EnergyMeter(self._effective.config, configured(EnergyConfig, "--price", self._args.price))
+        return energy_meter(self._effective.config, self._args.price)
 
     def __enter__(self) -> Watching:
         return self
