@@ -14,6 +14,7 @@ from pim_kernels.bit_serial import nanoseconds
 from pim_kernels.kernel import HostMemory, lane_bits
 from pixelflow.cli.main import main
 from pixelflow.config import LARGE, THESIS, TINY, ArrayConfig, NodeConfig
+from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
@@ -101,11 +102,9 @@ def test_an_exchange_by_texture_memory() -> None:
     assert run.tasic_cycles == (7 * 32 + 11 + 8 * (12 + 32),)
 
 
-def with_network(text: str):
-    from pim_kernels import kernel
-
-    path = kernel._PROGRAMS / "network.mc"
-    return assemble(path.read_text(encoding="utf-8") + text.replace('include "network.mc"\n', ""))
+def with_network(text: str) -> Program:
+    """Assemble a program that has the ways between PEs."""
+    return assemble(f'include "texture/network.mc"\n{text}')
 
 
 @pytest.mark.parametrize("bits", [8, 11])

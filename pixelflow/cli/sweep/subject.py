@@ -27,6 +27,9 @@ SWEPT = {
 }  # fmt: skip
 """The options of each command that may be an axis: those that say what is measured."""
 
+_MEMORY = ("array.main_bytes", "array.more_bytes")
+"""Keys on which it depends whether a program assembles at all."""
+
 
 class Subject:
     """A program or a model under many configurations; it is read once."""
@@ -37,7 +40,7 @@ class Subject:
         self._parser = Parser(prog=f"pixelflow sweep {args.subject}")
         COMMANDS[args.subject].load().add_arguments(self._parser)
         self._programs: dict[tuple[tuple[str, ...], int, int], str] = {}
-        load_config(args.config, args.overrides, args.preset)
+        self._config = load_config(args.config, args.overrides, args.preset)
         if args.subject == "tessellate":
             self._patches = load(args.source).patches
 
@@ -63,8 +66,9 @@ class Subject:
                 chosen = self._parser.parse_args([self._args.source, *axis.words(value)])
                 for fault in (fault for text in chosen.overrides for fault in override_faults(text)):
                     raise UsageError(f"--set {axis.name}", fault.message, fault.hint)
-        if self._args.subject == "run" and not any(axis.is_parameter for axis in grid.axes):
-            self._program(())
+        differs = any(axis.is_parameter or axis.name in _MEMORY for axis in grid.axes)
+        if self._args.subject == "run" and not differs:
+            self._program((), self._config)
 
     def point(self, words: list[str]) -> Point:
         """Return the point of a command line; one whose options contradict each other is a point that fails."""
