@@ -148,7 +148,7 @@ class Watching:
             if self._args.price:
                 raise UsageError("--price", "there is no --energy to account for")
             return None
-        from pixelflow.cli.watch.energy import energy_meter
+        from pixelflow.cli.watch.stats_files import energy_meter
 
         return energy_meter(self._effective.config, self._args.price)
 

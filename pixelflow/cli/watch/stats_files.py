@@ -11,12 +11,14 @@ from typing import IO
 
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.config import Effective
+from pixelflow.config import Effective, NodeConfig
+from pixelflow.node import EnergyConfig, EnergyMeter
 from pixelflow.observe.stats import SCHEMA, Collector, RunStatistics
 from pixelflow.simd.observe import Bus
 
-__all__ = ["StatsFiles"]
+__all__ = ["StatsFiles", "energy_meter"]
 
 _COLUMNS = ("run", "program", "program_sha256", "config_sha256", "engine", "reason", "statistic", "unit", "value")
 
@@ -87,3 +89,8 @@ def _write_csv(stream: IO[str], runs: Sequence[RunStatistics], effective: Effect
 
 
 _WRITERS = {".json": _write_json, ".csv": _write_csv}
+
+
+def energy_meter(config: NodeConfig, prices: list[str]) -> EnergyMeter:
+    """Return what accounts for the energy of a node's runs at the prices given; raises InputError with all faults."""
+    return EnergyMeter(config, configured(EnergyConfig, "--price", prices))
