@@ -9,6 +9,7 @@
 
 from pixelflow.config.instructions import ExtraConfig, IgcConfig
 from pixelflow.config.presets import (
+    LARGE,
     PRESETS,
     THESIS,
     TINY,
@@ -17,19 +18,20 @@ from pixelflow.config.presets import (
     load_effective,
     override_faults,
 )
-from pixelflow.config.tree import (
+from pixelflow.config.sections import (
     ArrayConfig,
     CompositionConfig,
     GniConfig,
     LeeConfig,
-    NodeConfig,
     SdramConfig,
     TasicConfig,
 )
+from pixelflow.config.tree import NodeConfig
 from pixelflow.simd.config.load import Effective
 from pixelflow.simd.config.param import Param, Value, leaves, param, section
 
 __all__ = [
+    "LARGE",
     "PRESETS",
     "THESIS",
     "TINY",

@@ -8,7 +8,7 @@ from pixelflow.isa.control import BEFORE, END, SEMAPHORES, takes_control
 from pixelflow.isa.declaration import Family, NodeDeclaration, Transfers, Unit
 from pixelflow.isa.emc import INSTRUCTIONS
 from pixelflow.isa.operands import PARAMETERS, Register
-from pixelflow.isa.program import PIXELFLOW, Program
+from pixelflow.isa.program import PIXELFLOW, Program, target_of
 from pixelflow.isa.registers import INPUT_PORT, MAIN_BYTES, MEMORY_BYTES, OUTPUT_PORT, PANEL_PES, PORT_BYTES
 from pixelflow.isa.tas import Addressing
 from pixelflow.simd.isa.declare import Declaration, Instruction, InstructionSet, Step
@@ -54,6 +54,7 @@ __all__ = [
     "decode",
     "encode",
     "takes_control",
+    "target_of",
 ]
 
 decode = INSTRUCTIONS.decode

@@ -9,6 +9,7 @@ from pixelflow.simd.isa.operands import Imm, Mem, NotThisKind, Number, Operand, 
 
 __all__ = [
     "ARGUMENTS",
+    "ARGUMENT_OFFSET_BITS",
     "BYTE",
     "COEFFICIENT",
     "COEFFICIENT_BITS",
@@ -26,9 +27,11 @@ PARAMETERS = 7
 COEFFICIENT_BITS = 64
 """Width of A, B and C in an instruction word (invented: wide enough for every load of 1 to 8 bytes)."""
 
+ARGUMENT_OFFSET_BITS = 13
+"""Width of an address or byte that a call passes, with its sign (invented)."""
+
 _BASE_BITS = 3
 _OFFSET_BITS = 10
-_ARGUMENT_OFFSET_BITS = 13
 _PLACE = (("base", _BASE_BITS, False), ("offset", _OFFSET_BITS, True))
 _SOURCE_REGISTER, _SOURCE_MEMORY, _SOURCE_IMMEDIATE = 0, 1, 2
 
@@ -71,6 +74,8 @@ def _accepted_memory(value: Mem) -> Mem:
     low, high = -(1 << _OFFSET_BITS - 1), (1 << _OFFSET_BITS - 1) - 1
     if value.base is not None and not low <= value.offset <= high:
         raise ValueError(f"{value.offset} beyond a parameter is too far, allowed: {low}..{high}")
+    if value.base is None and value.offset > high:
+        raise ValueError(f"byte {value.offset} is past {high}: pass it to a routine by CALL")
     return value
 
 
@@ -212,7 +217,7 @@ class _ArgumentsKind(OperandKind):
         *(
             part
             for index in range(PARAMETERS)
-            for part in ((f"base{index}", _BASE_BITS, False), (f"offset{index}", _ARGUMENT_OFFSET_BITS, True))
+            for part in ((f"base{index}", _BASE_BITS, False), (f"offset{index}", ARGUMENT_OFFSET_BITS, True))
         ),
     )
 
@@ -223,9 +228,9 @@ class _ArgumentsKind(OperandKind):
         for argument in operand:
             match argument:
                 case Mem():
-                    values += _fields(argument.base, argument.offset, _ARGUMENT_OFFSET_BITS)
+                    values += _fields(argument.base, argument.offset, ARGUMENT_OFFSET_BITS)
                 case Imm():
-                    values += _fields(argument.base, argument.value, _ARGUMENT_OFFSET_BITS)
+                    values += _fields(argument.base, argument.value, ARGUMENT_OFFSET_BITS)
                 case _:
                     raise ValueError(f"{operand!r} is not {self.allowed}")
         return values + [0] * (len(self.parts) - len(values))
@@ -238,7 +243,7 @@ class _ArgumentsKind(OperandKind):
         """Return one argument."""
         match value:
             case Mem():
-                return _accepted_memory(value)
+                return value if value.base is None else _accepted_memory(value)
             case Imm():
                 return _accepted_byte(value)
         raise NotThisKind("write #value for a byte, [address] for memory")

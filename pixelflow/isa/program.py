@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import ClassVar
 
 from pixelflow.isa.control import BEFORE, END
@@ -14,7 +16,7 @@ from pixelflow.simd.isa.declare import InstructionSet
 from pixelflow.simd.isa.operands import Mem
 from pixelflow.simd.isa.target import ProgramTarget
 
-__all__ = ["PIXELFLOW", "SCHEMA", "Program"]
+__all__ = ["PIXELFLOW", "SCHEMA", "Program", "target_of"]
 
 SCHEMA = "pixelflow.program/1"
 
@@ -47,3 +49,11 @@ PIXELFLOW = ProgramTarget(
     barred={"eigc": frozenset({Unit.TASIC}), "tigc": frozenset({Unit.PE, Unit.LEE})},
     reserved=frozenset({BEFORE, END}),
 )
+
+
+@cache
+def target_of(main_bytes: int, memory_bytes: int) -> ProgramTarget[Program]:
+    """Return what an assembler must know of a machine whose PEs have memory of these sizes."""
+    if (main_bytes, memory_bytes) == (MAIN_BYTES, MEMORY_BYTES):
+        return PIXELFLOW
+    return replace(PIXELFLOW, placed_bytes=main_bytes, memory_bytes=memory_bytes)

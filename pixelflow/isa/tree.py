@@ -39,7 +39,12 @@ def _tree_steps(step: Step) -> Callable[..., tuple[Step, ...]]:
     return lambda first, count, a, b, c: (_START, *[step] * count)
 
 
-def _tree(mnemonic: str, opcode: int, first: OperandSpec, *, memory: bool, thesis: bool = False) -> Declares:
+_EVALUATE = Step("evaluate a byte")
+_STORE = Step("evaluate and store a byte", memory=True)
+_FETCH = Step("evaluate and fetch a byte", memory=True)
+
+
+def _tree(mnemonic: str, opcode: int, first: OperandSpec, *, step: Step = _EVALUATE, thesis: bool = False) -> Declares:
     return INSTRUCTIONS.instruction(
         mnemonic,
         opcode,
@@ -47,14 +52,14 @@ def _tree(mnemonic: str, opcode: int, first: OperandSpec, *, memory: bool, thesi
         _bytes,
         *_coefficients,
         family=Family.LEE,
-        steps=_tree_steps(Step("evaluate a byte", memory)),
+        steps=_tree_steps(step),
         cost="bytes + 1",
         standing=Standing.FITTED if thesis else Standing.INVENTED,
         source=_FIT,
     )
 
 
-@_tree("EMC_TreeIntoMem_Li", 0x50, _address, memory=True, thesis=True)
+@_tree("EMC_TreeIntoMem_Li", 0x50, _address, step=_STORE, thesis=True)
 def tree_into_mem(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b: int, c: int) -> None:
     """Load A*x + B*y + C into memory: the low ``bytes`` bytes of the value, low byte first, where E is set."""
     for index, value in enumerate(pe.affine(a, b, c, count)):
@@ -102,7 +107,7 @@ def _keep(pe: Algebra[Word, Bit], condition: Bit) -> None:
     pe.set_flag("E", pe.both(pe.flag("E"), condition))
 
 
-@_tree("EMC_TreeLTZero_Li", 0x52, _reserved, memory=False, thesis=True)
+@_tree("EMC_TreeLTZero_Li", 0x52, _reserved, thesis=True)
 def tree_lt_zero(pe: Algebra[Word, Bit], p: int, count: int, a: int, b: int, c: int) -> None:
     """Keep enabled where A*x + B*y + C < 0 (sign of the ``bytes``-byte value); the others are disabled.
 
@@ -112,19 +117,19 @@ def tree_lt_zero(pe: Algebra[Word, Bit], p: int, count: int, a: int, b: int, c: 
     _keep(pe, _negative(pe, pe.affine(a, b, c, count)))
 
 
-@_tree("EMC_TreeGEZero_Li", 0x53, _reserved, memory=False)
+@_tree("EMC_TreeGEZero_Li", 0x53, _reserved)
 def tree_ge_zero(pe: Algebra[Word, Bit], p: int, count: int, a: int, b: int, c: int) -> None:
     """Keep enabled where A*x + B*y + C >= 0 (sign of the ``bytes``-byte value); the others are disabled."""
     _keep(pe, pe.complement(_negative(pe, pe.affine(a, b, c, count))))
 
 
-@_tree("EMC_TreeEQZero_Li", 0x54, _reserved, memory=False)
+@_tree("EMC_TreeEQZero_Li", 0x54, _reserved)
 def tree_eq_zero(pe: Algebra[Word, Bit], p: int, count: int, a: int, b: int, c: int) -> None:
     """Keep enabled where the ``bytes``-byte value of A*x + B*y + C is 0; the others are disabled."""
     _keep(pe, pe.complement(_not_zero(pe, pe.affine(a, b, c, count))))
 
 
-@_tree("EMC_TreeNEZero_Li", 0x55, _reserved, memory=False)
+@_tree("EMC_TreeNEZero_Li", 0x55, _reserved)
 def tree_ne_zero(pe: Algebra[Word, Bit], p: int, count: int, a: int, b: int, c: int) -> None:
     """Keep enabled where the ``bytes``-byte value of A*x + B*y + C is not 0; the others are disabled."""
     _keep(pe, _not_zero(pe, pe.affine(a, b, c, count)))
@@ -137,7 +142,7 @@ def _tree_not_below(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b:
     return carry
 
 
-@_tree("EMC_TreeLTMem_Li", 0x56, _address, memory=True)
+@_tree("EMC_TreeLTMem_Li", 0x56, _address, step=_FETCH)
 def tree_lt_mem(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b: int, c: int) -> None:
     """Keep enabled where the value of A*x + B*y + C is below the number in memory; both unsigned, ``bytes`` bytes.
 
@@ -146,7 +151,7 @@ def tree_lt_mem(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b: int
     _keep(pe, pe.complement(_tree_not_below(pe, address, count, a, b, c)))
 
 
-@_tree("EMC_TreeGEMem_Li", 0x57, _address, memory=True)
+@_tree("EMC_TreeGEMem_Li", 0x57, _address, step=_FETCH)
 def tree_ge_mem(pe: Algebra[Word, Bit], address: Mem, count: int, a: int, b: int, c: int) -> None:
     """Keep enabled where the value of A*x + B*y + C is at or above the number in memory; both unsigned."""
     _keep(pe, _tree_not_below(pe, address, count, a, b, c))
@@ -174,6 +179,7 @@ def set_lee(lee: CoefficientMemory, module: int, emc: int, register: int, index:
     """Write one coordinate register of one EMC's linear expression evaluator.
 
     register: 0 xe, 1 ye (2 bits, index 0), 2 xp (8 bits, index 0..15), 3 yp (7 bits, index 0..7, the panel),
-    4 xs, 5 ys (4 bits, index 0..7). A value wider than the register is a machine fault.
+    4 xs, 5 ys (4 bits, index 0..7). A value wider than the register is a machine fault. EMCs from 8 on, which the
+    thesis does not have, keep what they hold at power-up.
     """
     lee.write(module, emc, LEE_REGISTERS[register], index, value)

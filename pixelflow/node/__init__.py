@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from pixelflow.node.account.run import RoutineUse, Run
 from pixelflow.node.node import Node
 from pixelflow.node.parts.array.lee import EMC_HEIGHT, EMC_WIDTH, LinearExpressionEvaluator, figure9
-from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell
+from pixelflow.node.parts.texture.addresses import AddressForm, AddressMap, Cell, Physical
 from pixelflow.node.parts.texture.gp_memory import GpMemory
 from pixelflow.node.parts.texture.transfer import BlockAccess
 
 if TYPE_CHECKING:
+    from pixelflow.node.account.energy import EnergyConfig, EnergyMeter, RunEnergy
     from pixelflow.node.account.guesses import Guesses, guesses, set_in_vain
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
@@ -32,17 +33,21 @@ __all__ = [
     "BlockAccess",
     "Cell",
     "Checkpoint",
+    "EnergyConfig",
+    "EnergyMeter",
     "GpMemory",
     "Guesses",
     "LinearExpressionEvaluator",
     "Machine",
     "MachineRun",
     "Node",
+    "Physical",
     "Recorder",
     "Replay",
     "RoutineUse",
     "Run",
     "RunEnd",
+    "RunEnergy",
     "SavedRun",
     "UntimedRun",
     "Upcoming",
@@ -55,12 +60,15 @@ __all__ = [
 
 _LATER = {
     "Checkpoint": "saved.checkpoint",
+    "EnergyConfig": "account.energy",
+    "EnergyMeter": "account.energy",
     "Guesses": "account.guesses",
     "Machine": "machine",
     "MachineRun": "machine",
     "Recorder": "replay.saved_run",
     "Replay": "replay.replay",
     "RunEnd": "replay.saved_run",
+    "RunEnergy": "account.energy",
     "SavedRun": "replay.saved_run",
     "UntimedRun": "account.untimed_run",
     "Upcoming": "run.streams.upcoming",

@@ -121,8 +121,9 @@ class NodeState(Shown):
         self.program = program_of(program)
         for block in program.data:
             size = block.lanes or len(block.values)
-            if block.start + size > self.config.array.memory_bytes:
-                raise InputError(f"data at {block.start}: {size} bytes do not fit {self.config.array.memory_bytes}")
+            if not self.config.array.holds(block.start, size):
+                known = self.config.array.memory_text
+                raise InputError(f"data at {block.start}: {size} bytes are outside the PE ({known})")
             if block.lanes:
                 lane = np.arange(self.lanes, dtype="<u8").view(np.uint8).reshape(self.lanes, 8)
                 values = lane[:, : block.lanes].T
@@ -186,7 +187,8 @@ class NodeState(Shown):
         if not isinstance(start, int | np.integer) or not isinstance(size, int | np.integer):
             raise InputError(f"addresses and sizes are whole numbers, not {start!r} and {size!r}")
         if start < 0 or size < 0 or start + size > limit:
-            raise InputError(f"bytes {start}..{start + size - 1} are outside the PE (0..{limit - 1})")
+            known = self.config.array.memory_text
+            raise InputError(f"bytes {start}..{start + size - 1} are outside the PE ({known})")
 
     def read_word(self, address: int, size: int) -> NDArray[np.uint64]:
         """Return ``size`` bytes (1 to 8) of every PE as one number, low byte first: uint64[lanes]."""

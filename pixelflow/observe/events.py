@@ -60,6 +60,10 @@ class Accessed(Event):
     rounds: int
     accesses: int
     """Places for an access to each of the module's SDRAMs: in a last round, EMCs may leave theirs unused."""
+    devices: int = 8
+    """SDRAMs that take part in each of them."""
+    size: int = 4
+    """Bytes of one access to one SDRAM."""
 
 
 @dataclass(frozen=True, slots=True)

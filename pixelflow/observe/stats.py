@@ -110,6 +110,7 @@ class _Seen:
         self.sent: Counter[int] = Counter()
         self.taken: Counter[int] = Counter()
         self.enabled: _EnabledCycles | None = None
+        self.energies: Mapping[str, int] = {}
 
     @property
     def ended(self) -> bool:
@@ -298,6 +299,13 @@ def _bytes(seen: _Seen) -> Values:
     return {(way, kind): flows[way][kind] for way in ways for kind in kinds}
 
 
+@_statistic("energy.<work>", "fJ", Accessed, RunEnded)
+def _energies(seen: _Seen) -> Values:
+    """Energy of the work done by its kind, where it was asked for; prices are invented. Null where something stopped
+    the run, or it goes on from a checkpoint."""
+    return {(work,): spent if seen.ended and seen.whole else None for work, spent in seen.energies.items()}
+
+
 @_statistic("sem<semaphore>.sent", "signals", Signalled)
 def _sent(seen: _Seen) -> Values:
     """Signals sent to a semaphore; not known for a run that goes on from a checkpoint and was stopped."""
@@ -323,8 +331,10 @@ def _signals(seen: _Seen, kind: str, counted: Counter[int]) -> Values:
 class Collector:
     """Subscribes to the runs of a node and keeps their statistics, one entry a run."""
 
-    def __init__(self) -> None:
+    def __init__(self, energies: Callable[[], Mapping[str, int]] | None = None) -> None:
+        """``energies`` gives the energy of the run that has just ended, by kind of work (`EnergyMeter.values`)."""
         self.runs: list[RunStatistics] = []
+        self._energies = energies
         self._seen: _Seen
         """The run that goes on."""
 
@@ -354,6 +364,7 @@ class Collector:
                 seen.enabled.skip(event.end - event.cycle)
             case RunEnded():
                 seen.account = event.account
+                seen.energies = {} if self._energies is None else self._energies()
                 del self._seen
                 self.runs.append(_statistics(seen))
 

@@ -39,14 +39,21 @@ __all__ = [
 _LEE_MODULES = 8
 """Modules that 7-bit yp registers can tell apart, 16 rows each."""
 
+_LEE_EMCS = 8
+"""EMCs of a module that EMC_SetLEE can name."""
+
 
 def emit_lee(builder: Builder, array: ArrayConfig) -> None:
     """Emit the configuration of every EMC's LEE (figure 9): one cycle a register, once a session.
 
-    Raises InputError for more modules than the registers can tell apart.
+    Raises InputError for more modules than the registers can tell apart, or more EMCs than the instruction can name.
     """
     if array.modules > _LEE_MODULES:
         raise InputError(Fault(f"figure 9 gives {_LEE_MODULES} modules a place, not {array.modules}"))
+    if array.emcs_per_module > _LEE_EMCS:
+        reason = f"EMC_SetLEE, with which a tessellation begins, names {_LEE_EMCS} EMCs of a module"
+        found = f"array.emcs_per_module: {array.emcs_per_module} EMCs cannot be set up"
+        raise InputError(Fault(found, hint=f"allowed: 1 to {_LEE_EMCS} ({reason})"))
     builder.mark(Stage.LEE.value)
     values = figure9(array)
     for module in range(array.modules):

@@ -80,7 +80,7 @@ def test_choices(bash) -> None:
     assert bash("run", "x.mc", "--dump", "") == {"memory", "registers", "enables"}
     assert bash("run", "--color", "a") == {"auto", "always"}
     assert bash("config", "sch") == {"schema"}
-    assert bash("config", "show", "--preset", "") == {"thesis", "tiny"}
+    assert bash("config", "show", "--preset", "") == {"thesis", "tiny", "large"}
 
 
 def test_mnemonics(bash) -> None:
@@ -88,7 +88,7 @@ def test_mnemonics(bash) -> None:
 
 
 def test_configuration_keys_with_their_values(bash) -> None:
-    assert bash("run", "-D", "sdram.ba") == {"sdram.banks=2", "sdram.banks=4"}
+    assert bash("run", "-D", "sdram.ba") == {"sdram.banks=2", "sdram.banks=4", "sdram.banks=8"}
     assert bash("run", "-D", "sdram.refresh=") == {"sdram.refresh=true", "sdram.refresh=false"}
     assert {word.partition("=")[0] for word in bash("run", "-D", "")} == set(THESIS.values)
     assert bash("sweep", "run", "x.mc", "--set", "igc.con") == {"igc.control_cycles=0"}

@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from pixelflow.config import PRESETS, THESIS, TINY, ArrayConfig, GniConfig, LeeConfig, NodeConfig, SdramConfig, leaves
+from pixelflow.config import (
+    LARGE,
+    PRESETS,
+    THESIS,
+    TINY,
+    ArrayConfig,
+    GniConfig,
+    LeeConfig,
+    NodeConfig,
+    SdramConfig,
+    TasicConfig,
+    leaves,
+)
 from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 
@@ -149,11 +161,19 @@ def test_lee_registers_must_hold_their_arrangement() -> None:
 @pytest.mark.parametrize(
     ("section", "values", "hint"),
     [
-        ("array", ArrayConfig(main_bytes=128), "allowed: 256 bytes (the instruction set fixes it)"),
+        ("array", ArrayConfig(modules=9), "allowed: 1 to 8 modules (a mask of modules has 8 bits in TAS_SetGp"),
+        ("array", ArrayConfig(emcs_per_module=65), "allowed: 1 to 64 EMCs (figure 9 gives an EMC 16 columns"),
+        ("array", ArrayConfig(emcs_per_module=17), "lee.xp_bits: 8 bits cannot hold 271, which the arrangement fig"),
+        ("array", ArrayConfig(panels_per_emc=16), "allowed: 2 or 4 or 8 panels (panels lie side by side in pairs"),
+        ("array", ArrayConfig(pes_per_panel=64), "allowed: 32 PEs (the equations of thesis 2.2.9 and figure 8"),
+        ("array", ArrayConfig(main_bytes=512), "allowed: 16 to 256 bytes (what is past it begins at 256"),
+        ("array", ArrayConfig(more_bytes=3713), "allowed: 0 to 3712 bytes (a call passes addresses below 4096"),
+        ("tasic", TasicConfig(port_bytes_per_cycle=33), "allowed: 1 to 32 bytes (a port has no more bytes)"),
+        ("sdram", SdramConfig(banks=3), "allowed: 2 or 4 or 8 banks (addresses are taken apart bit by bit"),
         ("array", ArrayConfig(composition_bytes=0), "allowed: 64 bytes (the instruction set fixes it)"),
         ("array", ArrayConfig(port_bytes=64), "allowed: 32 bytes (the instruction set fixes it)"),
         ("sdram", SdramConfig(devices_per_module=16), "allowed: 8 devices (the instruction set fixes it)"),
-        ("lee", LeeConfig(xp_bits=9), "allowed: 1 to 8 bits (the instruction set fixes it: EMC_SetLEE carries values"),
+        ("lee", LeeConfig(xp_bits=11), "allowed: 1 to 10 bits (64 EMCs need no more; EMC_SetLEE writes values of 8)"),
         ("lee", LeeConfig(ys_bits=9), "allowed: 1 to 8 bits (the instruction set fixes it: EMC_SetLEE carries values"),
         ("sdram", SdramConfig(banks=4), "4 banks of 2048 rows of 512 bytes are more than 21 address bits reach"),
         ("sdram", SdramConfig(rows=4096), "banks * rows * columns is at most 2097152"),
@@ -169,14 +189,16 @@ def test_what_the_instruction_set_fixes(section: str, values, hint: str) -> None
 
 
 def test_the_sizes_are_those_of_the_instruction_set() -> None:
-    from pixelflow.config import tree
-    from pixelflow.isa import registers, tas
+    from pixelflow.config import checks, sections
+    from pixelflow.isa import operands, registers, tas
 
     array = THESIS.array
     assert (array.main_bytes, array.composition_start) == (registers.MAIN_BYTES, registers.COMPOSITION_START)
     assert (array.input_port_start, array.output_port_start) == (registers.INPUT_PORT, registers.OUTPUT_PORT)
     assert (array.port_bytes, array.memory_bytes) == (registers.PORT_BYTES, registers.MEMORY_BYTES)
-    assert tree.ADDRESS_BITS == tas.ADDRESS_BITS
+    assert (sections.COMPOSITION_START, sections.PE_BYTES) == (registers.COMPOSITION_START, registers.MEMORY_BYTES)
+    assert sections.MOST_BYTES == 1 << operands.ARGUMENT_OFFSET_BITS - 1
+    assert checks.ADDRESS_BITS == tas.ADDRESS_BITS
     assert NodeConfig(sdram=SdramConfig(banks=4, rows=1024)).sdram.banks == 4
 
 
@@ -218,4 +240,5 @@ def test_bandwidths_are_whole_bytes_a_cycle(name: str) -> None:
 
 
 def test_presets_have_names() -> None:
-    assert dict(PRESETS) == {"thesis": THESIS, "tiny": TINY}
+    assert dict(PRESETS) == {"thesis": THESIS, "tiny": TINY, "large": LARGE}
+    assert LARGE.lanes == 4 * THESIS.lanes

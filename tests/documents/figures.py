@@ -51,7 +51,7 @@ ROOT = Path(__file__).parents[2]
 COVERED = ("README.md", "GUIDE.md")
 """Documents all of whose figures have a source, sizes too."""
 
-_PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge")
+_PACKAGES = ("pixelflow", "microcode", "tessellation", "larrabee_bridge", "gen6_bridge", "attila_bridge", "pim_kernels")
 ROOMS = (
     "TUTORIAL.md",
     *sorted(str(path.relative_to(ROOT)) for room in _PACKAGES for path in (ROOT / room).rglob("README.md")),

@@ -24,7 +24,7 @@ from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, configured
 from pixelflow.cli.shell.output import STANDARD_STREAM
-from pixelflow.cli.shell.programs import add_parameter_option, read_program
+from pixelflow.cli.shell.programs import add_parameter_option, read_program, target_on
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import DebugSession
 from pixelflow.node import Node, Replay, SavedRun
@@ -100,7 +100,7 @@ def _replay(args: argparse.Namespace, screen: Screen) -> tuple[Replay, SavedRun 
         saved = SavedRun.load(args.program)
         return saved.replay(engine_of(args, screen)), saved
     effective = configuration(args, screen)
-    program = read_program(args.program, args.parameters)
+    program = read_program(args.program, args.parameters, target_on(effective.config))
     node = Node(effective.config, engine=engine_of(args, screen))
     node.load(program)
     if args.memory is not None:

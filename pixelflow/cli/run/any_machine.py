@@ -23,6 +23,7 @@ __all__ = ["run_on_machine"]
 _OF_NODES = (
     "timing_only", "function_only", "max_cycles", "expect_cycles", "memory", "profile", "save_at", "load", "stats",
     "record", "check_memory", "config", "dump", "ranges", "show_map", "pe", "output",
+    "energy", "price",
 )  # fmt: skip
 """What a PixelFlow node alone can be told."""
 

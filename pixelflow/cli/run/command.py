@@ -16,7 +16,7 @@ from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file, refuse_overwrite
 from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
-from pixelflow.cli.shell.programs import add_parameter_option, read_program
+from pixelflow.cli.shell.programs import add_parameter_option, read_program, target_on
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.config import Effective
@@ -41,7 +41,7 @@ from pixelflow.simd.report import Json, Part, Report, number
 _DUMPS = ("memory", "registers", "enables")
 _FEW_LANES = 8
 _TIMED = ("expect_cycles", "profile", "save_at", "load", "stats", "trace", "window", "only", "record", "live", "frame",
-          "check_memory")  # fmt: skip
+          "check_memory", "energy")  # fmt: skip
 """Options that say something about cycles, or wait for one."""
 
 
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     saved.add_argument("--save-at", nargs=2, metavar=("CYCLE", "FILE"),
         help="save the state of the run before that cycle (.npz), then go on")  # fmt: skip
     saved.add_argument("--load", metavar="FILE", help="go on from a saved state; the report counts from the beginning")
-    add_observer_options(parser)
+    add_observer_options(parser, energy=True)
     add_config_options(parser)
     add_parameter_option(parser)
     shown = parser.add_argument_group("PE state after the run")
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         return run_on_machine(args, screen)
     effective = configuration(args, screen)
     _check_options(args, screen)
-    program = read_program(args.program, args.parameters)
+    program = read_program(args.program, args.parameters, target_on(effective.config))
     array = effective.config.array
     lanes = select_lanes(args.pe, array) if args.pe is not None else None
     if lanes is not None and not (args.ranges or args.output or {"memory", "registers"}.intersection(args.dump)):
@@ -116,6 +116,10 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         write_state(args.output, node, list(range(array.lanes)) if lanes is None else lanes, header)
     few = lanes if lanes is not None else list(range(min(_FEW_LANES, array.lanes)))
     report = _report(args, effective, account)
+    if watching.energy is not None and watching.energy.runs and stopped is None:
+        energy = watching.energy.runs[-1]
+        more = {**report.data, "energy": energy.as_object()}
+        report = replace(report, parts=[*report.parts, "", *energy.parts()], data=more)
     if args.check_memory:
         for view in views:
             rows = range(view.range.start, view.range.start + view.range.size)
@@ -215,6 +219,10 @@ def _check_options(args: argparse.Namespace, screen: Screen) -> None:
         raise UsageError("--check-memory", "a run without PE data writes and reads none", "leave out --timing-only")
     if args.timing_only and args.engine != AUTO:
         raise UsageError("--engine", "a run without PE data has none", "leave out --engine or --timing-only")
+    if args.load and args.energy:
+        raise UsageError(
+            "--energy", "what was done before the state of --load is not known", "run it from its beginning"
+        )
     if args.load and args.memory:
         raise UsageError("--memory", "the state of --load has the PE memory already")
     if args.save_at:

@@ -153,7 +153,7 @@ def add_common_options(parser: argparse.ArgumentParser, *, report: bool = True) 
 def add_config_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a configuration."""
     parser.add_argument("--config", metavar="FILE", help="configuration file (TOML)")
-    parser.add_argument("--preset", help="machine to start from: thesis (default) or tiny; wins over the file's")
+    parser.add_argument("--preset", help="machine to start from: thesis (default), tiny or large; wins over the file's")
     parser.add_argument(
         "-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="change one value (repeatable)"
     )

@@ -13,8 +13,9 @@ from microcode.language.source import Source
 from microcode.read.files import EXAMPLES, example
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.output import STANDARD_STREAM
+from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
-from pixelflow.isa.program import PIXELFLOW
+from pixelflow.isa.program import PIXELFLOW, target_of
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SOURCE, read_stream, text_of
 from pixelflow.simd.isa.target import ProgramTarget
@@ -25,6 +26,7 @@ __all__ = [
     "assemble_file",
     "read_program",
     "refuse_object",
+    "target_on",
 ]
 
 OBJECT_SUFFIX = ".mco"
@@ -45,11 +47,16 @@ def add_parameter_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def target_on(config: NodeConfig) -> ProgramTarget[Program]:
+    """Return what programs for a node of this configuration may use: the memory that its PEs have."""
+    return target_of(config.array.main_bytes, config.array.memory_bytes)
+
+
 def read_program(path: str, parameters: Iterable[str], target: ProgramTarget | None = None) -> Program:
     """Return the program of an object file (``.mco``) or of a source file; ``-`` is source on standard input.
 
     The bare name of an example that is shipped means that, where no such file is here.
-    ``target`` is what it is for (None: the node's instruction streams).
+    ``target`` is what it is for (None: the instruction streams of a node with the thesis's memory).
     """
     parameters = list(parameters)
     if not path.endswith(OBJECT_SUFFIX):
@@ -76,7 +83,7 @@ def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | 
 def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        return assemble(_file_or_example(path) if target is PIXELFLOW else Path(path), target, **values)
+        return assemble(_file_or_example(path) if target.program is Program else Path(path), target, **values)
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
     return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 

@@ -52,6 +52,7 @@ _ALL = (
     CommandEntry("stats", "the dictionary of statistics", "watch.stats"),
     CommandEntry("sweep", "measure a grid of configurations; one row per point", "sweep.command"),
     CommandEntry("bench", "measure the speed of the engines", "bench.command"),
+    CommandEntry("kernels", "kernels of processing in memory: numpy's results, cycles, bytes", "bench.kernels"),
     CommandEntry("config", "show or check a configuration", "model.config"),
     CommandEntry("completion", "a script that completes command lines in a shell", "model.completion", report=False),
     CommandEntry("about", "what is modelled, and how well founded each rule is", "model.about"),

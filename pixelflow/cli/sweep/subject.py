@@ -8,7 +8,7 @@ from pixelflow.cli.run.attended import limit_of
 from pixelflow.cli.run.tessellate import sample_counts
 from pixelflow.cli.run.tessellate_method import method_of
 from pixelflow.cli.shell.arguments import Parser, UsageError
-from pixelflow.cli.shell.programs import read_program
+from pixelflow.cli.shell.programs import read_program, target_on
 from pixelflow.cli.shell.registry import COMMANDS
 from pixelflow.cli.sweep.grid import Axis, Grid, axis_of, option_name
 from pixelflow.cli.sweep.points import Point, Refused, RunPoint, TessellatePoint
@@ -27,6 +27,9 @@ SWEPT = {
 }  # fmt: skip
 """The options of each command that may be an axis: those that say what is measured."""
 
+_MEMORY = ("array.main_bytes", "array.more_bytes")
+"""Keys on which it depends whether a program assembles at all."""
+
 
 class Subject:
     """A program or a model under many configurations; it is read once."""
@@ -36,8 +39,8 @@ class Subject:
         self._args = args
         self._parser = Parser(prog=f"pixelflow sweep {args.subject}")
         COMMANDS[args.subject].load().add_arguments(self._parser)
-        self._programs: dict[tuple[str, ...], str] = {}
-        load_config(args.config, args.overrides, args.preset)
+        self._programs: dict[tuple[tuple[str, ...], int, int], str] = {}
+        self._config = load_config(args.config, args.overrides, args.preset)
         if args.subject == "tessellate":
             self._patches = load(args.source).patches
 
@@ -63,8 +66,9 @@ class Subject:
                 chosen = self._parser.parse_args([self._args.source, *axis.words(value)])
                 for fault in (fault for text in chosen.overrides for fault in override_faults(text)):
                     raise UsageError(f"--set {axis.name}", fault.message, fault.hint)
-        if self._args.subject == "run" and not any(axis.is_parameter for axis in grid.axes):
-            self._program(())
+        differs = any(axis.is_parameter or axis.name in _MEMORY for axis in grid.axes)
+        if self._args.subject == "run" and not differs:
+            self._program((), self._config)
 
     def point(self, words: list[str]) -> Point:
         """Return the point of a command line; one whose options contradict each other is a point that fails."""
@@ -78,16 +82,18 @@ class Subject:
             return Refused.by(error, self._args.subject)
 
     def _run_point(self, chosen: argparse.Namespace, config: NodeConfig) -> RunPoint:
-        program = self._program(tuple(chosen.parameters))
+        program = self._program(tuple(chosen.parameters), config)
         return RunPoint(program, config, chosen.engine, limit_of(chosen), not self._args.timing_only)
 
     def _tessellate_point(self, chosen: argparse.Namespace, config: NodeConfig) -> TessellatePoint:
         counts = tuple(sample_counts(chosen, len(self._patches)))
         return TessellatePoint(self._patches, counts, config, chosen.engine, chosen.library, method_of(chosen))
 
-    def _program(self, parameters: tuple[str, ...]) -> str:
+    def _program(self, parameters: tuple[str, ...], config: NodeConfig) -> str:
         """Return the object file of the program with these parameters."""
-        if parameters not in self._programs:
-            program = read_program(self._args.source, [*self._args.parameters, *parameters])
-            self._programs[parameters] = program.to_json()
-        return self._programs[parameters]
+        target = target_on(config)
+        key = (parameters, target.placed_bytes, target.memory_bytes)
+        if key not in self._programs:
+            program = read_program(self._args.source, [*self._args.parameters, *parameters], target)
+            self._programs[key] = program.to_json()
+        return self._programs[key]

@@ -26,15 +26,19 @@ if TYPE_CHECKING:
     from pixelflow.cli.watch.recording import Recording
     from pixelflow.cli.watch.stats_files import StatsFiles
     from pixelflow.cli.watch.trace_files import TraceFiles
+    from pixelflow.node import EnergyMeter
     from pixelflow.simd.report import Report
 
 __all__ = ["Watching", "add_observer_options"]
 
 
-def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = False, record: bool = True) -> None:
+def add_observer_options(
+    parser: argparse.ArgumentParser, *, passes: bool = False, record: bool = True, energy: bool = False
+) -> None:
     """Add the options of `Watching`; ``passes`` for a command whose nodes run several programs.
 
-    Without ``record`` for one whose runs are timing-only: they have no data of PEs that could be saved.
+    Without ``record`` for one whose runs are timing-only: they have no data of PEs that could be saved; with ``energy``
+    for one that reports the energy of a run.
     """
     add = parser.add_argument_group("watch").add_argument
     add("--stats", action="append", default=[], metavar="FILE", help="write statistics: .json or .csv (repeatable)")
@@ -51,6 +55,13 @@ def add_observer_options(parser: argparse.ArgumentParser, *, passes: bool = Fals
         parser.set_defaults(record=None, check_memory=False)
     if passes:
         add("--record-pass", type=count, metavar="N", help="which of several runs to save, from 1 on (default: 1)")
+    if energy:
+        add("--energy", action="store_true",
+            help="account for energy by kind of work; prices are invented (also in --stats)")  # fmt: skip
+        add("--price", action="append", default=[], metavar="WORK=FJ",
+            help="with --energy: another price, in femtojoules (repeatable)")  # fmt: skip
+    else:
+        parser.set_defaults(energy=False, price=[])
     add("--live", action="store_true", help="show the dashboard while it runs")
     add("--frame", action="store_true", help="show the dashboard once, at the end")
 
@@ -73,6 +84,8 @@ class Watching:
         """
         self._args, self._screen, self._effective, self._source = args, screen, effective, source
         self._record_pass = getattr(args, "record_pass", None)
+        self.energy = self._open_energy()
+        """The energy of the runs, where it was asked for."""
         self._stats = self._open_stats()
         self._check()
         self._traces = self._open_traces()
@@ -128,7 +141,16 @@ class Watching:
             return None
         from pixelflow.cli.watch.stats_files import StatsFiles  # 10 ms for those who want no statistics
 
-        return StatsFiles(self._args.stats, self._effective)
+        return StatsFiles(self._args.stats, self._effective, None if self.energy is None else self.energy.values)
+
+    def _open_energy(self) -> EnergyMeter | None:
+        if not self._args.energy:
+            if self._args.price:
+                raise UsageError("--price", "there is no --energy to account for")
+            return None
+        from pixelflow.cli.watch.stats_files import energy_meter
+
+        return energy_meter(self._effective.config, self._args.price)
 
     def __enter__(self) -> Watching:
         return self
@@ -159,6 +181,8 @@ class Watching:
 
     def attach(self, node: Node) -> None:
         """Listen to a node, before its runs; the runs of several nodes follow each other in every file."""
+        if self.energy is not None:  # before the statistics, which ask for it
+            self.energy.attach(node.bus)
         if self._stats is not None:
             self._stats.attach(node.bus)
         if self._traces is not None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import IO
 
 from pixelflow import __version__
 from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.cli.shell.machine_values import configured
 from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
-from pixelflow.config import Effective
+from pixelflow.config import Effective, NodeConfig
+from pixelflow.node import EnergyConfig, EnergyMeter
 from pixelflow.observe.stats import SCHEMA, Collector, RunStatistics
 from pixelflow.simd.observe import Bus
 
-__all__ = ["StatsFiles"]
+__all__ = ["StatsFiles", "energy_meter"]
 
 _COLUMNS = ("run", "program", "program_sha256", "config_sha256", "engine", "reason", "statistic", "unit", "value")
 
@@ -24,11 +26,13 @@ _COLUMNS = ("run", "program", "program_sha256", "config_sha256", "engine", "reas
 class StatsFiles:
     """The statistics of the runs of nodes, and the files that they go to."""
 
-    def __init__(self, paths: Sequence[str], effective: Effective) -> None:
+    def __init__(
+        self, paths: Sequence[str], effective: Effective, energies: Callable[[], Mapping[str, int]] | None = None
+    ) -> None:
         """Raise UsageError unless each name says JSON or CSV, InputError where it could not be written."""
         for path in paths:
             _check_name(path)
-        self._paths, self._effective, self._collector = paths, effective, Collector()
+        self._paths, self._effective, self._collector = paths, effective, Collector(energies)
 
     def attach(self, bus: Bus) -> None:
         """Listen to a node's bus, before its runs."""
@@ -85,3 +89,8 @@ def _write_csv(stream: IO[str], runs: Sequence[RunStatistics], effective: Effect
 
 
 _WRITERS = {".json": _write_json, ".csv": _write_csv}
+
+
+def energy_meter(config: NodeConfig, prices: list[str]) -> EnergyMeter:
+    """Return what accounts for the energy of a node's runs at the prices given; raises InputError with all faults."""
+    return EnergyMeter(config, configured(EnergyConfig, "--price", prices))

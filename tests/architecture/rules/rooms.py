@@ -69,6 +69,15 @@ TABLE = {
     "tessellation.picture.models": (*BASE, "numpy", "trimesh"),
     # The shaded picture is an extra.
     "tessellation.picture.preview": (*BASE, "tessellation", "numpy", "PIL"),
+    "pim_kernels": (
+        *BASE,
+        "microcode",
+        "pixelflow.config",
+        "pixelflow.isa",
+        "pixelflow.node",
+        "pixelflow.observe",
+        "numpy",
+    ),
     "larrabee_bridge": (
         *BASE,
         "pixelflow.evidence",

@@ -34,7 +34,7 @@ class PeArray(Shown):
         shape = Shape(array.lanes, PANEL_PES, array.memory_bytes, WORDS, CARRIES, MASKS)
         self.engine: Engine = make_engine(engine, shape)
         self.lee = LinearExpressionEvaluator(config)
-        self._memory_bytes = array.memory_bytes
+        self._config = array
         self._modules = array.modules
         self._actions: dict[Instruction, Action] = {}
         self._coordinates_of: int | None = None
@@ -114,14 +114,14 @@ class PeArray(Shown):
         result, *operands = parameters[: 1 + kernel.operands]
         scratch = routine.scratch[0] if routine.scratch else (0, 0)
         call = Call(kernel, "E", result, tuple(operands), scratch, (*WORDS, *CARRIES))
-        inside = all(0 <= first <= self._memory_bytes - size for first, size in call.places)
+        inside = all(self._config.holds(first, size) for first, size in call.places)
         return kernels.kernel(call, microcode) if inside and call.possible else None
 
     def _check(self, instruction: Instruction) -> None:
         for first, size in instruction.touches:
-            if not 0 <= first.offset <= self._memory_bytes - size:
+            if not self._config.holds(first.offset, size):
                 touched = f"bytes {first.offset}..{first.offset + size - 1}"
-                raise MachineFault(f"{instruction.text()}: {touched} are outside the PE (0..{self._memory_bytes - 1})")
+                raise MachineFault(f"{instruction.text()}: {touched} are outside the PE ({self._config.memory_text})")
 
     def configure(self, instruction: Instruction) -> None:
         """Carry out an instruction of the LEE itself; the PEs have their new coordinates when they next run."""

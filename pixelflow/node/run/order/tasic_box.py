@@ -200,7 +200,10 @@ class TasicBox(Box[TasicSpec, TasicState]):
 
     def _tell(self, begin: int, end: int, transfer: Transfer, rounds: int, accesses: int) -> None:
         accesses = 0 if transfer.direction is Direction.LOOP_BACK else accesses
-        self.bus.emit(Accessed, begin, self.module, end, transfer.direction.value, rounds, accesses)
+        all_devices = self.spec.sdram.devices_per_module
+        devices = all_devices if transfer.half is None else all_devices // 2
+        what = transfer.direction.value
+        self.bus.emit(Accessed, begin, self.module, end, what, rounds, accesses, devices, transfer.size)
 
     def _leave(self, transfer: Transfer, end: int) -> None:
         """Note when another kind of access may follow the last one, which has its slot before ``end``."""

@@ -1,0 +1,202 @@
+"""Energy of runs: what was executed, counted by kind of work, at a price each. No time of a machine depends on it.
+
+Counts follow from the account of a run (how often each instruction was executed, and the steps that it declares), from
+the ledger (bytes on the local ports, and of the GPs) and from the accesses that the TASICs tell of. All PEs take part
+in every instruction, enabled or not: a disabled PE works and does not store. So energy is the same with data and
+without. Prices are invented; those of operations and of SDRAMs keep the proportions of a published table, which is of
+another time and technology (45 nm, where the machine's is of 1992), so that only comparisons mean anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+
+from pixelflow.config import NodeConfig, leaves, param
+from pixelflow.isa import Family, Instruction
+from pixelflow.node.account.run import Run
+from pixelflow.node.run.costs.words import words_of
+from pixelflow.observe import Accessed, Bus, Event, RunBegan, RunEnded
+from pixelflow.simd.config.param import check_values
+from pixelflow.simd.report import Column, Fact, Json, Part, Report, Shown, Table, fixed, number
+from pixelflow.simd.units import Standing
+
+__all__ = ["EnergyConfig", "EnergyMeter", "RunEnergy", "energy_text"]
+
+_TABLE = "M. Horowitz, ISSCC 2014, figure 1.1.9"
+_INVENTED, _READER = Standing.INVENTED, "pixelflow/node/account/energy.py"
+_MOST = 10**9
+
+
+# fmt: off
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnergyConfig:
+    """The price of each kind of work, in femtojoules."""
+
+    memory_read: int = param(400, "a byte read from a PE's memory", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source=f"a third of a byte of an 8 KB cache ({_TABLE}: 10 pJ for 8 bytes), the memory being 384 bytes",
+        read_by=_READER)
+    memory_write: int = param(500, "a byte written to a PE's memory", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source="a little more than a read", read_by=_READER)
+    operation: int = param(60, "an operation of a PE on a byte", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source=f"twice an 8-bit addition ({_TABLE}: 0.03 pJ), for the registers", read_by=_READER)
+    linear: int = param(60, "a byte of a linear expression in a PE", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source="as an operation", read_by=_READER)
+    hop: int = param(100, "a byte from a PE to the next one", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source="a register and a wire of the length of a PE", read_by=_READER)
+    word: int = param(5000, "an instruction word at an EMC", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source="4 bytes over a wire on a board, as a byte of a port each, shared by the EMCs", read_by=_READER)
+    port_byte: int = param(20_000, "a byte between EMC and TASIC", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source="a wire on a board", read_by=_READER)
+    row: int = param(900_000, "a row of an SDRAM opened and closed", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source=f"most of an access to 8 bytes of DRAM ({_TABLE}: 1.3 to 2.6 nJ)", read_by=_READER)
+    sdram_read: int = param(60_000, "a byte read from an SDRAM", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source=f"the rest of an access to 8 bytes of DRAM ({_TABLE})", read_by=_READER)
+    sdram_write: int = param(60_000, "a byte written to an SDRAM", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source="as a byte read", read_by=_READER)
+    network_byte: int = param(80_000, "a byte between TASICs and GPs", unit="fJ", low=0, high=_MOST, standing=_INVENTED,
+        source="longer wires than those of a port", read_by=_READER)
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        check_values(self)
+
+
+@dataclass(frozen=True, repr=False)
+class RunEnergy(Shown):
+    """The energy of one run: how much of each kind of work, at which price."""
+
+    counts: Mapping[str, int]
+    """By the names of `EnergyConfig`."""
+    families: Mapping[Family, int]
+    """Femtojoules inside of PEs by instruction family."""
+    prices: EnergyConfig
+    cycles: int
+
+    def __repr__(self) -> str:
+        return f"RunEnergy({energy_text(self.total)}, {self.cycles} cycles)"
+
+    @property
+    def energies(self) -> dict[str, int]:
+        """Femtojoules of each kind of work, in the order of the prices."""
+        return {name: count * getattr(self.prices, name) for name, count in self.counts.items()}
+
+    @property
+    def total(self) -> int:
+        """Femtojoules of all work."""
+        return sum(self.energies.values())
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the total, a table by kind of work and one by family, with the standing of the prices."""
+        yield Fact(energy_text(self.total), "energy of the work done; prices invented", "energy.total_fj", self.total)
+        known = {key: about for key, about, _, _ in leaves(self.prices)}
+        columns = [
+            Column("work", key="name"), Column("times", number, "times"), Column("fJ each", number, "fj_each"),
+            Column("pJ", fixed(1), "pj"), Column("standing", key="standing"),
+        ]  # fmt: skip
+        rows = [
+            (known[name].text, self.counts[name], getattr(self.prices, name), spent / 1000, known[name].standing.value)
+            for name, spent in self.energies.items()
+            if self.counts[name]
+        ]
+        yield Table(columns, rows, key="energy.work")
+        inside = [(family.value, spent / 1000) for family, spent in self.families.items() if spent]
+        columns = [Column("instructions in the PEs", key="family"), Column("pJ", fixed(1), "pj")]
+        yield Table(columns, inside, key="energy.families")
+
+    def as_object(self) -> dict[str, Json]:
+        """Return it for JSON, in femtojoules."""
+        return {
+            "total_fj": self.total,
+            "counts": dict(self.counts),
+            "fj": dict(self.energies),
+            "families_fj": {family.value: spent for family, spent in self.families.items()},
+            "prices_fj": {each.name: getattr(self.prices, each.name) for each in fields(self.prices)},
+            "standing": "invented",
+        }
+
+    def report(self) -> Report:
+        """Return the energy of a run."""
+        return Report("energy of a run", parts=list(self.parts()), schema="pixelflow.energy/1")
+
+
+def energy_text(femtojoules: int) -> str:
+    """Return an energy in the unit in which it has one to three digits before the point."""
+    size, value = 0, float(femtojoules)
+    units = ("fJ", "pJ", "nJ", "uJ", "mJ", "J")
+    while value >= 999.5 and size + 1 < len(units):
+        size, value = size + 1, value / 1000
+    return f"{value:.3g} {units[size]}"
+
+
+class EnergyMeter:
+    """Subscribes to the runs of a node and keeps the energy of each."""
+
+    def __init__(self, config: NodeConfig, prices: EnergyConfig | None = None) -> None:
+        self._config, self._prices = config, prices or EnergyConfig()
+        self._accesses: Counter[str] = Counter()
+        self.runs: list[RunEnergy] = []
+
+    def attach(self, bus: Bus) -> None:
+        """Listen from the next run on."""
+        bus.subscribe(self._receive, RunBegan, Accessed, RunEnded)
+
+    def _receive(self, event: Event) -> None:
+        match event:
+            case RunBegan():
+                self._accesses.clear()
+            case Accessed():
+                rows = event.accesses * event.devices
+                self._accesses["row"] += rows
+                reads = event.what.startswith("texture memory")
+                self._accesses["sdram_read" if reads else "sdram_write"] += rows * event.size
+            case RunEnded(account=Run() as run):
+                self.runs.append(self._of(run))
+
+    def values(self) -> dict[str, int]:
+        """Return the femtojoules of the last run by kind of work."""
+        return self.runs[-1].energies
+
+    def _of(self, run: Run) -> RunEnergy:
+        lanes, emcs, prices = self._config.lanes, self._config.array.emcs, self._prices
+        counts: Counter[str] = Counter()
+        inside: Counter[Family] = Counter()
+        works: dict[int, Counter[str]] = {}
+        for stream in run.streams:
+            words = words_of(stream.program).each
+            for instruction, times, length in zip(stream.program.instructions, stream.executed, words, strict=True):
+                if not times:
+                    continue
+                counts["word"] += times * length * emcs
+                if id(instruction) not in works:
+                    works[id(instruction)] = _work(instruction)
+                for name, each in works[id(instruction)].items():
+                    counts[name] += times * each * lanes
+                    inside[instruction.declaration.family] += times * each * lanes * getattr(prices, name)
+        counts.update(self._accesses)
+        if run.ledger is not None:
+            ledger = run.ledger
+            counts["port_byte"] += ledger.inbound.counted + ledger.outbound.counted
+            counts["network_byte"] += ledger.to_gps.counted + ledger.from_gps.counted
+        named = {each.name: counts[each.name] for each in fields(prices)}
+        families = {family: inside[family] for family in Family if inside[family]}
+        return RunEnergy(named, families, prices, run.total_cycles)
+
+
+_OPERATIONS = {"operate": 1, "fetch and operate": 1, "shift pair": 2, "fetch and add": 1}
+"""Operations on bytes of the steps that make them."""
+
+
+def _work(instruction: Instruction) -> Counter[str]:
+    """Return what an instruction does in one PE, by kind of work."""
+    found: Counter[str] = Counter()
+    for step in instruction.steps:
+        if step.memory:
+            found["memory_write" if "store" in step.name else "memory_read"] += 1
+        if "hop" in step.name:
+            found["hop"] += 1
+        if "evaluate" in step.name:
+            found["linear"] += 1
+        found["operation"] += _OPERATIONS.get(step.name, 0)
+    return +found

@@ -1,0 +1,157 @@
+"""Do the kernels give numpy's results on every engine and machine, in the cycles that can be worked out by hand?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from microcode import assemble
+from pim_kernels import KERNELS, kernels_report, measure
+from pim_kernels.bit_serial import nanoseconds
+from pim_kernels.kernel import HostMemory, lane_bits
+from pixelflow.cli.main import main
+from pixelflow.config import LARGE, THESIS, TINY, ArrayConfig, NodeConfig
+from pixelflow.isa import Program
+from pixelflow.node import Node
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.lanes import available
+
+TWO_MODULES = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
+RESULTS = {
+    "vector_add": "z", "gemv": "y", "histogram": "bins", "prefix_sum": "x", "bitonic_sort": "key", "nearest": "best",
+}  # fmt: skip
+ALONE = {"vector_add": 16 * 12, "gemv": 4 + 64 * 20}
+"""Kernels in which nothing leaves a PE, worked out by hand: a byte of a sum takes 3 cycles; a product of bytes 3 loads,
+8 steps, 1 store, 2 for the second byte, and 3 for each of two bytes to which only the carry goes."""
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_engines_agree_and_give_numpys_results(name: str) -> None:
+    found = {engine: measure(KERNELS[name], TWO_MODULES, engine, seed=5) for engine in available()}
+    assert all(each.right for each in found.values())
+    assert len({(each.cycles, each.digest, each.enabled) for each in found.values()}) == 1
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_wrong_byte_is_seen(name: str) -> None:
+    """The check compares what it says: with one result changed it fails."""
+    kernel = KERNELS[name]
+    program, node = kernel.program(TINY), Node(TINY, "rows")
+    node.load(program)
+    problem = kernel.place(HostMemory(node, program), np.random.default_rng(3))
+    node.run(program)
+    assert problem.check()
+    where = {
+        "vector_add": "z",
+        "gemv": "y",
+        "histogram": "bins",
+        "prefix_sum": "x",
+        "bitonic_sort": "key",
+        "nearest": "best",
+    }
+    start = next(each.start for each in program.ranges if each.name == where.get(name, "sum"))
+    byte = node.read_memory(start)
+    byte[0, 0] ^= 1
+    node.write_memory(start, byte)
+    assert not problem.check()
+
+
+@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("config", [TINY, THESIS, LARGE], ids=["tiny", "thesis", "large"])
+def test_what_stays_in_a_pe_takes_the_same_on_every_machine(name: str, config: NodeConfig) -> None:
+    found = measure(KERNELS[name], config)
+    assert (found.right, found.cycles, found.utilisation) == (True, ALONE[name], 1.0)
+
+
+@pytest.mark.parametrize("config", [THESIS, LARGE], ids=["thesis", "large"])
+@pytest.mark.parametrize("name", ["reduction", "prefix_sum", "select"])
+def test_modules_work_together_on_large_machines(name: str, config: NodeConfig) -> None:
+    assert measure(KERNELS[name], config).right
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", [THESIS, LARGE], ids=["thesis", "large"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_on_large_machines(name: str, config: NodeConfig) -> None:
+    assert measure(KERNELS[name], config, seed=9).right
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_time_follows_from_the_program(name: str) -> None:
+    """Without data the cycles are the same; only what is selected says how long its transfer takes."""
+    program = KERNELS[name].program(TINY)
+    if name == "select":
+        with pytest.raises(InputError, match="marks"):
+            Node(TINY, "rows").run(program, function=False)
+    else:
+        cycles = measure(KERNELS[name], TINY, seed=2).cycles
+        assert Node(TINY, "rows").run(program, function=False).total_cycles == cycles
+
+
+def test_an_exchange_by_texture_memory() -> None:
+    """Worked by hand for one EMC, PE 0 of each of 8 panels: a write and a read of 8 rounds, from the first access on.
+
+    A round of a write takes the longer of an access of 11 cycles and the 32 bytes that come for the next round
+    meanwhile: 7 * 32 + 11. A round of a read takes an access of 12 and then 32 cycles for as many bytes: 8 * 44.
+    """
+    text = "range x[4]\nrange y[4]\nleaders\nput x, 4\nget y, 4, 5\nstream tigc\nserve 1\n"
+    run = Node(TINY, "rows").run(with_network(text))
+    assert run.tasic_cycles == (7 * 32 + 11 + 8 * (12 + 32),)
+
+
+def with_network(text: str) -> Program:
+    """Assemble a program that has the ways between PEs."""
+    return assemble(f'include "texture/network.mc"\n{text}')
+
+
+@pytest.mark.parametrize("bits", [8, 11])
+def test_a_bit_of_a_pe_is_a_bit_of_x_or_y(bits: int) -> None:
+    """`where_set` enables exactly the PEs whose number in the module has the bit."""
+    config = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=1 << bits - 8))
+    for k in range(bits):
+        node = Node(config, "rows")
+        node.run(with_network(f"where_set {k}\n"))
+        numbers = np.arange(node.lanes) & (1 << bits) - 1
+        assert (node.flag("E") == (numbers >> k & 1).astype(bool)).all()
+
+
+def test_what_a_kernel_needs_of_a_machine() -> None:
+    assert [lane_bits(config.array) for config in (TINY, THESIS, LARGE)] == [8, 11, 13]
+    with pytest.raises(InputError) as caught:
+        lane_bits(ArrayConfig(emcs_per_module=3, panels_per_emc=4))
+    assert [fault.message for fault in caught.value.faults] == [
+        "array.panels_per_emc: 4 panels",
+        "array.emcs_per_module: 3 is not a power of two",
+    ]
+
+
+def test_the_published_bit_serial_machine() -> None:
+    """A 32-bit sum by hand: 64 row reads of 28.5 ns, 32 row writes of 43.5 ns, 97 logic steps of 3 ns."""
+    assert nanoseconds({"add uint32": 1}, 8192) == pytest.approx(64 * 28.5 + 32 * 43.5 + 97 * 3.0)
+    # 8 rows read, each with 8192 / 64 = 128 counts of 0.76 ns; the host adds one core's sum.
+    assert nanoseconds({"redsum 8": 1}, 8192) == pytest.approx(8 * (28.5 + 128 * 0.76) + 1 / 2.3)
+    assert nanoseconds({"redsum 8": 1}, 32768) == pytest.approx(8 * (28.5 + 128 * 0.76) + 4 / 2.3)
+
+
+def test_a_report_fails_where_a_result_is_wrong() -> None:
+    found = measure(KERNELS["vector_add"], TINY)
+    assert kernels_report({"tiny": [found]}).failure is None
+    failure = kernels_report({"tiny": [replace(found, right=False)]}).failure
+    assert failure == "not numpy's result: vector_add (tiny)"
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kernels", "vector_add", "reduction", "--preset", "tiny", "--json", "--energy", "-q"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    (found,) = report["machines"].values()
+    assert [(each["kernel"], each["equals_numpy"]) for each in found] == [("vector_add", True), ("reduction", True)]
+    assert found[0]["cycles"] == 192 and found[0]["loaded_bytes"] == 2 * 64 * 256
+    assert found[0]["loading_cycles_formula"] == 2 * 64 * 256 // 8
+    assert found[0]["energy"]["total_fj"] > 0
+    assert main(["kernels", "sort"]) == 2
+    assert main(["kernels", "gemv", "-D", "array.panels_per_emc=2"]) == 3
+    assert "allowed: 8 (kernels know 3 bits of x and y for the panel)" in capsys.readouterr().err
+    assert main(["kernels", "gemv", "--price", "word=1"]) == 2
