@@ -65,6 +65,16 @@ def test_a_thread_that_cannot_issue_back_to_back_leaves_every_second_cycle() -> 
     assert shared(text, 2, config).cycles == 17  # the last may not be followed at once
 
 
+@pytest.mark.parametrize("back_to_back", [True, False])
+def test_four_threads_lose_nothing_to_the_cycles_that_each_must_leave(back_to_back: bool) -> None:
+    """A cycle in which a thread may not issue is another thread's: only those with an instruction count."""
+    program, config = assemble_vector("vaddps v1, v2, v3\n" * 12), CoreConfig(back_to_back=back_to_back)
+    unit, core = VectorUnit(program, 4), Core(program, 4, config)
+    unit.run(core)
+    assert core.issuing.tolist() == [12] * 4
+    assert in_turns(VectorUnit(program, 4), config).cycles == core.issuing.sum()
+
+
 def test_an_access_to_many_lines_holds_the_core() -> None:
     text = "mov r1, 2\nvgatherd v1, v2, [0]\n"
     program = assemble_vector(text)

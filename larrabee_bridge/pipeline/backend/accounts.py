@@ -88,7 +88,7 @@ class Accounts:
             unit.run(core)
             whose, which = tile[these], thread[these]
             np.add.at(self.cycles, (whose, which), core.cycles)
-            np.add.at(self.issuing, (whose, which), core.cycles - core.waited)
+            np.add.at(self.issuing, (whose, which), core.issuing)
             for stage, cycles in zip(found, core.by_part.T, strict=True):
                 np.add.at(self.stages[stage], whose, cycles)
             for family, counts in core.counts.items():

@@ -30,7 +30,7 @@ That is the cycle whose secondary pipe is free (or None), and when results are t
 """
 Parts = tuple[int, ...]
 
-_CYCLES, _WAITED, _PAIRED, _LINES, _FIRST_FAMILY = range(5)
+_CYCLES, _WAITED, _RESTED, _PAIRED, _LINES, _FIRST_FAMILY = range(6)
 _PLACE = {family: place for place, family in enumerate(VectorFamily)}
 _SUMS = _FIRST_FAMILY + len(VectorFamily)
 """Sums of a thread; cycles by part of the program come after them."""
@@ -112,6 +112,7 @@ class _Timing:
             if self.parts:
                 sums[_SUMS + self.parts[number]] += end
             sums[_WAITED] += 0 if beside else issue
+            sums[_RESTED] += 0 if beside else max(rest - held, 0)
             sums[_PAIRED] += beside
             sums[_LINES] += touched
             sums[_FIRST_FAMILY + _PLACE[costs.families[number]]] += 1
@@ -165,6 +166,11 @@ class Core:
     def waited(self) -> NDArray[np.int64]:
         """Cycles of each thread in which nothing issued because a result was not there yet."""
         return self._sums[:, _WAITED].copy()
+
+    @property
+    def issuing(self) -> NDArray[np.int64]:
+        """Cycles of each thread in which an instruction of it held a pipe: others cannot have those."""
+        return self._sums[:, _CYCLES] - self._sums[:, _WAITED] - self._sums[:, _RESTED]
 
     @property
     def lines(self) -> NDArray[np.int64]:
