@@ -20,18 +20,20 @@ class CoreConfig:
     # fmt: off
     vector_latency: int = param(4, "from the issue of a vector instruction to that of one that uses its result",
         unit="cycles", source="Intel, Xeon Phi vector microarchitecture: a descendant; no source on Larrabee gives it",
-        standing=Standing.INVENTED, low=1, high=64)
+        standing=Standing.INVENTED, low=1, high=64, moved=(2, 6))
     scalar_latency: int = param(1, "the same for scalar instructions, loads that hit the L1 cache among them",
         unit="cycles", source="Intel, Xeon Phi tuning note: L1 about 1 cycle; a descendant", standing=Standing.INVENTED,
-        low=1, high=64)
+        low=1, high=64, moved=(2,))
     load_op_cycles: int = param(0,
         "more cycles until the result where a vector instruction reads memory in the L1 cache, widening included",
         unit="cycles", source="Seiler et al. 2008, 3.3: read and converted with no loss of performance",
-        standing=Standing.DERIVED, low=0, high=64)
+        standing=Standing.DERIVED, low=0, high=64, moved=(2,))
     dual_issue: bool = param(True, "a second instruction issues in the secondary pipe in the same cycle", unit="",
-        source="Seiler et al. 2008, 3.2; which instructions may is with their declarations", standing=Standing.DERIVED)
+        source="Seiler et al. 2008, 3.2; which instructions may is with their declarations", standing=Standing.DERIVED,
+        moved=(False,))
     back_to_back: bool = param(True, "a thread may issue in consecutive cycles", unit="",
-        source="Seiler et al. 2008 name no restriction; the descendant has one", standing=Standing.INVENTED)
+        source="Seiler et al. 2008 name no restriction; the descendant has one", standing=Standing.INVENTED,
+        moved=(False,))
 
     multiply_latency: int = param(10, "the same for the scalar product of two numbers", unit="cycles",
         source="Intel, Pentium processor manual: IMUL takes 10 clocks; an ancestor", standing=Standing.INVENTED, low=1,
