@@ -25,7 +25,7 @@ def mixed(m: Longs, words: Words, count: int) -> int:
     while at < count:
         word = words[at]
         at += 1
-        if word == 7 or not word & 1 and word > 90:
+        if word == 7 or (not word & 1 and word > 90):
             continue
         if word > 95:
             break
