@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 
+from larrabee_bridge.compare.sensitivity import larrabee_sensitivity
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
@@ -83,9 +84,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
 
 def _of_larrabee(args: argparse.Namespace, screen: Screen) -> Report:
-    # Only who asks for it waits for these imports.
-    from larrabee_bridge.compare.sensitivity import larrabee_sensitivity
-
     if args.config or args.overrides or args.preset:
         raise UsageError("study sensitivity", "values of PixelFlow change nothing on Larrabee", "leave them out")
     with Progress(screen, counts=False) as progress:
