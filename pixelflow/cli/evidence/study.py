@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 
-from larrabee_bridge.compare.sensitivity import larrabee_sensitivity
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
@@ -24,7 +23,6 @@ from tessellation.studies.workloads import INPUTS, Workload
 
 EXAMPLES = (
     "pixelflow study supply --rates 400",
-    "pixelflow study sensitivity --machine larrabee",
     "pixelflow study schedules --inputs full --json",
 )
 
@@ -46,13 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "schedules":
             each.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT",
                 help=f"which of {', '.join(INPUTS)} (default: all)")  # fmt: skip
-        if name == "sensitivity":
-            each.add_argument(
-                "--machine",
-                choices=("pixelflow", "larrabee"),
-                default="pixelflow",
-                help="whose values: PixelFlow's, or those of Larrabee's core and texture unit (default: pixelflow)",
-            )
         add_config_options(each)
         add_common_options(each)
 
@@ -63,8 +54,6 @@ def _rates(text: str) -> tuple[int, ...]:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Execute the study."""
-    if args.study == "sensitivity" and args.machine == "larrabee":
-        return _of_larrabee(args, screen)
     config = load_config(args.config, args.overrides, args.preset)
     if config.lanes != 8192:
         raise UsageError(
@@ -81,13 +70,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
-
-
-def _of_larrabee(args: argparse.Namespace, screen: Screen) -> Report:
-    if args.config or args.overrides or args.preset:
-        raise UsageError("study sensitivity", "values of PixelFlow change nothing on Larrabee", "leave them out")
-    with Progress(screen, counts=False) as progress:
-        return larrabee_sensitivity(progress.tell)
 
 
 def picture(name: str, size: tuple[int, int] | None = None) -> Workload:
