@@ -35,6 +35,14 @@ COMMANDS = MachineCommands(
                 "--tile", "tile", "side of Larrabee's tiles (default: 64)", int, 64, choices=(32, 64, 128), key="tile"
             ),
             MachineOption(
+                "--ideal-memory",
+                "ideal_memory",
+                "Larrabee's accesses all hit the L1 cache",
+                default=False,
+                switch=True,
+                key="ideal_memory",
+            ),
+            MachineOption(
                 "--core-mhz",
                 "core_mhz",
                 "clock of Larrabee's cores (default: 1000, the paper's unit)",
@@ -46,7 +54,7 @@ COMMANDS = MachineCommands(
         configuration=ConfigurationOption(
             "--core",
             "a value of Larrabee's core model, as run has them (repeatable)",
-            {"caches": "every access hits the L1 cache here; see: larrabee run --per-core"},
+            {"kernels": "caches take part in the time of pictures, but with --ideal-memory"},
         ),
         projections=(
             ProjectionChoice(

@@ -72,6 +72,7 @@ def _draw(
     progress: Telling | None = None,
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
+    ideal_memory: bool = False,
     fronts: Sequence[FrontEndResult | None] = (),
     engine: str = AUTO,
 ) -> DrawnFrame:
@@ -85,6 +86,7 @@ def _draw(
         fronts=fronts,
         tile=tile,
         core_mhz=core_mhz,
+        ideal_memory=ideal_memory,
         progress=progress,
         engine=engine,
     )

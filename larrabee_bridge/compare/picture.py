@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pixelflow.simd.drawing import Picture
@@ -34,9 +35,11 @@ def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     # Only who projects on the vector unit waits for these imports.
     from larrabee_bridge.compare.bezier import mesh_on_larrabee
     from larrabee_bridge.compare.vertices import project_on_larrabee
+    from larrabee_bridge.vpu.core import CoreConfig
 
     runs: list[Tessellated] = []
     config, tell = order.told["config"], order.source.progress
+    caches = not order.told.get("ideal_memory", False)
     engine = str(order.told.get("engine", AUTO))
 
     def mesher(patches: Sequence[Patch], samples: int) -> Mesh:
@@ -50,7 +53,12 @@ def _by_vector_unit(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
     if not scene.bodies:
         raise UsageError("--projection", "the scene has no vertices: its triangles are made on the screen")
     vertices = project_on_larrabee(
-        scene.frame, scene.bodies, scene.view, tile=order.told["tile"], config=config, engine=engine
+        scene.frame,
+        scene.bodies,
+        scene.view,
+        tile=order.told["tile"],
+        config=replace(config or CoreConfig(), caches=caches),
+        engine=engine,
     )
     cycles = sum(run.timing.core for run in runs)
     by = (cycles, "one core of Larrabee") if runs else PriorWork.of(scene).tessellation

@@ -58,6 +58,8 @@ class MachineOption:
     key: str = ""
     """Under which name JSON has the value; none where the account of the machine says it."""
     commands: tuple[str, ...] = ("render", "compare")
+    switch: bool = False
+    """Whether it takes no value: given, it says True."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pixelflow.simd.units import Standing
 from tessellation.microprogram.passes import Method
 from tessellation.studies.workloads import Workload, pass_of
 
-__all__ = ["MovedGuess", "sensitivity_report"]
+__all__ = ["MovedGuess", "percent_text", "sensitivity_report"]
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
 _NEEDS_SUPPLY = ("supply", "both supplied", "pieces")
@@ -86,7 +86,7 @@ def _report(
 ) -> Report:
     columns = (
         Column("guess", key="key", fixed=True), Column("moved to", key="value", fixed=True),
-        *(Column(_HEADINGS.get(name, name), _percent, name) for name in names),
+        *(Column(_HEADINGS.get(name, name), percent_text, name) for name in names),
         Column("standing", key="standing", fixed=True, optional=True), Column("what it is", key="text", optional=True),
     )  # fmt: skip
     rows: list[Sequence[Json]] = [
@@ -115,7 +115,8 @@ def _report(
     )
 
 
-def _percent(change: float | None) -> str:
+def percent_text(change: float | None) -> str:
+    """Return a change in percent as tables have it."""
     return "-" if change is None else f"{change:+.2f}" if change else "0"
 
 

@@ -20,7 +20,7 @@ def ask(unit: TileTextureUnit, x: np.ndarray, y: np.ndarray, wanted: np.ndarray 
     wanted = np.ones((1, 16), bool) if wanted is None else wanted
     u, v = ((at * TEXEL + TEXEL // 2).astype(np.uint32)[None] for at in (x, y))
     zero = np.zeros(1, np.int64)
-    return unit.answer(GRID, zero, zero, wanted, u, v)
+    return unit.answer(GRID, zero, zero, wanted, u, v)[0]
 
 
 def test_a_quad_of_texel_centres_gets_the_texels() -> None:

@@ -145,57 +145,40 @@ SIZE = (150, 100)
 def run_of(seed: int = 0) -> LarrabeeRun:
     """Two draws, of 40 and 21 triangles; the lower right tile is empty."""
     draws = tuple(sized(120, 60, count=count, pixels=60, seed=seed + count) for count in (40, 21))
-    return render_on_larrabee(Frame(*SIZE, (0, 0, 0), draws), tile=64)
+    return render_on_larrabee(Frame(*SIZE, (0, 0, 0), draws), tile=64, primset=16)
 
 
 def test_measured_cycles_are_all_there() -> None:
-    """The cycles of each pair are in the PrimSet of its triangle, set-up in that of its first one."""
-    found, tiles = run_of().rasters, 1000 * (1 + np.arange(6))
-    work = measured_work("x", [40, 21], found, tiles, primset=16, descent="front")
-    for each, primsets in zip(found, ([0, 1, 2], [3, 4]), strict=True):
-        for number, primset in enumerate(primsets):
-            mine = each.bins.triangles // 16 == number
-            assert work.front[primset] == each.descent.cycles[mine].sum() + each.set_up.cycles[number]
-    filled = [tile for tile in range(6) if any(len(each.bins.of(tile)) for each in found)]
+    """A PrimSet has the cycles of its core for set-up and descents, a bin those of its tile."""
+    run, tiles = run_of(), 1000 * (1 + np.arange(6))
+    work = measured_work("x", run.rasters, tiles)
+    for each, primsets in zip(run.rasters, ([0, 1, 2], [3, 4]), strict=True):
+        assert sorted(each.cores) == list(range(len(primsets)))
+        assert work.front[primsets].tolist() == [each.cores[number].cycles for number in range(len(primsets))]
+        # All that was carried out was carried out on one of these cores.
+        carried_out = sum(core.issued + core.paired for core in each.cores.values())
+        assert carried_out == each.set_up.carried_out + each.descent.carried_out
+    filled = [tile for tile in range(6) if any(len(each.bins.of(tile)) for each in run.rasters)]
     assert work.back.tolist() == tiles[filled].tolist()
     assert 5 not in filled
-
-
-def test_set_up_threads_carry_out_the_descents() -> None:
-    """Where nothing else is said: front ends keep the set-up, and a tile's thread 0 has the descents of its pairs."""
-    run = run_of()
-    work = measured_work("x", [40, 21], run.rasters, run.back_end, primset=16)
-    assert work.front.tolist() == [int(each) for raster in run.rasters for each in raster.set_up.cycles]
-    accounts, expected = run.back_end.accounts, []
-    for tile in range(6):
-        spent = [raster.descent.cycles[raster.tiles == tile].sum() for raster in run.rasters]
-        threads = accounts.cycles[tile].tolist()
-        threads[0] += sum(spent)
-        if any(len(raster.bins.of(tile)) for raster in run.rasters):
-            expected.append(max(*threads, accounts.issuing[tile].sum() + sum(spent)))
-    assert work.back.tolist() == expected
-    assert len(expected) < 6
-    # A core that is charged the descents of its tiles at once is charged all of them.
-    assert (work.back >= run.raster_cycles[: len(expected)]).all()
+    whole = measured_work("x", run.rasters, run.back_end)
+    assert whole.back.tolist() == run.back_end.cycles[filled].tolist()
 
 
 def test_a_front_end_brings_its_primsets_and_their_cycles() -> None:
     run = run_of()
-    (first, second), tiles = run.rasters, run.back_end.cycles
+    first, second = run.rasters
 
     class Made:
-        """A front end whose last PrimSet begins at triangle 32."""
+        """A front end that also had a PrimSet of which nothing reached the rasterizer."""
 
-        primset, cycles = np.repeat([0, 1], [32, 8]), np.array([1000, 2000])
+        cycles = np.array([1000, 2000, 3000, 4000])
 
-    work = measured_work("x", [40, 21], run.rasters, tiles, primset=100, fronts=(Made, None), descent="front")
-    early = first.bins.triangles < 32
-    assert work.front.tolist() == [
-        1000 + first.set_up.cycles[:2].sum() + first.descent.cycles[early].sum(),
-        2000 + first.set_up.cycles[2] + first.descent.cycles[~early].sum(),
-        second.set_up.cycles.sum() + second.descent.cycles.sum(),
-    ]
-    assert Made.cycles.tolist() == [1000, 2000]
+    work = measured_work("x", run.rasters, run.back_end.cycles, fronts=(Made, None))
+    taken = [first.cores[number].cycles for number in range(3)]
+    assert work.front[:4].tolist() == [1000 + taken[0], 2000 + taken[1], 3000 + taken[2], 4000]
+    assert work.front[4:].tolist() == [second.cores[number].cycles for number in range(2)]
+    assert Made.cycles.tolist() == [1000, 2000, 3000, 4000]
 
 
 def test_measured_work_that_does_not_fit_is_refused() -> None:
@@ -210,13 +193,11 @@ def test_measured_work_that_does_not_fit_is_refused() -> None:
             },
             "the same tiles",
         ),
-        ({"triangles": [40]}, "1 draws, 2 rasterized"),
-        ({"descent": "middle"}, "descents by 'middle'"),
         ({"fronts": (None,)}, "1 from a front end"),
         ({"tiles": np.zeros(4, np.int64)}, "cycles of 4 tiles"),
-        ({"tiles": run.back_end.cycles}, "cycles of tiles as a whole"),
+        ({"rasterized": [replace(run.rasters[0], cores={}), run.rasters[1]]}, "without its PrimSets"),
     ):
-        given = {"triangles": [40, 21], "rasterized": run.rasters, "tiles": run.back_end} | changed
+        given = {"rasterized": run.rasters, "tiles": run.back_end} | changed
         with pytest.raises(InputError, match=said):
             measured_work("x", **given)
 

@@ -122,4 +122,4 @@ def test_only_unseen_triangles_give_an_empty_result() -> None:
     result = soup(np.full((3, 3, 3), 2.0), WIDTH, HEIGHT)
     assert len(result.triangles) == result.bins.entries == 0
     assert result.bins.starts.tolist() == [0] * 9
-    assert result.cycles.tolist() == [sum(int(cost.cycles[0]) for cost in result.costs.values())]
+    assert result.cycles.tolist() == [result.cores[0].cycles]

@@ -56,7 +56,6 @@ def test_a_primset_costs_the_same_alone() -> None:
 
 def test_cycles_and_instructions_are_sums_of_the_stages(whole: FrontEndResult) -> None:
     assert list(whole.costs) == ["index", "transform", "assemble", "bin"]
-    assert whole.cycles.tolist() == np.sum([cost.cycles for cost in whole.costs.values()], axis=0).tolist()
     for family, count in whole.counts.items():
         assert count == sum(cost.counts[family] for cost in whole.costs.values())
     # One multiply-add for each of four rows and three terms, 8 for the reciprocal, 6 for quotients, 2 and 1 for places.
@@ -65,20 +64,21 @@ def test_cycles_and_instructions_are_sums_of_the_stages(whole: FrontEndResult) -
     assert fused == sixteens * (12 + 8 + 6 + 3)
 
 
-def test_taking_turns_hides_latency_and_changes_nothing_else(whole: FrontEndResult) -> None:
-    turns = run(primset=60, turns=True)
-    alone = run(primset=60)
-    assert same_triangles(turns, alone) and turns.counts == alone.counts
+def test_taking_turns_hides_latency() -> None:
+    found = run(primset=60)
+    alone = np.sum([cost.cycles for cost in found.costs.values()], axis=0)
     several = np.minimum(60, COUNT - np.arange(0, COUNT, 60)) > 16
-    assert (turns.cycles[several] < alone.cycles[several]).all() and several[0]
-    # Four threads cannot be faster than their instructions issue, two a cycle.
-    for cost in turns.costs.values():
-        assert 2 * cost.cycles.sum() >= sum(cost.counts.values())
+    assert (found.cycles[several] < alone[several]).all() and several[0]
+    # Four threads cannot be faster than their instructions issue, two a cycle; nor does any of them get lost.
+    assert sum(core.issued + core.paired for core in found.cores.values()) == sum(found.counts.values())
+    assert all(core.issued <= core.cycles for core in found.cores.values())
 
 
 def test_one_thread_has_nobody_to_take_turns_with() -> None:
-    turns, alone = (run(CORNERS[:20], threads=1, turns=turns) for turns in (True, False))
-    assert np.array_equal(turns.cycles, alone.cycles)
+    found = run(CORNERS[:20], threads=1, config=CoreConfig(mispredicted_cycles=0))
+    alone = sum(int(cost.cycles.sum()) for cost in found.costs.values())
+    # Where a stage follows another one, the cycle after its last issue is taken.
+    assert 0 <= alone - found.cycles.sum() <= len(found.costs)
 
 
 def test_a_slower_vector_unit_takes_longer() -> None:

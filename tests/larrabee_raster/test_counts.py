@@ -8,7 +8,7 @@ import pytest
 from larrabee_bridge import rasterizing
 from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from larrabee_bridge.pipeline.raster.timing import ablation, together
+from larrabee_bridge.pipeline.raster.timing import ablation
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.cli.main import main
@@ -80,25 +80,29 @@ def test_without_the_bit_scan_the_descent_takes_longer() -> None:
     assert ablation(ONE, 128, 128).extra == 0
 
 
-def test_one_thread_that_takes_one_pair_has_the_core_for_itself() -> None:
+def test_one_pair_of_a_primset_has_the_core_for_itself() -> None:
     """Two models of the core, written apart, on the rasterizer's own programs; neither has the usual latency."""
+    config = CoreConfig(vector_latency=6, mispredicted_cycles=0)
     for area in (10, 150, 600):
         for samples in (1, 4):
-            triangles = equilateral(1, area, (128, 64), seed=area)
-            found = rasterize(triangles, 128, 64, samples=samples, config=CoreConfig(vector_latency=6))
-            alone = together(triangles, 128, 64, found, pairs=1, threads=1)
-            assert alone.cycles == alone.alone == found.descent.cycles[0]
-            assert alone.shared.issued + alone.shared.paired == found.descent.carried_out
+            triangles = equilateral(1, area, (64, 64), seed=area)
+            found = rasterize(triangles, 64, 64, samples=samples, config=config, primset=np.zeros(1, np.int64))
+            (core,) = found.cores.values()
+            assert found.pairs == 1
+            assert core.issued + core.paired == found.set_up.carried_out + found.descent.carried_out
+            # The second program's first instructions wait for no result of the first one's: a cycle or two of its end.
+            assert 0 <= found.set_up.cycles[0] + found.descent.cycles[0] - core.cycles <= 1
 
 
 def test_four_threads_hide_each_others_waits() -> None:
-    triangles = equilateral(24, 60, (128, 128))
-    found = rasterize(triangles, 128, 128)
-    shared = together(triangles, 128, 128, found, pairs=16)
-    assert shared.pairs == 16
-    assert shared.alone / 4 < shared.cycles < shared.alone
-    issued = shared.shared.issued + shared.shared.paired
-    assert issued / shared.shared.cycles <= 2
+    triangles = equilateral(200, 60, (128, 128))
+    found = rasterize(triangles, 128, 128, primset=np.arange(200) // 100)
+    assert sorted(found.cores) == [0, 1]
+    alone = int(found.set_up.cycles.sum() + found.descent.cycles.sum())
+    assert alone / 4 < sum(core.cycles for core in found.cores.values()) < alone
+    assert all(core.issued <= core.cycles and core.paired <= core.issued for core in found.cores.values())
+    carried_out = sum(core.issued + core.paired for core in found.cores.values())
+    assert carried_out == found.set_up.carried_out + found.descent.carried_out
 
 
 def test_the_model_of_the_core_counts() -> None:

@@ -43,6 +43,9 @@ class Plain:
             there, slot, free = self.there[thread], self.slot[thread], self.free[thread]
             held, depends = max(touched, 1), costs.depends[number]
             ready = max((there.get(name, 0) for name in depends.reads), default=0)
+            # What an address is made of must be there a cycle earlier.
+            late = (there[name] + config.address_cycles for name in costs.addresses[number] if name in there)
+            ready = max(ready, *late, 0)
             beside = config.dual_issue and costs.either[number] and slot >= 0 and ready <= slot
             beside = beside and all(there.get(name, 0) <= slot for name in depends.writes)
             issue = slot if beside else max(free, ready)
@@ -71,7 +74,9 @@ def loop(threads: int = 12) -> VectorUnit:
 
 
 @pytest.mark.parametrize("by_tables", ["natively", "in Python"])
-@pytest.mark.parametrize("config", [*CONFIGS, CoreConfig(dual_issue=False, load_op_cycles=2)])
+@pytest.mark.parametrize(
+    "config", [*CONFIGS, CoreConfig(dual_issue=False, load_op_cycles=2), CoreConfig(address_cycles=3)]
+)
 def test_threads_that_part_and_touch_different_lines(
     config: CoreConfig, by_tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,12 +114,12 @@ def test_a_note_in_parts_is_charged_as_the_whole(monkeypatch: pytest.MonkeyPatch
 
 
 def test_notes_by_hand() -> None:
-    """Thread 0 turns twice, thread 1 once; a load of two lines, a prefetch, which touches none, a store of no lane."""
+    """Thread 0 turns twice, thread 1 once; a load of two lines, a prefetch, a store of no lane."""
     program = assemble_vector(
         "again: vloadps v1, [r1 + 96]\nvprefetch1 [r1]\nadd r2, 1\ncmp r2, r0\njl again\nvstored [64]{k1}, v1\n"
     )
     blocks = BasicBlocks.of(program)
-    assert blocks.bounds.tolist() == [0, 5, 7] and blocks.touching == ((0,), (5,))
+    assert blocks.bounds.tolist() == [0, 5, 7] and blocks.touching == ((0, 1), (5,))
     assert BasicBlocks.single(program).bounds.tolist() == list(range(8))
     found = {}
     for lines in (False, True):
@@ -123,13 +128,13 @@ def test_notes_by_hand() -> None:
         unit.set_scalar(1, np.array([0, 32]))
         unit.run(notes.append, lines=lines)
         (found[lines],) = notes
-    assert found[False].words.tolist() == [0, 2, 0, 2, 1, 0, 0, 1, 1, 0]
-    assert found[False].starts.tolist() == [0, 6, 10]
-    assert found[True].words.tolist() == [0, 2, 1, 2, 0, 2, 1, 2, 1, 0, 0, 1, 2, 1, 0]
-    assert list(found[True].steps(1)) == [(0, (2,)), *((number, ()) for number in range(1, 7))]
-    assert list(found[True].accesses(0)) == [(0, (1, 2)), (0, (1, 2)), (5, ())]
+    assert found[False].words.tolist() == [0, 2, 1, 0, 2, 1, 1, 0, 0, 1, 1, 1, 0]
+    assert found[False].starts.tolist() == [0, 8, 13]
+    assert found[True].words.tolist() == [0, 2, 1, 2, 1, 0, 0, 2, 1, 2, 1, 0, 1, 0, 0, 1, 2, 1, 0, 1, 0]
+    assert list(found[True].steps(1)) == [(0, (2,)), (1, (0,)), *((number, ()) for number in range(2, 7))]
+    assert list(found[True].accesses(0)) == [(0, (1, 2)), (1, (0,)), (0, (1, 2)), (1, (0,)), (5, ())]
     turned = found[True].one_after_the_other([[1, 1], [], [0]])
-    assert turned.starts.tolist() == [0, 10, 10, 20]
+    assert turned.starts.tolist() == [0, 14, 14, 28]
     with pytest.raises(ValueError, match="without lines"):
         next(found[False].steps(0))
     with pytest.raises(ValueError, match="of one kind"):

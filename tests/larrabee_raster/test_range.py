@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from larrabee_bridge.pipeline.raster.timing import together
 from larrabee_bridge.vpu.unit.program import assemble_vector, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.drawing import edges_of
 from pixelflow.simd.errors import InputError
-from tests.larrabee_raster.scenes import equilateral, family, triangles_of
+from tests.larrabee_raster.scenes import family, triangles_of
 
 
 def wrong_signs(tile: int) -> int:
@@ -75,18 +74,3 @@ def test_other_mistakes_are_named() -> None:
         rasterize(triangles, 64, 64, scan="Loop")
     with pytest.raises(InputError, match="0 threads side by side"):
         rasterize(triangles, 64, 64, batch=0)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"threads": 0}, "0 threads on a core"),
-        ({"pairs": 3}, "(?s)a sample of 3 of .* for 4 threads.*one pair for each thread"),
-        ({"pairs": 0}, "a sample of 0 of"),
-    ],
-)
-def test_a_sample_has_a_pair_for_each_thread(wrong: dict[str, int], message: str) -> None:
-    triangles = equilateral(24, 60, (128, 128))
-    found = rasterize(triangles, 128, 128)
-    with pytest.raises(InputError, match=message):
-        together(triangles, 128, 128, found, **wrong)

@@ -11,9 +11,9 @@ from larrabee_bridge.claims.bench import SceneBench
 from larrabee_bridge.pipeline.backend import render_back_end
 from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.pipeline.coverage.quads import Quads
+from larrabee_bridge.pipeline.frame.renderer import PRIMSET
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
-from larrabee_bridge.pipeline.raster.timing import together
-from larrabee_bridge.pipeline.scheduling import FrameWork, PairCosts, frame_work
+from larrabee_bridge.pipeline.scheduling import FrameWork, PairCosts, frame_work, primset_numbers
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles
 
@@ -42,7 +42,7 @@ class SceneCosts:
     descent: np.ndarray
     """The descents of all pairs of ``bins``, executed: int64[pair]. The blocks that came out are not kept."""
     turns: float
-    """What threads of the rasterizer that take turns need of their cycles alone: of a sample of pairs."""
+    """What threads of the rasterizer that take turns need of their cycles alone, executed by PrimSets of 1,000."""
     counts: np.ndarray
     """Of each tile, row by row: entries of its bin, and blocks of 4x4: int64[tile, 2]."""
     tiles: np.ndarray
@@ -85,8 +85,8 @@ def costs_of(bench: SceneBench, name: str, tile: int) -> SceneCosts:
 
 def _costs(frame: Frame, tile: int, other: SceneCosts | None) -> SceneCosts:
     triangles = ScreenTriangles.joined([draw.triangles for draw in frame.draws])
-    found = rasterize(triangles, frame.width, frame.height, tile=tile, samples=frame.samples)
-    sample = together(triangles, frame.width, frame.height, found)
+    ids = primset_numbers(len(triangles), PRIMSET)
+    found = rasterize(triangles, frame.width, frame.height, tile=tile, samples=frame.samples, primset=ids)
     quads, bins = found.quads(), found.bins
     counts = np.stack([np.diff(bins.starts), np.bincount(quads.tile, minlength=bins.columns * bins.rows)], axis=1)
     which = _sample(counts[:, 1], *_SAMPLE[tile])
@@ -97,7 +97,8 @@ def _costs(frame: Frame, tile: int, other: SceneCosts | None) -> SceneCosts:
     tiles = _whole(np.where(counts[:, 1] > 0, fitted, 0))
     tiles[which] = executed
     first = np.cumsum([0, *(len(draw.triangles) for draw in frame.draws)])[:-1]
-    turns = sample.cycles / sample.alone
+    alone = int(found.set_up.cycles.sum() + found.descent.cycles.sum())
+    turns = sum(core.cycles for core in found.cores.values()) / max(alone, 1)
     return SceneCosts(
         draws=tuple(first.tolist()),
         triangles=len(triangles),

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from larrabee_bridge.pipeline.backend.programs import TileStage, program_of, stages_of
-from larrabee_bridge.vpu.core import Core, CoreConfig
+from larrabee_bridge.pipeline.backend.texture_unit import TextureConfig
+from larrabee_bridge.vpu.core import Core, CoreConfig, SharedCore
+from larrabee_bridge.vpu.core.works import WorkRecord
 from larrabee_bridge.vpu.isa import VectorFamily
+from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
@@ -24,15 +27,23 @@ _TOGETHER = 4096
 
 @dataclass(eq=False)
 class Accounts:
-    """Cycles of every tile's threads, each alone on a core: thread 0 sets up, threads 1 to 3 work."""
+    """Cycles of every tile: of its threads alone on a core, and of the core on which they take turns.
+
+    Thread 0 sets up, threads 1 to 3 work.
+    """
 
     tiles: int
     config: CoreConfig
     engine: str = AUTO
+    texture: TextureConfig = field(default_factory=TextureConfig)
     cycles: np.ndarray = field(init=False)
     """int64[tile, thread]."""
-    issuing: np.ndarray = field(init=False)
-    """Those of them in which an instruction held a pipe: int64[tile, thread]."""
+    shared: dict[int, SharedCore] = field(init=False)
+    """What the core of each tile did, by the tile's number."""
+    requested: np.ndarray = field(init=False)
+    """Texture requests of each tile so far: int64[tile]."""
+    record: WorkRecord = field(init=False)
+    """Of tiles that are not timed yet."""
     stages: dict[TileStage, np.ndarray] = field(init=False)
     """Cycles of all threads of a tile by stage: int64[tile] each; their sum is that of ``cycles``."""
     families: dict[VectorFamily, int] = field(init=False)
@@ -41,21 +52,23 @@ class Accounts:
 
     def __post_init__(self) -> None:
         self.cycles = np.zeros((self.tiles, THREADS), np.int64)
-        self.issuing = np.zeros((self.tiles, THREADS), np.int64)
+        self.shared = {}
+        self.requested = np.zeros(self.tiles, np.int64)
+        latency = self.texture.latency, self.texture.switch_cycles
+        self.record = WorkRecord(self.config, queue=self.config.queued_quads, unit=latency, workers=(0, 0, 1, 2))
         self.stages = {stage: np.zeros(self.tiles, np.int64) for stage in TileStage}
         self.families = dict.fromkeys(VectorFamily, 0)
 
-    def together(self, descents: np.ndarray | int = 0) -> np.ndarray:
-        """Return the cycles that a core takes for each tile: int64[tile], a formula on cycles that were carried out.
+    def turns(self) -> np.ndarray:
+        """Return the cycles of a core for each tile: int64[tile]; 0 where nothing was done."""
+        found = np.zeros(self.tiles, np.int64)
+        for tile, core in self.shared.items():
+            found[tile] = core.cycles
+        return found
 
-        Four threads share a core: they take as long as the longest of them alone, or as many cycles as instructions of
-        all four hold the pipes, whichever is more. That threads wait for each other beyond that is left out, and so is
-        the wait for texels, which fibers hide (4.5). ``descents`` are cycles of the rasterizer's descents, int64[tile],
-        where the set-up thread carries them out; they are taken to hold the pipes all the time.
-        """
-        alone = self.cycles.copy()
-        alone[:, 0] += descents
-        return np.maximum(alone.max(axis=1), self.issuing.sum(axis=1) + descents)
+    def finish(self) -> None:
+        """Time the tiles that are recorded."""
+        self.shared |= self.record.count()
 
     def run(
         self,
@@ -67,8 +80,8 @@ class Accounts:
         scalars: dict[int, np.ndarray],
         work: np.ndarray,
         masks: dict[int, int] | None = None,
-    ) -> None:
-        """Run a program on threads side by side and charge them.
+    ) -> list[tuple[np.ndarray, RunNote]]:
+        """Run a program on threads side by side and charge them; return what they carried out, with their numbers.
 
         ``tile`` and ``thread`` say whose each is, ``scalars`` and ``masks`` what its registers r and k begin with,
         ``work`` how much it has to do, so that threads of about as much are run together.
@@ -77,6 +90,7 @@ class Accounts:
         found = list(dict.fromkeys(stages))
         parts = [found.index(stage) for stage in stages]
         order = np.argsort(-work, kind="stable")
+        runs = []
         for start in range(0, len(order), _TOGETHER):
             these = order[start : start + _TOGETHER]
             unit = VectorUnit(program, len(these), memory, self.engine)
@@ -85,12 +99,16 @@ class Accounts:
                 unit.set_scalar(register, values[these])
             for register, mask in (masks or {}).items():
                 unit.set_mask(register, mask)
-            unit.run(core)
+            notes: list[RunNote] = []
+            unit.run(notes.append, lines=True)
+            note = RunNote.joined(notes)
+            core(note)
+            runs.append((these, note))
             whose, which = tile[these], thread[these]
             np.add.at(self.cycles, (whose, which), core.cycles)
-            np.add.at(self.issuing, (whose, which), core.cycles - core.waited)
             for stage, cycles in zip(found, core.by_part.T, strict=True):
                 np.add.at(self.stages[stage], whose, cycles)
             for family, counts in core.counts.items():
                 self.families[family] += int(counts.sum())
             self.lines += int(core.lines.sum())
+        return runs

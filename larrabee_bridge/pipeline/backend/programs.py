@@ -32,6 +32,7 @@ class TileStage(Enum):
 
 _STAGES = {
     "clear": {"": TileStage.CLEAR},
+    "ahead": {"": TileStage.SETUP},
     "setup": {"": TileStage.SETUP},
     "work": {
         "": TileStage.QUADS,
@@ -81,6 +82,7 @@ def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
         "QUAD_BYTES",
         "ENTRY_BYTES",
         "SETS",
+        "LOOK_BYTES",
     )
     text = "\n".join(
         (

@@ -16,11 +16,22 @@ import numpy as np
 from larrabee_bridge.pipeline.backend.accounts import Accounts
 from larrabee_bridge.pipeline.backend.programs import constants_of, program_of, work_parameters
 from larrabee_bridge.pipeline.backend.result import BackEnd
+from larrabee_bridge.pipeline.backend.stretches import (
+    CLEARS,
+    LISTS,
+    RESOLVES,
+    DrawRequests,
+    DrawStretches,
+    add_shared,
+    fibers_of,
+)
 from larrabee_bridge.pipeline.backend.texture_unit import TextureConfig, TileTextureUnit
-from larrabee_bridge.pipeline.backend.tiles import DealtDraw, TileMemory, draw_bytes
+from larrabee_bridge.pipeline.backend.tiles import AHEAD, DealtDraw, TileMemory, draw_bytes
 from larrabee_bridge.pipeline.coverage.binning import TILES
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads, quads_of
 from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.unit.note import RunNote
+from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram
 from pixelflow.simd.config.param import check_values
 from pixelflow.simd.drawing import FAR, Blend, Draw, Frame, Picture, Texture
 from pixelflow.simd.errors import Fault, InputError
@@ -78,8 +89,8 @@ def render_back_end(
     check_values(config)
     columns, rows = -(-frame.width // tile), -(-frame.height // tile)
     found = [_by_tile(_quads(frame, number, quads, tile)) for number in range(len(frame.draws))]
-    accounts = Accounts(columns * rows, config, engine)
-    unit = TileTextureUnit(columns * rows, texture or TextureConfig())
+    accounts = Accounts(columns * rows, config, engine, texture or TextureConfig())
+    unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     run = _Run(frame, tile, columns, layers if sorts else 0, length, accounts, unit, cleared)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
@@ -191,28 +202,33 @@ class _Run:
         memory = TileMemory(numbers, self.columns, self.tile, samples, self.layers, max(needs, default=0))
         if self.cleared:
             parameters = {"SAMPLES": samples, "LAYERS": self.layers, "COLOUR": self.background, "FAREST": FAR}
-            self._shared("clear", parameters, memory)
+            self._shared("clear", parameters, memory, CLEARS)
         else:
             memory.fill(self.background, FAR)
-        for draw, part in zip(self.frame.draws, parts, strict=True):
+        for number, (draw, part) in enumerate(zip(self.frame.draws, parts, strict=True)):
             if len(part):
-                self._draw(draw, part, memory)
+                self._draw(number, draw, part, memory)
         if self.layers:
-            self._shared("lists", {"SAMPLES": samples, "LAYERS": self.layers}, memory)
+            self._shared("lists", {"SAMPLES": samples, "LAYERS": self.layers}, memory, LISTS)
         if samples > 1:
-            self._shared("resolve", {"LAYERS": self.layers}, memory)
+            self._shared("resolve", {"LAYERS": self.layers}, memory, RESOLVES)
         self.unit.finish()
+        self.accounts.finish()
         return memory.pixels()
 
-    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory) -> None:
+    def _shared(self, name: str, parameters: dict[str, int], memory: TileMemory, phase: int) -> None:
         """Run a program over all blocks of the tiles, a third of them on each work thread."""
         tile, thread, start, blocks = memory.shares()
         scalars = {0: start, 5: blocks}
-        self.accounts.run(name, parameters, memory.memory, memory.numbers[tile], thread + 1, scalars, blocks)
+        whose = memory.numbers[tile]
+        runs = self.accounts.run(name, parameters, memory.memory, whose, thread + 1, scalars, blocks)
+        add_shared(self.accounts, program_of(name, **parameters), memory, runs, phase)
 
-    def _draw(self, draw: Draw, quads: Quads, memory: TileMemory) -> None:
+    def _draw(self, number: int, draw: Draw, quads: Quads, memory: TileMemory) -> None:
         texture = _texture(draw)
+        layout = constants_of(self.frame.samples, self.layers, texture is not None)
         dealt = memory.put(draw, quads, texture is not None)
+        stretches = DrawStretches(self.accounts, memory, dealt, number, layout["QUAD_BYTES"])
         parameters = {
             "SAMPLES": self.frame.samples,
             "LAYERS": self.layers,
@@ -221,33 +237,65 @@ class _Run:
         }
         # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
         ones = np.ones_like(dealt.pairs)
-        scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers}
+        scalars = {0: dealt.lists, 1: ones, 2: memory.pixels_of(dealt.pairs), 3: dealt.headers, 14: dealt.ahead}
         whose = memory.numbers[dealt.pairs]
-        self.accounts.run("setup", parameters, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES})
-        if texture is not None:
-            self.unit.asking += self._work(draw, 1, dealt, memory)
-            self._filter(texture, dealt, memory)
-            self.unit.answered += self._work(draw, 2, dealt, memory)
-        else:
-            self._work(draw, 0, dealt, memory)
+        runs = self.accounts.run(
+            "setup", parameters, memory.memory, whose, 0 * whose, scalars, dealt.sizes, {1: _PLANE_LANES}
+        )
+        program = program_of("setup", **parameters)
+        self._look(parameters, dealt, memory, stretches)
+        if texture is None:
+            stretches.set_up(program, runs, 0)
+            stretches.work(*self._work(draw, 0, dealt, memory)[:2])
+            return
+        first, asking, asked = self._work(draw, 1, dealt, memory)
+        found = self._filter(texture, dealt, memory)
+        second, answering, answered = self._work(draw, 2, dealt, memory)
+        self.unit.asking += asked
+        self.unit.answered += answered
+        fibers = fibers_of(
+            self.accounts, int((asked + answered).sum()) / max(int(found[0].sum()), 1), layout["QUAD_BYTES"]
+        )
+        stretches.set_up(program, runs, fibers)
+        stretches.fibers(
+            (first, second),
+            (asking, answering),
+            DrawRequests(found[0], found[1], found[2], fibers),
+            layout["TEXELS"] // LINE_BYTES,
+        )
 
-    def _work(self, draw: Draw, part: int, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
-        """Run the work threads of a draw; return what that took of them: int64[tile, work thread]."""
+    def _look(self, drawn: dict[str, int], dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
+        """Let set-up threads ask for what the first triangles of their lists need."""
+        parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED")}
+        first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
+        many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
+        scalars = {14: dealt.lists[first], 1: many}
+        tiles = memory.numbers[dealt.pairs[first]]
+        runs = self.accounts.run("ahead", parameters, memory.memory, tiles, 0 * tiles, scalars, many)
+        stretches.look(program_of("ahead", **parameters), runs, dealt.pairs[first])
+
+    def _work(
+        self, draw: Draw, part: int, dealt: DealtDraw, memory: TileMemory
+    ) -> tuple[VectorProgram, list[tuple[np.ndarray, RunNote]], np.ndarray]:
+        """Run the work threads of a draw; return the program, what they did, and cycles: int64[tile, work thread]."""
         before = self.accounts.cycles[:, 1:].copy()
         parameters = work_parameters(self.frame, draw, part, self.layers, self.length)
-        full = program_of("work", **parameters).range("full").start // 4
+        program = program_of("work", **parameters)
+        full = program.range("full").start // 4
         memory.words[full] = 0
         tile, thread = dealt.owner
         scalars = {0: dealt.queues, 5: dealt.counts}
-        self.accounts.run("work", parameters, memory.memory, memory.numbers[tile], thread + 1, scalars, dealt.counts)
+        whose = memory.numbers[tile]
+        runs = self.accounts.run("work", parameters, memory.memory, whose, thread + 1, scalars, dealt.counts)
         if memory.words[full]:
             hint = f"draw fewer sorted triangles over each other; layers may be 1 to {_MOST_LAYERS}"
             raise InputError(
                 Fault(f"draw {draw.name}: more than {self.layers} sorted fragments at a sample", hint=hint)
             )
-        return self.accounts.cycles[:, 1:] - before
+        return program, runs, self.accounts.cycles[:, 1:] - before
 
-    def _filter(self, texture: Texture, dealt: DealtDraw, memory: TileMemory) -> None:
+    def _filter(self, texture: Texture, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
+        """Answer the requests of a draw; return who asks, and what that takes of the unit: int64[3, record]."""
         layout = constants_of(self.frame.samples, self.layers, True)
         records = memory.records(dealt, True)
         asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))
@@ -255,8 +303,11 @@ class _Run:
         wanted = (records[order, asked, None] >> np.arange(16, dtype=np.uint32) & 1).astype(bool)
         coordinates = [records[order, start : start + 16] for start in (u, v)]
         tile = memory.numbers[dealt.tile]
-        found = self.unit.answer(texture, tile, dealt.thread, wanted, *coordinates)
-        records[order, texels : texels + 16] = found.reshape(len(found), 64).view(np.uint32)
+        answers, taken = self.unit.answer(texture, tile, dealt.thread, wanted, *coordinates)
+        records[order, texels : texels + 16] = answers.reshape(len(answers), 64).view(np.uint32)
+        found = np.zeros((3, len(order)), np.int64)
+        found[0, order], found[1:, order] = wanted.any(axis=1), taken
+        return found
 
 
 def _texture(draw: Draw) -> Texture | None:

@@ -42,8 +42,8 @@ class BackEnd:
 
     @property
     def cycles(self) -> np.ndarray:
-        """Cycles that a core takes for each tile, its four threads together: int64[tile], by `Accounts.together`."""
-        return self.accounts.together()
+        """Cycles that a core takes for each tile, its four threads taking turns: int64[tile]."""
+        return self.accounts.turns()
 
     @property
     def fits_l2(self) -> bool:

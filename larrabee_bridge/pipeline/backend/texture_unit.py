@@ -32,13 +32,20 @@ class TextureConfig:
 
     # fmt: off
     cache_bytes: int = param(32768, "texture cache of a core", unit="bytes", source="Seiler et al. 2008, 3.5",
-        standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536))
+        standing=Standing.DERIVED, allowed=(8192, 16384, 32768, 65536), moved=(8192,))
     ways: int = param(8, "lines in each set of it", unit="lines", source="no source gives it",
-        standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16))
+        standing=Standing.INVENTED, allowed=(1, 2, 4, 8, 16), moved=(1,))
     pixels_per_cycle: int = param(4, "pixels that are filtered bilinearly in a cycle", unit="pixels",
-        source="no source gives it", standing=Standing.INVENTED, low=1, high=16)
+        source="no source gives it", standing=Standing.INVENTED, low=1, high=16, moved=(1, 16))
     latency: int = param(200, "from a request to its answer, which other fibers of a work thread fill", unit="cycles",
-        source='Seiler et al. 2008, 4.5: "hundreds of clocks"', standing=Standing.INVENTED, low=1, high=10000)
+        source='Seiler et al. 2008, 4.5: "hundreds of clocks"', standing=Standing.INVENTED, low=1, high=10000,
+        moved=(50, 2000))
+    fibers: int = param(0, "quads that take turns on a work thread; 0: so many that its latency is filled, as far as "
+        "their records fit half of the L1 cache", unit="fibers",
+        source="Seiler et al. 2008, 4.5: so many that an access has had time to execute", standing=Standing.DERIVED,
+        low=0, high=64, moved=(1, 4))
+    switch_cycles: int = param(4, "from one fiber of a work thread to the next one", unit="cycles",
+        source="no source gives it", standing=Standing.INVENTED, low=0, high=100, moved=(0, 20))
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -94,8 +101,10 @@ class TileTextureUnit:
 
     def answer(
         self, texture: Texture, tile: np.ndarray, thread: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray
-    ) -> np.ndarray:
-        """Return texels for quads in the order of asking: uint8[quad, rgba, pixel].
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return texels for quads in the order of asking, uint8[quad, rgba, pixel], and what each takes of the unit.
+
+        That is, int64[2, quad], cycles at its rate, and lines that come from memory.
 
         ``wanted`` is bool[quad, pixel], u and v are uint32[quad, pixel] in 1/65536 texel.
         """
@@ -103,12 +112,15 @@ class TileTextureUnit:
         np.add.at(self.requests, (tile[asking], thread[asking]), 1)
         many = wanted.sum(axis=1)
         np.add.at(self.pixels, tile, many)
-        np.add.at(self.cycles, tile, -(-many // self.config.pixels_per_cycle))
+        busy = -(-many // self.config.pixels_per_cycle)
+        np.add.at(self.cycles, tile, busy)
         u, v = u.astype(np.int64), v.astype(np.int64)
-        self._touch(texture, tile, wanted, u, v)
-        return filtered(texture, u, v).transpose(0, 2, 1).astype(np.uint8)
+        missed = self._touch(texture, tile, wanted, u, v)
+        return filtered(texture, u, v).transpose(0, 2, 1).astype(np.uint8), np.stack([busy, missed])
 
-    def _touch(self, texture: Texture, tile: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray) -> None:
+    def _touch(
+        self, texture: Texture, tile: np.ndarray, wanted: np.ndarray, u: np.ndarray, v: np.ndarray
+    ) -> np.ndarray:
         height, width = texture.texels.shape[:2]
         across, down = -(-width // _SIDE), -(-height // _SIDE)
         base = self._bases.get(id(texture))
@@ -127,6 +139,7 @@ class TileTextureUnit:
         found = self._found(tile[row], base + lines[row, column])
         np.add.at(self.hits, tile[row[found]], 1)
         np.add.at(self.misses, tile[row[~found]], 1)
+        return np.bincount(row[~found], minlength=len(tile))
 
     def _found(self, tile: np.ndarray, line: np.ndarray) -> np.ndarray:
         """Use lines of tiles, in their order; return which were in the cache of the tile: bool[access]."""

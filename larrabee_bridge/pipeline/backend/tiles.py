@@ -14,12 +14,14 @@ from larrabee_bridge.vpu.unit.program import LINE_BYTES, MEMORY_BYTES
 from pixelflow.simd.drawing import CENTRE, SAMPLES, Draw, planes_of, texture_planes_of
 from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
-__all__ = ["WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
+__all__ = ["AHEAD", "WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
 
 WORKERS = 3
 """Work threads of a core (Seiler et al. 2008, 4.5)."""
 
 _HEADER_WORDS = 16
+AHEAD = 8
+"""A set-up thread asks for the planes of a triangle so many triangles before it takes it."""
 _QUEUES = 4
 """Of a tile's header: x, y, two words of nothing, then where each queue goes on."""
 
@@ -29,7 +31,13 @@ def draw_bytes(quads: Quads, samples: int, textured: bool) -> int:
     layout = constants_of(samples, 0, textured)
     triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
     lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads) + 4 * len(distinct(quads.tile))
-    return layout["TRIANGLE_BYTES"] * triangles + layout["QUAD_BYTES"] * len(quads) + lists + 4 * LINE_BYTES
+    return (
+        layout["TRIANGLE_BYTES"] * triangles
+        + layout["QUAD_BYTES"] * len(quads)
+        + lists
+        + 4 * LINE_BYTES
+        + layout["LOOK_BYTES"]
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +52,8 @@ class DealtDraw:
     """Where their headers begin: int64[pair]."""
     sizes: np.ndarray
     """Quads of the pairs: int64[pair]."""
+    ahead: np.ndarray
+    """Where in its tile's list what comes `AHEAD` triangles after a pair stands, or the list ends: int64[pair]."""
     owner: np.ndarray
     """Tile and work thread of each queue with quads: int64[2, m]."""
     queues: np.ndarray
@@ -76,8 +86,8 @@ class TileMemory:
         self.blocks = (self.tile // QUAD) ** 2
         self.count = len(self.numbers)
         self._pixels = MEMORY_BYTES
-        self._free = self._pixels + self.count * self.blocks * self.block_bytes
-        self.memory = ByteMemory(self._free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
+        self.free = self._pixels + self.count * self.blocks * self.block_bytes
+        self.memory = ByteMemory(self.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
         self.words = self.memory.data[0].view(np.uint32)
 
     def _part(self, start: int, count: int, size: int) -> np.ndarray:
@@ -101,7 +111,7 @@ class TileMemory:
         layout = constants_of(self.samples, self.layers, textured)
         which = distinct(quads.triangle)
         triangles = triangle_words(draw, which, self.samples, textured)
-        self._part(self._free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
+        self._part(self.free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
         tile = np.searchsorted(self.numbers, quads.tile)
         column, row = (at % self.tile // QUAD for at in (quads.x, quads.y))
         thread = (column + row) % WORKERS
@@ -112,11 +122,12 @@ class TileMemory:
         order[sorting] = np.arange(len(quads))
         new = begins_of(quads.tile, quads.triangle)
         begins = np.flatnonzero(new)
-        headers = self._free + len(which) * layout["TRIANGLE_BYTES"]
+        headers = self.free + len(which) * layout["TRIANGLE_BYTES"]
         lists = headers + 4 * _HEADER_WORDS * len(begins)
-        address = self._free + np.searchsorted(which, quads.triangle[begins]) * layout["TRIANGLE_BYTES"]
+        address = self.free + np.searchsorted(which, quads.triangle[begins]) * layout["TRIANGLE_BYTES"]
         starts, end = self._put_lists(lists, new, address, quads, layout)
-        queues = -(-end // LINE_BYTES) * LINE_BYTES
+        # What is asked for ahead of the end of a list is nobody's.
+        queues = -(-(end + layout["LOOK_BYTES"]) // LINE_BYTES) * LINE_BYTES
         # Where the queues of its tile go on when the set-up thread comes to a triangle.
         before = np.stack([np.cumsum(np.append(0, thread == number))[begins] for number in range(WORKERS)], axis=1)
         first = np.cumsum(counts).reshape(-1, WORKERS) - counts.reshape(-1, WORKERS)
@@ -131,6 +142,7 @@ class TileMemory:
             lists=starts,
             headers=headers + 4 * _HEADER_WORDS * np.arange(len(begins)),
             sizes=np.diff(np.append(begins, len(quads))),
+            ahead=_ahead(starts, tile[begins], np.diff(np.append(begins, len(quads))), layout["ENTRY_BYTES"]),
             owner=np.stack([busy // WORKERS, busy % WORKERS]),
             queues=queues + layout["QUAD_BYTES"] * (np.cumsum(counts) - counts)[busy],
             counts=counts[busy],
@@ -186,6 +198,13 @@ class TileMemory:
         lines = blocks[:, :32].reshape(self.count, side, side, 2, QUAD, QUAD).transpose(3, 0, 1, 4, 2, 5)
         colours, depths = lines.reshape(2, self.count, self.tile, self.tile)
         return colours, depths
+
+
+def _ahead(starts: np.ndarray, tile: np.ndarray, sizes: np.ndarray, entry: int) -> np.ndarray:
+    """Return where what comes `AHEAD` triangles after each stands in the list of its tile, or that list ends."""
+    last = np.searchsorted(tile, tile, side="right") - 1
+    later = np.arange(len(tile)) + AHEAD
+    return np.where(later <= last, starts[np.minimum(later, last)], starts[last] + 8 + entry * sizes[last])
 
 
 _COLOUR_SHIFT = 8

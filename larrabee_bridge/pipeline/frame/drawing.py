@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from larrabee_bridge.pipeline.frame.renderer import PRIMSET, LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
 from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
@@ -32,6 +33,7 @@ def draw_on_larrabee(
     fronts: Fronts = (),
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
+    ideal_memory: bool = False,
     layers: int = 16,
     progress: Telling | None = None,
     engine: str = AUTO,
@@ -40,13 +42,23 @@ def draw_on_larrabee(
 
     ``fronts`` made the frame's triangles from vertices (`project_on_larrabee`, with the same tile): what they took is
     added, and the rasterizer reads their bins. Without them bins are those in which a triangle covers a sample.
+    Caches take part in time, unless ``ideal_memory``: then every access hits.
     Sorted draws keep up to ``layers`` fragments for each sample; nobody reads the depths afterwards.
     """
     if progress is not None:
         progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
+    config = replace(config or CoreConfig(), caches=not ideal_memory)
     bins = [None if front is None else front.bins for front in fronts] or None
+    primsets = [None if front is None else front.primset for front in fronts] or None
     run = render_on_larrabee(
-        frame, tile=tile, bins=bins, config=config, layers=layers, engine=engine, progress=progress
+        frame,
+        tile=tile,
+        bins=bins,
+        primsets=primsets,
+        config=config,
+        layers=layers,
+        engine=engine,
+        progress=progress,
     )
     return side_of(run, parts, core_mhz, fronts)
 
@@ -83,13 +95,9 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
     )
 
 
-def work_of(run: LarrabeeRun, primset: int = PRIMSET, fronts: Fronts = ()) -> FrameWork:
-    """Return a frame's work for the scheduler: front end and set-up by PrimSet, descent and back end by tile.
-
-    A draw that a front end has made has that front end's PrimSets; ``primset`` is for the others. Who carries out the
-    descents is `measured_work`'s choice, how four threads share a core `Accounts.together`'s.
-    """
-    return measured_work("frame", _counts(run), run.rasters, run.back_end, primset=primset, fronts=fronts)
+def work_of(run: LarrabeeRun, fronts: Fronts = ()) -> FrameWork:
+    """Return a frame's work for the scheduler: front end, set-up and descents by PrimSet, back end by tile."""
+    return measured_work("frame", run.rasters, run.back_end, fronts=fronts)
 
 
 def _counts(run: LarrabeeRun) -> list[int]:
@@ -126,15 +134,30 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
             f"{size:,} bytes of a tile's pixels, {'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
         ),
         ("cores", f"{100 * plan.utilisation:.0f} % busy, {plan.locks:,} locks of {plan.lock_cycles} cycles"),
-        (
-            "formula",
-            "how four threads share a core, from the cycles of each alone; set-up threads carry out the descents",
-        ),
-        ("not counted", f"{rest}; waits for memory and for texels"),
+        *_turn_facts(run),
+        ("not counted", rest),
         ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
         *([("values set", ", ".join(set_here))] if set_here else []),
-        ("no source gives", f"{', '.join(invented(run.back_end.accounts.config))}; every access hits the L1 cache"),
+        ("no source gives", ", ".join(invented(run.back_end.accounts.config))),
     )
+
+
+def _turn_facts(run: LarrabeeRun) -> list[tuple[str, str]]:
+    """Return what cores on which four threads take turns did."""
+    cores = [
+        *run.back_end.accounts.shared.values(),
+        *(core for raster in run.rasters for core in raster.cores.values()),
+    ]
+    cycles, issued = sum(core.cycles for core in cores), sum(core.issued for core in cores)
+    found = [
+        ("threads", f"four take turns on a core: one of them issues in {issued / max(cycles, 1):.0%} of the cycles")
+    ]
+    if run.back_end.accounts.config.caches:
+        near, far = (sum(getattr(core, name) or 0 for core in cores) for name in ("l1_misses", "l2_misses"))
+        found.append(("memory", f"{near:,} lines not in the L1 cache, {far:,} of them not in the L2 slice"))
+    else:
+        found.append(("memory", "ideal: every access hits the L1 cache"))
+    return found
 
 
 def _front_facts(fronts: list[FrontEndResult]) -> list[tuple[str, str]]:

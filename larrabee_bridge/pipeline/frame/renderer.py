@@ -14,6 +14,7 @@ from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back
 from larrabee_bridge.pipeline.coverage.binning import BinRule, Bins, bin_triangles
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
+from larrabee_bridge.pipeline.scheduling import primset_numbers
 from larrabee_bridge.pipeline.traffic import RenderTarget, default_targets
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
@@ -81,6 +82,7 @@ def render_on_larrabee(
     tile: int = 64,
     rule: BinRule = BinRule.COVERED,
     bins: Sequence[Bins | None] | None = None,
+    primsets: Sequence[np.ndarray | None] | None = None,
     primset: int = PRIMSET,
     cores: int | Sequence[int] = 1,
     config: CoreConfig | None = None,
@@ -93,7 +95,8 @@ def render_on_larrabee(
 ) -> LarrabeeRun:
     """Draw a frame; ``progress`` is told how far it has come.
 
-    ``bins`` are those that a front end has made, one for each draw, or None for a draw that ``rule`` is for.
+    ``bins`` are those that a front end has made, one for each draw, or None for a draw that ``rule`` is for;
+    ``primsets`` the sequence ids that it gave the triangles. Other
     PrimSets of ``primset`` triangles are binned by cores: ``cores`` is how many take them in turn, or for each PrimSet
     of a draw the one that took it. Neither changes the picture or what the tiles take: a tile reads its sub-bins in the
     order of their sequence ids (4.3). ``cleared`` says that the frame begins with a clear, ``keep_depth`` that somebody
@@ -117,8 +120,18 @@ def render_on_larrabee(
         found = bins[number] if bins is not None else None
         if found is None and rule is not BinRule.COVERED:
             found = bin_triangles(triangles, *size, tile, rule)
+        given = primsets[number] if primsets is not None else None
+        ids = primset_numbers(len(triangles), primset) if given is None else given
         rasters.append(
-            rasterize(triangles, *size, tile=tile, samples=frame.samples, bins=found, config=config, engine=engine)
+            rasterize(
+                *(triangles, *size),
+                tile=tile,
+                samples=frame.samples,
+                bins=found,
+                config=config,
+                primset=ids,
+                engine=engine,
+            )
         )
         sets = -(-len(triangles) // primset)
         taken = [sequence % cores for sequence in range(sets)] if isinstance(cores, int | np.integer) else cores

@@ -346,4 +346,6 @@ def carry_out(
     way.index()
     way.transform()
     way.assemble()
-    return way.found()
+    found = way.found()
+    stages.finish()
+    return found

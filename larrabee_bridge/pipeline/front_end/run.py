@@ -11,7 +11,7 @@ from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.pipeline.front_end.inputs import FrontEndSetting, VertexMesh, checked
 from larrabee_bridge.pipeline.front_end.primsets import DropReason, Found, carry_out
 from larrabee_bridge.pipeline.front_end.stages import StageCost, Stages
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.core import CoreConfig, SharedCore
 from larrabee_bridge.vpu.isa import VectorFamily
 from pixelflow.simd.drawing import ScreenTriangles
 from pixelflow.simd.lanes.choice import AUTO
@@ -40,7 +40,9 @@ class FrontEndResult:
     distinct: int
     """How many vertices of the mesh were shaded at all; the others of ``vertices`` were shaded again."""
     costs: dict[str, StageCost]
-    """By stage: index, transform, assemble, cut where any triangle was, bin."""
+    """By stage, of threads alone on a core: index, transform, assemble, cut where any triangle was, bin."""
+    cores: dict[int, SharedCore]
+    """What the core of each PrimSet did, on which its threads take turns, by sequence id."""
     dropped: dict[DropReason, int]
     cut: int
     """Triangles that were cut, because they reach where the screen's numbers end."""
@@ -50,7 +52,7 @@ class FrontEndResult:
     @property
     def cycles(self) -> NDArray[np.int64]:
         """Cycles of each PrimSet on its core, all stages: int64[primset]."""
-        return np.sum([cost.cycles for cost in self.costs.values()], axis=0, dtype=np.int64)
+        return np.array([self.cores[number].cycles for number in range(len(self.vertices))], np.int64)
 
     @property
     def counts(self) -> dict[VectorFamily, int]:
@@ -65,7 +67,6 @@ def run_front_end(
     matrix: NDArray[np.number],
     setting: FrontEndSetting,
     *,
-    turns: bool = False,
     config: CoreConfig | None = None,
     engine: str = AUTO,
 ) -> FrontEndResult:
@@ -73,8 +74,8 @@ def run_front_end(
 
     ``positions`` is float[vertex, 3], taken as float32; ``colours`` uint8[vertex, 3], or uint8[triangle, 3, 3] for each
     corner; ``corners`` int[triangle, 3]. ``matrix`` takes (x, y, z, 1) to clip space, where the view is
-    -w <= x, y <= w and 0 <= z <= w; the first row of the screen is y = w. ``turns`` says how a PrimSet's threads share
-    its core: False, one after the other, each alone; True, in turns.
+    -w <= x, y <= w and 0 <= z <= w; the first row of the screen is y = w. A PrimSet's
+    threads take turns on its core.
 
     Raises InputError for meshes without triangles, corners that do not exist, numbers that are not finite or too large,
     and for settings that do not exist.
@@ -83,7 +84,7 @@ def run_front_end(
     primset = setting.primset
     count = len(mesh.corners)
     sizes = np.minimum(primset, count - np.arange(0, count, primset))
-    stages = Stages(len(sizes), config, turns=turns, engine=engine)
+    stages = Stages(len(sizes), config, engine=engine)
     many = _side_by_side(mesh, setting)
     parts = [
         carry_out(mesh, setting, stages, number * primset, sizes[number : number + many], number)
@@ -122,6 +123,7 @@ def _together(mesh: VertexMesh, setting: FrontEndSetting, stages: Stages, parts:
         vertices=np.concatenate([part.vertices for part in parts]),
         distinct=len(np.unique(mesh.corners)),
         costs=stages.costs,
+        cores=stages.cores,
         dropped=dropped,
         cut=sum(part.cut for part in parts),
         left_out=sum(part.left_out for part in parts),

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.vpu.core import Core, CoreConfig, take_turns
+from larrabee_bridge.vpu.core import Core, CoreConfig, SharedCore
+from larrabee_bridge.vpu.core.turns.places import RANGE
+from larrabee_bridge.vpu.core.works import WorkRecord
 from larrabee_bridge.vpu.isa import VectorFamily
 from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram, shipped
@@ -29,7 +31,8 @@ def program_of(name: str, parameters: tuple[Place, ...] = ()) -> VectorProgram:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StageCost:
-    """What a stage cost: cycles and touched cache lines of each PrimSet, int64[primset], instructions by family."""
+    """What a stage cost: cycles of a PrimSet's threads, each alone on a core, and lines that they touch, int64[primset]
+    each; instructions by family."""
 
     cycles: NDArray[np.int64]
     lines: NDArray[np.int64]
@@ -42,19 +45,19 @@ class StageCost:
 
 
 class Stages:
-    """Carries out stages and adds up what they cost.
+    """Carries out stages and adds up what they cost: of each thread alone on a core, and of a PrimSet's core.
 
-    ``turns`` says how a PrimSet's threads share its core: False, one after the other, each alone (`Core`); True, in
-    turns (`take_turns`), the stage ending with the last of them. Every access hits the L1 cache either way, unless
-    ``config.caches`` and ``turns``.
+    The threads of a PrimSet take turns on its core, and a stage begins where the one before has ended.
     """
 
-    def __init__(
-        self, primsets: int, config: CoreConfig | None = None, *, turns: bool = False, engine: str = AUTO
-    ) -> None:
-        self.primsets, self.config, self.turns, self.engine = primsets, config or CoreConfig(), turns, engine
+    def __init__(self, primsets: int, config: CoreConfig | None = None, *, engine: str = AUTO) -> None:
+        self.primsets, self.config, self.engine = primsets, config or CoreConfig(), engine
         self.costs: dict[str, StageCost] = {}
         """By the name of the stage."""
+        self.cores: dict[int, SharedCore] = {}
+        """What the core of each PrimSet did, once `finish` has been called."""
+        self._record = WorkRecord(self.config)
+        self._phase = 0
 
     def run(
         self,
@@ -65,7 +68,7 @@ class Stages:
         registers: Mapping[int, NDArray[np.int64]],
         floats: Mapping[str, NDArray[np.float32]] | None = None,
     ) -> VectorUnit | None:
-        """Carry out a program by one thread for each of ``primset``, which says whose it is; None without threads.
+        """Carry out a program by one thread for each of ``primset``, ascending, which says whose it is; None without.
 
         ``registers`` gives r0 to r15 for each thread, ``floats`` what stands in ranges of the program.
         """
@@ -78,28 +81,32 @@ class Stages:
             memory.data[0, start : start + laid.nbytes] = np.ascontiguousarray(laid).view(np.uint8).reshape(-1)
         for number, values in registers.items():
             unit.set_scalar(number, values)
-        if self.turns:
-            notes: list[RunNote] = []
-            unit.run(notes.append, lines=True)
-            note = RunNote.joined(notes)
-            core(note)
-            cycles = self._in_turns(program, primset, note)
-        else:
-            unit.run(core)
-            cycles = self._by_primset(primset, core.cycles)
+        notes: list[RunNote] = []
+        unit.run(notes.append, lines=True)
+        note = RunNote.joined(notes)
+        core(note)
+        self._keep(program, note, primset)
         counts = {family: int(each.sum()) for family, each in core.counts.items()}
-        cost = StageCost(cycles, self._by_primset(primset, core.lines), counts)
+        cost = StageCost(self._by_primset(primset, core.cycles), self._by_primset(primset, core.lines), counts)
         self.costs[stage] = self.costs[stage].plus(cost) if stage in self.costs else cost
         return unit
+
+    def finish(self) -> None:
+        """Time the PrimSets that have gone through their stages."""
+        self.cores |= self._record.count()
+        self._phase = 0
+
+    def _keep(self, program: VectorProgram, note: RunNote, primset: NDArray[np.int64]) -> None:
+        record = self._record
+        number = record.program(program)
+        ranges = record.ranges(number, np.zeros((1, 0, RANGE), np.int64))
+        work = primset[note.threads]
+        thread = np.arange(len(work)) - np.searchsorted(work, work)
+        record.add(number, note, work, thread, record.step() + note.threads, ranges, phase=self._phase)
+        record.words(note)
+        self._phase += 1
 
     def _by_primset(self, primset: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.int64]:
         total = np.zeros(self.primsets, np.int64)
         np.add.at(total, primset, values)
-        return total
-
-    def _in_turns(self, program: VectorProgram, primset: NDArray[np.int64], note: RunNote) -> NDArray[np.int64]:
-        total = np.zeros(self.primsets, np.int64)
-        for number in np.unique(primset).tolist():
-            threads = note.one_after_the_other([[thread] for thread in np.flatnonzero(primset == number).tolist()])
-            total[number] = take_turns(program, threads, self.config).cycles
         return total

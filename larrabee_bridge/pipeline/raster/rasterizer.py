@@ -15,7 +15,8 @@ from larrabee_bridge.pipeline.coverage.binning import TILES, BinRule, Bins, bin_
 from larrabee_bridge.pipeline.coverage.distinct import distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
 from larrabee_bridge.pipeline.raster.runs import Counted, Descent, SetUp
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.pipeline.raster.works import RasterWorks
+from larrabee_bridge.vpu.core import CoreConfig, SharedCore
 from pixelflow.simd.drawing import CENTRE, SAMPLES, ScreenTriangles
 from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.lanes.choice import AUTO
@@ -68,6 +69,8 @@ class Rasterized:
     blocks: Blocks
     set_up: Counted
     descent: Counted
+    cores: dict[int, SharedCore]
+    """What a core did for the set-up and the descents of each PrimSet, by its sequence id; empty without PrimSets."""
 
     @property
     def pairs(self) -> int:
@@ -107,15 +110,19 @@ def rasterize(
     scan: Scan = "instruction",
     small: int = SMALL,
     batch: int = BATCH,
+    primset: np.ndarray | None = None,
     engine: str = AUTO,
 ) -> Rasterized:
     """Rasterize triangles on a screen of ``width`` x ``height`` pixels, in tiles of ``tile`` pixels.
 
     ``bins`` say which tiles each triangle is tried in (too many cost time, too few lose pixels); by default those in
     which it covers a sample. ``scan="loop"`` does without the scalar bit scan, and ``batch`` threads are simulated side
-    by side, on ``engine``. Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values
-    do not fit 32 bits), for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile
-    or screen, or of triangles that are not there.
+    by side, on ``engine``. ``primset`` is the sequence id of each triangle, int64[triangle]: then what a core takes for
+    each PrimSet is counted too.
+
+    Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32 bits),
+    for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile or screen, or of
+    triangles that are not there.
     """
     _check(tile, samples, scan, batch)
     config = config or CoreConfig()
@@ -126,7 +133,8 @@ def rasterize(
             else sampled_bins(triangles, width, height, tile)
         )
     _check_bins(bins, len(triangles), width, height, tile)
-    set_up = SetUp(triangles, tile, samples, small, config, engine)
+    shared = None if primset is None else RasterWorks(primset, bins, config)
+    set_up = SetUp(triangles, tile, samples, small, config, engine, shared)
     descent = Descent(set_up, bins, (width, height), scan == "instruction", batch)
     pair, place, size, masks = descent.blocks
     number = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))[pair]
@@ -136,7 +144,8 @@ def rasterize(
     # Places are below 128 x 128, row by row: blocks of a pair lie as those of the screen do.
     order = np.argsort((number * max(len(triangles), 1) + triangle << 14) + place, kind="stable")
     blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
-    return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted)
+    cores = {} if shared is None else shared.count()
+    return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted, cores)
 
 
 def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larrabee_bridge.pipeline.coverage.binning import Bins
+from larrabee_bridge.pipeline.raster.works import RasterWorks
 from larrabee_bridge.vpu.core import Core, CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily, vector_share
 from larrabee_bridge.vpu.unit.note import RunNote
@@ -79,8 +80,11 @@ class SetUp:
         small: int,
         config: CoreConfig | None,
         engine: str = AUTO,
+        shared: RasterWorks | None = None,
     ) -> None:
+        """``shared`` takes what threads carry out, for cores on which they take turns."""
         self.tile, self.samples, self.config, self.engine = tile, samples, config, engine
+        self.shared = shared
         self.fields = Fields(samples)
         places = {f"{axis}{number}": at[k] // 16 for number, at in enumerate(SAMPLES) for k, axis in enumerate("XY")}
         self.program = shipped("setup.mc", TILE=tile, SAMPLES=samples, SMALL=small, **places)
@@ -96,7 +100,14 @@ class SetUp:
         if groups:
             unit.set_scalar(0, _FIRST + _CORNERS * np.arange(groups))
             unit.set_scalar(1, end + self.fields.size * np.arange(groups))
-            unit.run(core)
+            if shared is None:
+                unit.run(core)
+            else:
+                notes: list[RunNote] = []
+                unit.run(notes.append, lines=True)
+                note = RunNote.joined(notes)
+                core(note)
+                shared.set_up(self.program, note, end // _LINE)
         self.counted = Counted.of([core])
         self.results = memory.data[0, end:]
         """Bytes of all groups, one after the other."""
@@ -116,21 +127,15 @@ class SetUp:
 class Descent:
     """Pairs of triangle and tile, each a thread of `descent.mc`.
 
-    ``blocks`` are pair, place within the tile (128 y + x), side, and masks of each block that came out. Where
-    ``recorded``, ``notes`` say what each thread carried out.
+    ``blocks`` are pair, place within the tile (128 y + x), side, and masks of each block that came out.
     """
 
-    def __init__(
-        self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int, *, recorded: bool = False
-    ) -> None:
+    def __init__(self, set_up: SetUp, bins: Bins, screen: tuple[int, int], scan: bool, batch: int) -> None:
         self.set_up, self.bins, self.screen, self.scan = set_up, bins, screen, scan
         self.stride = 4 * set_up.samples
         self.tiles = _tiles(bins, screen)
         self.tile = np.repeat(np.arange(bins.columns * bins.rows), np.diff(bins.starts))
         self.room, key = self._rooms()
-        self.recorded = recorded
-        self.notes: list[tuple[np.ndarray, RunNote]] = []
-        """Where ``recorded``, of each batch its pairs, and what their threads carried out."""
         batches = self._batches(key, batch)
         self.places = _Places(len(set_up.results), len(self.tiles), max((len(each) for each, _ in batches), default=0))
         results = (int((self._bytes(each, self.stride) + self._bytes(each, 4)).sum()) for each, _ in batches)
@@ -198,11 +203,13 @@ class Descent:
         core = Core(program, threads, set_up.config)
         unit.set_scalar(0, places.pairs + _PAIR_BYTES * np.arange(threads))
         unit.set_scalar(14, places.scratch + _Places.SCRATCH * np.arange(threads))
-        if self.recorded:
+        if set_up.shared is not None:
             notes: list[RunNote] = []
             unit.run(notes.append, lines=True)
-            self.notes.append((which, RunNote.joined(notes)))
-            core(self.notes[-1][1])
+            note = RunNote.joined(notes)
+            core(note)
+            lines = tuple(at // _LINE for at in (places.tiles, places.pairs, places.scratch, places.end))
+            set_up.shared.descend(program, note, which, lines, _Places.SCRATCH // _LINE)
         else:
             unit.run(core)
         self._take(which, words, partial, table[:, 2].astype(np.int64), self.stride, False)

@@ -1,7 +1,8 @@
 """Issue of a thread's instructions: in order, two pipes, results after a latency. It knows no values.
 
 Each group of lanes is charged what its own way through the program costs, as if it were alone on a core; threads that
-share one are in `threads.py`. Here every access hits the L1 cache; misses are counted there, and the ring nowhere.
+share one are in `threads.py`. Here every access hits the L1 cache and every branch goes where it was predicted; misses
+and mispredictions are counted there.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ That is the cycle whose secondary pipe is free (or None), and when results are t
 """
 Parts = tuple[int, ...]
 
-_CYCLES, _WAITED, _PAIRED, _LINES, _FIRST_FAMILY = range(5)
+_CYCLES, _WAITED, _RESTED, _PAIRED, _LINES, _FIRST_FAMILY = range(6)
 _PLACE = {family: place for place, family in enumerate(VectorFamily)}
 _SUMS = _FIRST_FAMILY + len(VectorFamily)
 """Sums of a thread; cycles by part of the program come after them."""
@@ -93,11 +94,14 @@ class _Timing:
         costs, config = self.costs, self.costs.config
         slot, waiting = state
         available = dict(waiting)
-        rest = 1 if config.back_to_back else 2
+        rest, interlock = 1 if config.back_to_back else 2, config.address_cycles
         sums = [0] * self.width
         for number, touched in accesses:
-            depends, held = costs.depends[number], max(touched, 1)
-            ready = max((available[name] for name in depends.reads if name in available), default=None)
+            depends, each_line = costs.depends[number], config.gather_line_cycles if costs.by_offset[number] else 1
+            held = max(touched * each_line, 1)
+            there = [available[name] for name in depends.reads if name in available]
+            there += [available[name] + interlock for name in costs.addresses[number] if name in available]
+            ready = max(there, default=None)
             beside = (
                 config.dual_issue
                 and costs.either[number]
@@ -112,13 +116,19 @@ class _Timing:
             if self.parts:
                 sums[_SUMS + self.parts[number]] += end
             sums[_WAITED] += 0 if beside else issue
+            sums[_RESTED] += 0 if beside else max(rest - held, 0)
             sums[_PAIRED] += beside
             sums[_LINES] += touched
             sums[_FIRST_FAMILY + _PLACE[costs.families[number]]] += 1
             slot = None if beside or costs.branches[number] else issue - end
             available.update(dict.fromkeys(depends.writes, issue + held - 1 + costs.latency[number]))
             settled = 0 if slot is None else slot
-            available = {name: at - end for name, at in available.items() if at - end > settled}
+            # A scalar result that is there may still be too late for an address.
+            available = {
+                name: at - end
+                for name, at in available.items()
+                if at - end > settled - (interlock if name.startswith("r") else 0)
+            }
         return (slot, tuple(sorted(available.items()))), sums
 
 
@@ -165,6 +175,11 @@ class Core:
     def waited(self) -> NDArray[np.int64]:
         """Cycles of each thread in which nothing issued because a result was not there yet."""
         return self._sums[:, _WAITED].copy()
+
+    @property
+    def issuing(self) -> NDArray[np.int64]:
+        """Cycles of each thread in which an instruction of it held a pipe: others cannot have those."""
+        return self._sums[:, _CYCLES] - self._sums[:, _WAITED] - self._sums[:, _RESTED]
 
     @property
     def lines(self) -> NDArray[np.int64]:

@@ -1,22 +1,24 @@
 """Four threads that take turns on one core, cycle by cycle; each thread's instructions are known beforehand.
 
-What a thread carries out does not depend on when (threads here do not wait for each other), so a run is recorded once
-and then timed for as many threads a core, and in whatever way, as one likes.
+What a thread carries out does not depend on when, so a run is recorded once and then timed for as many threads a core,
+and in whatever way, as one likes. How threads take turns is in `turns/rotation.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from larrabee_bridge.vpu.core.config import CoreConfig
-from larrabee_bridge.vpu.core.costs import Costs
-from larrabee_bridge.vpu.memory.caches import CacheHierarchy, SetAssociativeCache
-from larrabee_bridge.vpu.unit.note import RunNote, Step
+from larrabee_bridge.vpu.core.image import CoreImage, WorkTables
+from larrabee_bridge.vpu.core.turns import places as at
+from larrabee_bridge.vpu.unit.note import RunNote
 from larrabee_bridge.vpu.unit.program import VectorProgram
 from pixelflow.simd.native import works_natively
 
-__all__ = ["SharedCore", "take_turns"]
+__all__ = ["SharedCore", "counts_natively", "shared_core", "take_turns"]
 
 _NATIVE_AFTER = 2_000
 """Words of a note that are counted in Python: native code takes some tens of milliseconds to get ready."""
@@ -32,46 +34,14 @@ class SharedCore:
     """Cycles in which at least one instruction issued."""
     paired: int
     """Instructions that issued beside another one."""
+    mispredicted: int
+    """Branches that went the way that was not predicted."""
     l1_misses: int | None
     """Accesses that did not find their line in the L1 cache; None where caches are not modelled."""
     l2_misses: int | None
     """Those of them that did not find it in the L2 slice either."""
-
-
-@dataclass(eq=False)
-class _Thread:
-    """A thread under way: where it is, and when registers have their values."""
-
-    steps: Sequence[Step]
-    at: int = 0
-    available: dict[str, int] = field(default_factory=dict)
-    free: int = 0
-    """The first cycle in which it may issue again: after its access, and after the line that it waits for."""
-
-    def ready(self, costs: Costs) -> int:
-        """Return the first cycle in which its next instruction may issue."""
-        reads = costs.depends[self.steps[self.at][0]].reads
-        return max((self.available.get(name, 0) for name in reads), default=0)
-
-    def issue(self, costs: Costs, cycle: int, caches: CacheHierarchy | None) -> int:
-        """Issue its next instruction; return for how many cycles that holds the pipe."""
-        number, lines = self.steps[self.at]
-        held = max(len(lines), 1)
-        missing = caches.wait(lines) if caches is not None else 0
-        for name in costs.depends[number].writes:
-            self.available[name] = cycle + held - 1 + missing + costs.latency[number]
-        # In order: a thread that waits for a line issues nothing else.
-        self.free = max(self.free, cycle + held + missing)
-        self.at += 1
-        return held
-
-    def may_pair(self, costs: Costs, cycle: int) -> bool:
-        """Return whether its next instruction may issue beside the last one, which issued in ``cycle``."""
-        if self.at == len(self.steps) or costs.branches[self.steps[self.at - 1][0]]:
-            return False
-        number = self.steps[self.at][0]
-        settled = all(self.available.get(name, 0) <= cycle for name in costs.depends[number].writes)
-        return costs.either[number] and settled and self.ready(costs) <= cycle
+    code_misses: int | None
+    """Lines of instructions that were not in their cache."""
 
 
 def take_turns(
@@ -84,47 +54,28 @@ def take_turns(
     """
     if not note.has_lines:
         raise ValueError("a note without lines")
-    costs = Costs.of(program, config or CoreConfig())
-    if len(note.words) > _NATIVE_AFTER and works_natively() if native is None else native:
-        # Only who has native code imports what makes it.
-        from larrabee_bridge.vpu.core.native_turns import count_natively
-
-        return SharedCore(*count_natively(costs, note))
-    return _count(costs, [list(note.steps(place)) for place in range(len(note.threads))])
-
-
-def _count(costs: Costs, threads: Sequence[Sequence[Step]]) -> SharedCore:
-    caches = _caches(costs.config)
-    running = [_Thread(steps) for steps in threads if steps]
-    turn, cycle, end, issued, paired = 0, 0, 0, 0, 0
-    while running:
-        order = running[turn:] + running[:turn]
-        chosen = next((each for each in order if max(each.free, each.ready(costs)) <= cycle), None)
-        if chosen is None:
-            cycle = min(max(each.free, each.ready(costs)) for each in running)
-            continue
-        held = chosen.issue(costs, cycle, caches)
-        issued += 1
-        if costs.config.dual_issue and chosen.may_pair(costs, cycle):
-            held = max(held, chosen.issue(costs, cycle, caches))
-            paired += 1
-        chosen.free = max(chosen.free, cycle + (1 if costs.config.back_to_back else 2))
-        place = running.index(chosen)
-        if chosen.at == len(chosen.steps):
-            running.pop(place)
-            turn = place % len(running) if running else 0
-        else:
-            turn = (place + 1) % len(running)
-        # The pipes are the core's: while one thread's access holds them, the others wait.
-        cycle += held
-        end = max(end, cycle, chosen.free if chosen.at == len(chosen.steps) else 0)
-    missed = (None, None) if caches is None else (caches.l1.misses, caches.l2.misses)
-    return SharedCore(end, issued, paired, *missed)
+    image = CoreImage([program], config or CoreConfig())
+    stretches = np.zeros((len(note.threads), 1, at.STRETCH), np.int64)
+    stretches[:, 0, at.S_BLOCKS] = image.blocks[0]
+    stretches[:, 0, at.S_BEGIN], stretches[:, 0, at.S_PAST] = note.starts[:-1], note.starts[1:]
+    stretches[:, 0, [at.S_PHASE, at.S_ASK, at.S_WAIT]] = -1
+    threads = [each for each in stretches if each[0, at.S_BEGIN] < each[0, at.S_PAST]]
+    if native is None:
+        native = counts_natively(len(note.words))
+    head = image.count(np.ascontiguousarray(note.words, np.uint32), WorkTables(threads), native=native)
+    return shared_core(image.config, head)
 
 
-def _caches(config: CoreConfig) -> CacheHierarchy | None:
-    """Return the empty caches of a core, or None where they are not modelled."""
-    if not config.caches:
-        return None
-    l1, l2 = (SetAssociativeCache(size, config.ways) for size in (config.l1_bytes, config.l2_bytes))
-    return CacheHierarchy(l1, l2, config.l2_cycles, config.memory_cycles)
+def counts_natively(words: int) -> bool:
+    """Return whether native code counts a piece of work of so many words."""
+    return words > _NATIVE_AFTER and works_natively()
+
+
+def shared_core(config: CoreConfig, head: NDArray[np.int64]) -> SharedCore:
+    """Return what the head of an image says after the threads have ended."""
+    near, far, code = (
+        int(head[place]) if config.caches else None for place in (at.L1_MISSES, at.L2_MISSES, at.CODE_MISSES)
+    )
+    return SharedCore(
+        int(head[at.END]), int(head[at.ISSUED]), int(head[at.PAIRED]), int(head[at.WRONG]), near, far, code
+    )

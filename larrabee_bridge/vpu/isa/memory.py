@@ -106,9 +106,17 @@ def vshuf128x32(lanes: NumberAlgebra[Word, Bit], dst: Vector, a: Vector, fours: 
 
 @declare("vprefetch1", 0x69, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vprefetch1(lanes: NumberAlgebra[Word, Bit], where: Memory) -> None:
-    """Prefetch a line into the L1 cache; no register and no byte of memory changes."""
+    """Prefetch a line into the L1 cache; no register and no byte of memory changes, and nothing waits for it."""
+    lanes.fetch(address(lanes, where), 1)
 
 
 @declare("vprefetch2", 0x6A, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
 def vprefetch2(lanes: NumberAlgebra[Word, Bit], where: Memory) -> None:
-    """Prefetch a line into the L2 slice; no register and no byte of memory changes."""
+    """Prefetch a line into the L2 slice; no register and no byte of memory changes, and nothing waits for it."""
+    lanes.fetch(address(lanes, where), 1)
+
+
+@declare("vevict", 0x6B, WHERE, family=VectorFamily.MEMORY, pipe=Pipe.EITHER, source="Seiler et al. 2008, 3.2")
+def vevict(lanes: NumberAlgebra[Word, Bit], where: Memory) -> None:
+    """Mark a line for early eviction: of its sets in both caches it is the next one that leaves. No byte changes."""
+    lanes.fetch(address(lanes, where), 1)

@@ -1,14 +1,12 @@
-"""Caches: L1 and L2 slice of a core, sets of lines that are used one after the other."""
+"""A cache of sets of lines that are used one after the other, by itself: what others are tested against."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass
 
 from larrabee_bridge.vpu.unit.program import LINE_BYTES
 
-__all__ = ["CacheHierarchy", "SetAssociativeCache"]
+__all__ = ["SetAssociativeCache"]
 
 
 class SetAssociativeCache:
@@ -34,21 +32,3 @@ class SetAssociativeCache:
             if len(kept) > self.ways:
                 kept.popitem(last=False)
         return there
-
-
-@dataclass
-class CacheHierarchy:
-    """L1 data cache and L2 slice of one core; all its threads share them. Writes bring lines in as reads do."""
-
-    l1: SetAssociativeCache
-    l2: SetAssociativeCache
-    l2_cycles: int
-    memory_cycles: int
-
-    def wait(self, lines: Iterable[int]) -> int:
-        """Use lines; return for how many cycles a thread waits: for the slowest, since misses overlap."""
-        longest = 0
-        for line in lines:
-            if not self.l1.touch(line):
-                longest = max(longest, self.l2_cycles if self.l2.touch(line) else self.memory_cycles)
-        return longest

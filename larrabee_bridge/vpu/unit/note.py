@@ -29,7 +29,7 @@ class BasicBlocks:
     bounds: NDArray[np.int64]
     """Where each begins, as the number of an instruction, then the number of all: int64[blocks + 1]."""
     touching: tuple[tuple[int, ...], ...]
-    """Of each block the instructions that touch memory, ascending; a prefetch touches none."""
+    """Of each block the instructions that touch memory, ascending."""
     block_at: dict[int, int]
     """The block that begins at an instruction."""
 

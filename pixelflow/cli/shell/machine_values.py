@@ -60,7 +60,9 @@ def add_drawing_options(parser: argparse.ArgumentParser, command: str) -> dict[s
     machines = dict(sorted(found.items(), key=lambda item: item[0] != PIXELFLOW))
     for drawing in machines.values():
         for option in drawing.options:
-            if command in option.commands:
+            if command in option.commands and option.switch:
+                parser.add_argument(option.flag, action="store_const", const=True, help=option.help)
+            elif command in option.commands:
                 # What a class complains of, argparse says better.
                 kind = option.parse if isinstance(option.parse, type) else partial(parsed, option.parse)
                 how = {"metavar": option.metavar, "choices": option.choices, "help": option.help}

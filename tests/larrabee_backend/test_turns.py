@@ -1,0 +1,177 @@
+"""Four threads on a core in the renderer's time: queues, fibers, the texture unit, caches; every value of the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back_end
+from larrabee_bridge.pipeline.backend.stretches import _orders
+from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
+from larrabee_bridge.pipeline.front_end import FrontEndSetting, HierarchicalDepth, run_front_end
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.memory.fibers import run_fibers
+from larrabee_bridge.vpu.memory.ring import RingNetwork
+from pixelflow.simd.config.param import leaves
+from pixelflow.simd.drawing import Blend, Draw, Frame, ScreenTriangles, State, draw_frame, snap
+from tests.larrabee_backend.soups import HEIGHT, WIDTH, soup, texture
+
+REAL = CoreConfig(caches=True)
+FRAME = Frame(WIDTH, HEIGHT, (0, 0, 0), (Draw("plain", soup(6, 40)), Draw("t", soup(7, 40), State(texture=texture(1)))))
+
+
+@cache
+def drawn(config: CoreConfig = REAL, texture: TextureConfig | None = None) -> BackEnd:
+    return render_back_end(FRAME, tile=32, config=config, texture=texture)
+
+
+def cycles(config: CoreConfig = REAL, texture: TextureConfig | None = None) -> int:
+    return int(drawn(config, texture).cycles.sum())
+
+
+@pytest.mark.parametrize("config", [CoreConfig(), REAL, CoreConfig(caches=True, queued_quads=1)])
+def test_everything_that_was_carried_out_issued_once(config: CoreConfig) -> None:
+    found = drawn(config)
+    carried_out = sum(core.issued + core.paired for core in found.accounts.shared.values())
+    assert carried_out == sum(found.instructions.values())
+    assert found.picture.equals(draw_frame(FRAME))
+
+
+def test_fibers_take_turns_as_the_room_of_fibers_has_it() -> None:
+    """Of quads that all ask: the order of stretches is that of `run_fibers`, whatever the latency is."""
+    count = 9
+    for fibers in (1, 2, 3, 5, 12):
+        first, second = _orders(np.ones(count, bool), np.zeros(count, np.int64), fibers)
+        turns = np.argsort(np.concatenate([first, second])) % count
+        expected = run_fibers([(10, 10)] * count, fibers, latency=1000).order
+        assert turns.tolist() == list(expected)
+
+
+def test_a_quad_that_asks_for_nothing_goes_on_at_once() -> None:
+    asks = np.array([True, False, True, True, False])
+    first, second = _orders(asks, np.zeros(5, np.int64), 2)
+    # a0, a1 b1, a2: two have asked; b0, a3; b2, a4 b4; b3.
+    assert first.tolist() == [0, 1, 3, 5, 7] and second.tolist() == [4, 2, 6, 9, 8]
+
+
+def test_queues_have_fibers_of_their_own() -> None:
+    """The last quads of one queue wait for no quad of the next one."""
+    first, second = _orders(np.ones(4, bool), np.array([0, 0, 1, 1]), 4)
+    assert first.tolist() == [0, 1, 4, 5] and second.tolist() == [2, 3, 6, 7]
+
+
+def test_texels_are_waited_for_where_fibers_do_not_fill_their_latency() -> None:
+    one, many = (TextureConfig(fibers=fibers) for fibers in (1, 16))
+    slow_one, slow_many = (replace(each, latency=2000) for each in (one, many))
+    assert cycles(texture=many) < cycles(texture=one) < cycles(texture=slow_one)
+    assert cycles(texture=slow_many) < cycles(texture=slow_one)
+    # A quad of a queue at a time: each request is waited for whole.
+    requests = drawn(texture=one).texture.requests
+    longer = cycles(texture=slow_one) - cycles(texture=one)
+    assert longer >= 0.9 * 1800 * int(requests.max(axis=1).sum())
+
+
+def test_ideal_memory_waits_for_no_line() -> None:
+    ideal = drawn(CoreConfig())
+    assert cycles(CoreConfig()) < cycles()
+    assert all(core.l1_misses is None for core in ideal.accounts.shared.values())
+    assert sum(core.l2_misses or 0 for core in drawn().accounts.shared.values()) > 0
+
+
+def test_the_ring_is_a_mean_ride() -> None:
+    """`ring_cycles`: sixteen agents, each to each other one, clocks of both parities."""
+    ring = RingNetwork(16)
+    rides = [ring.latency(a, b, clock) for a in range(16) for b in range(16) if a != b for clock in (0, 1)]
+    assert round(np.mean(rides)) == CoreConfig().ring_cycles
+
+
+@cache
+def sized(config: CoreConfig) -> int:
+    """Cycles of a core for a whole frame: some triangles to set up and descend for, and the back end."""
+    run = render_on_larrabee(FRAME, tile=32, config=config)
+    return int(run.back_end.cycles.sum()) + sum(core.cycles for raster in run.rasters for core in raster.cores.values())
+
+
+ELSEWHERE = {"caches", "l2_bytes", "multiply_latency", "gather_line_cycles"}
+"""A switch; a slice that this frame does not fill; and what only front end and sorted layers use, tested below."""
+MOVED = {
+    "vector_latency": 6, "scalar_latency": 2, "load_op_cycles": 2, "dual_issue": False, "back_to_back": False,
+    "shifts_beside": True, "two_accesses": False, "mispredicted_cycles": 10, "address_cycles": 3, "l1_bytes": 8192,
+    "code_bytes": 1024, "ways": 2, "l2_cycles": 40, "memory_cycles": 1000, "ring_cycles": 50, "memory_line_cycles": 100,
+    "misses_under_way": 1, "stores_wait": True, "full_stores_read": True, "queued_quads": 1,
+}  # fmt: skip
+
+
+def test_every_value_of_the_core_is_among_these() -> None:
+    keys = {key for key, *_ in leaves(CoreConfig())}
+    assert keys == set(MOVED) | ELSEWHERE | {"instruction_bytes"}
+
+
+@pytest.mark.parametrize("key", MOVED)
+def test_every_value_of_the_core_changes_cycles(key: str) -> None:
+    assert sized(replace(REAL, **{key: MOVED[key]})) != sized(REAL)
+
+
+def test_longer_instructions_fill_more_of_a_small_cache() -> None:
+    small = replace(REAL, code_bytes=4096)
+    assert sized(small) < sized(replace(small, instruction_bytes=16))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("cache_bytes", 8192),
+        ("ways", 1),
+        ("pixels_per_cycle", 1),
+        ("latency", 2000),
+        ("fibers", 1),
+        ("switch_cycles", 40),
+    ],
+)
+def test_every_value_of_the_texture_unit_changes_cycles(key: str, value: int) -> None:
+    large = texture(3, 128, 128)
+    frame = Frame(64, 64, (0, 0, 0), (Draw("t", soup(7, 60), State(texture=large)),))
+    usual, other = (
+        int(render_back_end(frame, config=REAL, texture=each).cycles.sum())
+        for each in (TextureConfig(), replace(TextureConfig(), **{key: value}))
+    )
+    assert usual != other
+
+
+@pytest.mark.parametrize(("key", "value"), [("l2_bytes", 131072), ("gather_line_cycles", 3)])
+def test_sorted_layers_fill_the_slice_and_scatter(key: str, value: int) -> None:
+    """With four samples and sixteen layers a tile of 64x64 is more than twice the slice."""
+    glass = State(blend=Blend.SORTED, alpha=90, depth_write=False)
+    frame = Frame(64, 64, (0, 0, 0), (Draw("glass", sized_soup(), glass),), samples=4)
+    usual, other = (
+        int(render_back_end(frame, tile=64, config=each).cycles.sum()) for each in (REAL, replace(REAL, **{key: value}))
+    )
+    assert usual < other
+
+
+def sized_soup() -> ScreenTriangles:
+    """Two triangles that cover a tile, eight times."""
+    corners = np.tile(np.array([[(0, 0), (64, 0), (0, 64)], [(64, 0), (64, 64), (0, 64)]], float), (8, 1, 1))
+    return snap(corners, np.full((16, 3), 0.5), np.full((16, 3, 3), 50))
+
+
+def test_a_product_of_scalars_takes_its_latency() -> None:
+    """The front end works out with it in which row of tiles it is, where it tests depths by tiles."""
+    points = np.random.default_rng(3).uniform(-1, 1, (60, 3))
+    points[:, 2] = 0.5
+    corners = np.arange(60).reshape(20, 3)
+    quick, slow = (
+        run_front_end(
+            points,
+            np.zeros((60, 3), np.uint8),
+            corners,
+            np.eye(4),
+            FrontEndSetting(128, 128, 32, hierarchical=HierarchicalDepth()),
+            config=CoreConfig(multiply_latency=latency),
+        ).cycles.sum()
+        for latency in (1, 40)
+    )
+    assert quick < slow

@@ -1,0 +1,43 @@
+"""The table of what Larrabee's values are worth: sorted, executed, complete."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from larrabee_bridge.compare.sensitivity import CORES, larrabee_sensitivity
+from larrabee_bridge.pipeline.backend import TextureConfig
+from larrabee_bridge.pipeline.frame import render_on_larrabee, side_of
+from larrabee_bridge.vpu.core import CoreConfig
+from pixelflow.simd.config.param import leaves
+from pixelflow.simd.report.json import json_text
+from tessellation.scenes import SceneSource, load_scene
+
+SIZE = (64, 48)
+
+
+def test_every_value_says_what_else_is_tried_or_is_no_guess() -> None:
+    without = [
+        key for values in (CoreConfig(), TextureConfig()) for key, known, _, _ in leaves(values) if not known.moved
+    ]
+    assert without == ["caches"]  # a switch
+
+
+@pytest.mark.slow
+def test_the_table_is_sorted_and_executed() -> None:
+    report = larrabee_sensitivity(lambda text: None, SIZE)
+    found = json.loads(json_text(report))
+    rows = found["changes"]
+    largest = [max(abs(row["still"]), abs(row["glass"])) for row in rows]
+    assert largest == sorted(largest, reverse=True)
+    frame = load_scene("still", SceneSource(size=SIZE)).frame
+    real = CoreConfig(caches=True)
+    usual, slow = (
+        side_of(render_on_larrabee(frame, config=each), CORES, 1000.0).cycles
+        for each in (real, replace(real, memory_cycles=1000))
+    )
+    (row,) = (row for row in rows if (row["key"], row["value"]) == ("memory_cycles", "1000"))
+    assert row["still"] == pytest.approx(100 * (slow / usual - 1))
+    assert found["cycles"]["still"] == usual
