@@ -15,7 +15,7 @@ from microcode.language.source import Complaint, first_word
 from microcode.read.tokens import AFTER_EXPRESSION, END, Token, Tokens
 from pixelflow.simd.isa.program import RangeForm
 
-__all__ = ["read_line", "tokens_of"]
+__all__ = ["read_expression", "read_line", "tokens_of"]
 
 LONGEST = 4000
 """Longest line, in characters."""
@@ -333,6 +333,13 @@ def _read(text: str, rule: Callable[[_Reader], _Read], offset: int = 0) -> _Read
     found = rule(reader)
     reader.finish()
     return found
+
+
+def read_expression(text: str) -> e.ExpressionNode:
+    """Return the expression that a text is; raises Complaint."""
+    if len(text) > LONGEST:
+        raise Complaint(f"the expression is longer than {LONGEST} characters")
+    return _read(text, _Reader.expression)
 
 
 def tokens_of(text: str) -> list[Token]:

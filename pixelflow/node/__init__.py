@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.parts.sdram.rules import sdram_distances
+    from pixelflow.node.replay.pokes import Poke
     from pixelflow.node.replay.replay import Replay
     from pixelflow.node.replay.saved_run import Recorder, RunEnd, SavedRun
     from pixelflow.node.run.costs.extra import cycles_of
@@ -42,6 +43,7 @@ __all__ = [
     "MachineRun",
     "Node",
     "Physical",
+    "Poke",
     "Recorder",
     "Replay",
     "RoutineUse",
@@ -65,6 +67,7 @@ _LATER = {
     "Guesses": "account.guesses",
     "Machine": "machine",
     "MachineRun": "machine",
+    "Poke": "replay.pokes",
     "Recorder": "replay.saved_run",
     "Replay": "replay.replay",
     "RunEnd": "replay.saved_run",

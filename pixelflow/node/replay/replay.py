@@ -7,22 +7,19 @@ state.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
-from collections.abc import Callable, Iterable, Iterator
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable, Iterator
 
 from pixelflow.isa import Program
 from pixelflow.node.account.accounts import account, unfinished_account
 from pixelflow.node.account.run import Run
 from pixelflow.node.node import RUN_REASONS, Node
+from pixelflow.node.replay.gate import Gate
+from pixelflow.node.replay.pokes import Poke, Pokes
+from pixelflow.node.replay.state_hash import state_hash
 from pixelflow.node.run.order.clocked import Clocked
 from pixelflow.node.run.streams.stream import Stream
 from pixelflow.node.run.streams.upcoming import Upcoming, ends_at, upcoming
-from pixelflow.node.saved.values import pack
-from pixelflow.observe import Bus, Event, Executed, RunBegan, RunEnded, Subscriber
+from pixelflow.observe import Executed, RunBegan, RunEnded, Subscriber
 from pixelflow.simd.errors import CycleLimitError, DeadlockError, InputError, MachineFault, SimulatorError
 from pixelflow.simd.snapshot import Snapshot
 
@@ -36,9 +33,9 @@ class Replay:
     """A run of a program on a node, from the state that the node is in.
 
     ``position`` is a cycle c: everything that begins before cycle c has been done, and nothing else has been looked
-    at. The node holds the data as they are at that position; others may look at it, but not change it. A run that
-    something stops (a fault, a deadlock, the cycle limit) can be taken as far as the last position before it;
-    `stopped` says what it was.
+    at. The node holds the data as they are at that position; others may look at it, and change it by `poke` alone,
+    which makes the change part of the run. A run that something stops (a fault, a deadlock, the cycle limit) can be
+    taken as far as the last position before it; `stopped` says what it was.
 
     States are kept every ``every`` cycles; where there would be more than ``keep`` of them, every second one goes and
     the distance doubles.
@@ -66,14 +63,16 @@ class Replay:
         self.position = 0
         self.account: Run | None = None
         """The account of the run, as soon as its end was reached once."""
-        self.bus = _Gate(node.bus)
+        self.bus = Gate(node.bus)
         self._start = {"entry": entry, "max_cycles": max_cycles, "shuffle_seed": None, "bus": self.bus}
         self._every, self._keep, self._retell = every, keep, retell
         self._seen = 0
         """How far the run has been taken; subscribers of the node have heard of everything before."""
         self._end: int | None = None
         self._failure: SimulatorError | None = None
-        self._states: dict[int, Snapshot] = {0: node.snapshot()}  # by position
+        self._states: dict[int, Snapshot] = {0: node.snapshot()}  # by position, before its pokes
+        self.pokes = Pokes()
+        """What users have changed on the way; `poke` adds to it."""
         self._runner: Clocked = node.runner(program, **self._start)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
         self.bus.emit(RunBegan, 0, program, tuple(self.streams), True, self)
@@ -132,21 +131,39 @@ class Replay:
 
     def digest(self) -> str:
         """Return a hash of all state at this position: PEs, texture and GP memory, TASICs, streams, boxes, wires."""
-        # Left out is what tells how the run was taken here: when the clock ticked last, how often a WAIT was tried.
-        state = {
-            "texture_memory": [memory.digest() for memory in self.node.texture_memory],
-            "gp_memory": [memory.snapshot() for memory in self.node.gp_memory],
-            "streams": {name: _without(stream.snapshot(), {"control_since"}) for name, stream in self.streams.items()},
-        }
-        run = _without(self._runner.snapshot(), {"streams"})
-        run["clock"] = _without(run["clock"], {"cycle"})
-        state |= {"texture": self.node.snapshot()["texture"], "run": run}
-        arrays: list[NDArray[np.generic]] = []
-        found = hashlib.sha256(json.dumps(pack(state, arrays)).encode())
-        found.update(self.node.digest().encode())
-        for array in arrays:
-            found.update(f"{array.dtype}{array.shape}".encode() + array.tobytes())
-        return found.hexdigest()
+        return state_hash(self.node, self._runner)
+
+    # --- changing ------------------------------------------------------------------------------------------------
+
+    def poke(self, poke: Poke) -> int:
+        """Change what PEs hold at this position, from now on in every pass through it; returns the number of it.
+
+        Raises InputError for another position than this one. What was known of later positions is forgotten.
+        """
+        if poke.cycle != self.position:
+            raise InputError(f"the run stands at cycle {self.position}, not {poke.cycle}")
+        poke.make(self.node)
+        self._forget_after(self.position)
+        return self.pokes.add(poke)
+
+    def unpoke(self, number: int) -> Poke:
+        """Take a change back, wherever it was made; the run stays at its position, or goes to an earlier end.
+
+        Raises InputError where there is none of that number.
+        """
+        poke, position = self.pokes.forget(number), self.position
+        if poke.cycle <= position:
+            self._restore(max(at for at in self._states if at <= poke.cycle))
+        self._forget_after(poke.cycle)
+        self.advance(position)
+        return poke
+
+    def _forget_after(self, cycle: int) -> None:
+        """Forget what follows a position; of an end that time alone brings nothing else can come."""
+        self._states = {at: state for at, state in self._states.items() if at <= cycle}
+        self._seen = min(self._seen, cycle)
+        if self._end is not None and (cycle < self._end or isinstance(self._failure, MachineFault)):
+            self._end = self._failure = self.account = None
 
     # --- going ---------------------------------------------------------------------------------------------------
 
@@ -259,7 +276,8 @@ class Replay:
     def _next_stop(self) -> int:
         """The next cycle at which to stop on the way: where a state is due, or where subscribers begin to hear."""
         due = self.position - self.position % self._every + self._every
-        return min(due, self._seen) if self.position < self._seen else due
+        poke = self.pokes.next_after(self.position)
+        return min([due, *(each for each in (self._seen, poke) if each is not None and each > self.position)])
 
     def _advance(self, cycle: int) -> None:
         start = self.position
@@ -277,6 +295,7 @@ class Replay:
         self._seen = max(self._seen, self.position)
         if self.position % self._every == 0:
             self._keep_state()
+        self.pokes.make(self.node, self.position)
 
     def _nothing_left(self) -> bool:
         """Whether nothing but control is left, which takes no more time: the end of the run is here."""
@@ -332,6 +351,9 @@ class Replay:
         self.bus.muted = True
         try:
             self._restore(max(at for at in self._states if at <= cycle))
+            for at in self.pokes.until(self.position, cycle):
+                self._runner.run_until(at)
+                self.pokes.make(self.node, at)
             self._runner.run_until(cycle)
         finally:
             self.bus.muted = False
@@ -346,6 +368,7 @@ class Replay:
         if "run" in state:
             self._runner.restore(state["run"])
         self.position = position
+        self.pokes.make(self.node, position)
 
     def _renew(self) -> None:
         """Go on with a new run at the same position: a run asks at its beginning what anybody wants to hear."""
@@ -361,32 +384,3 @@ class Replay:
         if len(self._states) > self._keep:
             self._every *= 2
             self._states = {at: state for at, state in self._states.items() if at % self._every == 0}
-
-
-class _Gate(Bus):
-    """Hands on what a run emits to another bus while it is open; its own subscribers get everything."""
-
-    def __init__(self, beyond: Bus) -> None:
-        super().__init__()
-        self._beyond = beyond
-        self.open = True
-        self.muted = False
-
-    def wants(self, kind: type[Event]) -> bool:
-        return super().wants(kind) or self._beyond.wants(kind)
-
-    def publish(self, event: Event) -> None:
-        if self.muted:
-            return
-        super().publish(event)
-        if self.open:
-            self._beyond.publish(event)
-
-    def emit(self, kind: type[Event], *values: object) -> None:
-        if super().wants(kind) or (self.open and self._beyond.wants(kind)):
-            made: Callable[..., Event] = kind
-            self.publish(made(*values))
-
-
-def _without(state: Snapshot, names: Iterable[str]) -> Snapshot:
-    return {name: value for name, value in state.items() if name not in names}

@@ -90,8 +90,11 @@ class SavedRun:
         return Replay(node, self.program, entry=self.entry, max_cycles=self.max_cycles, **options)
 
     def check_end(self, replay: Replay) -> None:
-        """Raise InputError where a replay that is at its end has not ended as the saved run did."""
-        if self.end is None or replay.account is None:
+        """Raise InputError where a replay that is at its end has not ended as the saved run did.
+
+        One with pokes is another run.
+        """
+        if self.end is None or replay.account is None or replay.pokes:
             return
         wanted = (self.end.reason, self.end.cycles)
         found = (replay.account.reason, replay.account.total_cycles)

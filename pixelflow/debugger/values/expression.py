@@ -1,0 +1,217 @@
+"""Expressions of the .mc language over what PEs hold at a position: registers, flags, ranges and bytes by name.
+
+Operators and their order are those of `microcode/LANGUAGE.md`. A name stands for one value in every PE: R, S, M, the
+flags C, E, L, MR, MW (``carry`` and ``enable`` are C and E), a range of the program (``count``, or in another form
+``count:float``), a byte of it (``count[2]``), ``pe`` for the PE's own number; ``cycle`` is the position. ``any(x)``,
+``all(x)``, ``count(x)`` and ``sum(x)`` make one value of the PEs', ``min``, ``max`` and ``abs`` are of each PE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from microcode.language import expressions as e
+from microcode.language.source import Complaint
+from microcode.read.lines import read_expression
+from pixelflow.debugger.values.arithmetic import PerPe, Quantity, apply, negated, truth
+from pixelflow.isa import MemoryRange, Program, RangeForm
+from pixelflow.node import Node
+from pixelflow.node.named_ranges import find_range, numbers_of
+from pixelflow.node.pe_map import MAP_FLAGS
+from pixelflow.simd.errors import Fault, InputError, nearest
+
+__all__ = ["FLAGS", "REGISTERS", "Condition", "PeExpression"]
+
+REGISTERS = ("R", "S", "M")
+FLAGS = ("C", "E", "L", "MR", "MW")
+_OWN = {"pe", "cycle"}
+_FORM = re.compile(rf"\b([A-Za-z_]\w*):({'|'.join(form.value for form in RangeForm)})\b")
+
+
+def _joined(values: Sequence[Quantity], choose: Callable[[PerPe, PerPe], PerPe]) -> Quantity:
+    """Return the least or greatest of several values in each PE."""
+    found = np.asarray(values[0])
+    for each in values[1:]:
+        found = choose(found, np.asarray(each))
+    return found if found.ndim else found.item()
+
+
+def _total(values: Sequence[Quantity]) -> Quantity:
+    found = np.asarray(values[0])
+    return float(found.sum(dtype=np.float64)) if found.dtype.kind == "f" else sum(int(each) for each in found.flat)
+
+
+_FUNCTIONS: dict[str, tuple[int, Callable[[Sequence[Quantity]], Quantity]]] = {
+    "any": (1, lambda values: int(np.any(truth(values[0])))),
+    "all": (1, lambda values: int(np.all(truth(values[0])))),
+    "count": (1, lambda values: int(np.count_nonzero(truth(values[0])))),
+    "sum": (1, _total),
+    "abs": (1, lambda values: abs(values[0]) if not isinstance(values[0], np.ndarray) else np.abs(values[0])),
+    "min": (0, lambda values: _joined(values, np.minimum)),
+    "max": (0, lambda values: _joined(values, np.maximum)),
+}
+"""Each function: how many arguments (0: any number from 1 on), and what it gives."""
+_ADVICE = {"any": "one value", "all": "one value", "count": "one value", "sum": "one value"}
+
+
+@dataclass(frozen=True, slots=True)
+class PeExpression:
+    """An expression that was read and whose names are known; `value` is asked at positions."""
+
+    text: str
+    program: Program
+    _tree: e.ExpressionNode = field(repr=False)
+    _formed: dict[str, tuple[MemoryRange, RangeForm]] = field(repr=False)
+    """Ranges in a form that the text asks for, by the name that stands for them in the tree."""
+
+    @classmethod
+    def read(cls, text: str, program: Program) -> PeExpression:
+        """Return the expression of a text; raises InputError for what is none, and for names that nothing has."""
+        formed: dict[str, tuple[MemoryRange, RangeForm]] = {}
+
+        def name_for(match: re.Match[str]) -> str:
+            name = f"{match[1]}_{match[2]}"  # as long as it was, so that columns stay
+            formed[name] = find_range(match[0], program)
+            return name
+
+        try:
+            tree = read_expression(_FORM.sub(name_for, text))
+        except Complaint as complaint:
+            raise InputError(Fault(f"{text}: {complaint.message}", hint=complaint.hint)) from None
+        found = cls(text, program, tree, formed)
+        for node in _nodes(tree):
+            found._check(node)
+        return found
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it is nothing but a name or a byte of a range."""
+        return isinstance(self._tree, e.NameExpression | e.Index)
+
+    def value(self, node: Node, cycle: int) -> Quantity:
+        """Return the value at a position: of each PE, or one; raises InputError where it has none."""
+        return self._value(self._tree, node, cycle)
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def _check(self, node: e.ExpressionNode) -> None:
+        match node:
+            case e.NameExpression(name=name):
+                self._known(name)
+            case e.CallExpression(function=name, arguments=arguments):
+                if name not in _FUNCTIONS:
+                    near = nearest(name, _FUNCTIONS)
+                    hint = f"did you mean {near}?" if near else f"functions: {', '.join(_FUNCTIONS)}"
+                    raise InputError(Fault(f"{self.text}: unknown function {name}", hint=hint))
+                wanted = _FUNCTIONS[name][0]
+                if not arguments or (wanted and len(arguments) != wanted):
+                    raise InputError(f"{self.text}: {name} takes {wanted or 'at least 1'}, not {len(arguments)}")
+            case e.Literal(value=str()):
+                raise InputError(f"{self.text}: PEs hold no text")
+            case e.Template() | e.Braced() | e.Immediate() | e.Address():
+                raise InputError(Fault(f"{self.text}: only names, numbers and operators are known here", hint=_HINT))
+
+    def _known(self, name: str) -> MemoryRange | None:
+        """Return the range of a name, None for what the machine names; raises InputError."""
+        ranges = {each.name: each for each in self.program.ranges}
+        if name in self._formed:
+            return self._formed[name][0]
+        if name in ranges:
+            return ranges[name]
+        known = (*REGISTERS, *FLAGS, *MAP_FLAGS, *_OWN)
+        if name not in known:
+            near = nearest(name, [*known, *ranges])
+            hint = f"did you mean {near}?" if near else f"known: {', '.join((*known, *ranges))}"
+            raise InputError(Fault(f"{self.text}: unknown name {name}", hint=hint))
+        return None
+
+    # --- values ----------------------------------------------------------------------------------------------------
+
+    def _value(self, tree: e.ExpressionNode, node: Node, cycle: int) -> Quantity:
+        def of(inner: e.ExpressionNode) -> Quantity:
+            return self._value(inner, node, cycle)
+
+        match tree:
+            case e.Literal(value=int() | float() as number):
+                return number
+            case e.NameExpression(name=name):
+                return self._named(name, node, cycle)
+            case e.Index(target=e.NameExpression(name=name), index=index):
+                return self._byte(name, of(index), node)
+            case e.CallExpression(function=name, arguments=arguments):
+                return _FUNCTIONS[name][1]([of(each) for each in arguments])
+            case e.Unary(operator=operator, operand=operand):
+                return negated(operator, of(operand))
+            case e.Binary(operator=operator, left=left, right=right):
+                return apply(operator, of(left), of(right))
+            case e.Logical(both=both, left=left, right=right):
+                first, second = truth(of(left)), truth(of(right))
+                found = np.logical_and(first, second) if both else np.logical_or(first, second)
+                return found if found.ndim else int(found)
+        raise InputError(f"{self.text}: only names, numbers and operators are known here")
+
+    def _named(self, name: str, node: Node, cycle: int) -> Quantity:
+        found = self._known(name)
+        if found is not None:
+            form = self._formed[name][1] if name in self._formed else found.form
+            values = numbers_of(node.read_memory(found.start, found.size), form)
+            if values.ndim > 1 and len(values) > 1:
+                hint = f"a byte of it: {found.name}[0] to {found.name}[{found.size - 1}]"
+                raise InputError(Fault(f"{self.text}: {found.name} has {found.size} bytes, no single value", hint=hint))
+            return values.reshape(-1)
+        match name:
+            case "pe":
+                return np.arange(node.lanes)
+            case "cycle":
+                return cycle
+        return node.register(name) if name in REGISTERS else node.flag(MAP_FLAGS.get(name, name))
+
+    def _byte(self, name: str, index: Quantity, node: Node) -> Quantity:
+        found = self._known(name)
+        if found is None:
+            raise InputError(f"{self.text}: {name} has no bytes to count off with [ ]")
+        if not isinstance(index, int) or not 0 <= index < found.size:
+            hint = f"allowed: {name}[0] to {name}[{found.size - 1}]"
+            raise InputError(Fault(f"{self.text}: no such byte", hint=hint))
+        return node.read_memory(found.start + index)[0]
+
+
+_HINT = "names: R, C, count, count:float, count[2], pe, cycle"
+
+
+def _nodes(tree: e.ExpressionNode) -> Iterator[e.ExpressionNode]:
+    """Yield an expression and those within it."""
+    yield tree
+    match tree:
+        case e.Index(target=target, index=index):
+            inner: tuple[e.ExpressionNode, ...] = (target, index)
+        case e.CallExpression(arguments=arguments):
+            inner = arguments
+        case e.Unary(operand=operand):
+            inner = (operand,)
+        case e.Binary(left=left, right=right) | e.Logical(left=left, right=right):
+            inner = (left, right)
+        case _:
+            inner = ()
+    for each in inner:
+        yield from _nodes(each)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What must hold for a stop to stop the run: an expression that is true in any of the chosen PEs."""
+
+    expression: PeExpression
+    lanes: tuple[int, ...] | None = None
+    """None for all PEs."""
+
+    def holds(self, node: Node, cycle: int) -> bool:
+        """Whether it does at a position."""
+        held = truth(self.expression.value(node, cycle))
+        if not isinstance(held, np.ndarray):
+            return held
+        return bool((held if self.lanes is None else held[list(self.lanes)]).any())
