@@ -12,8 +12,9 @@ from gen6_bridge.time import EuConfig
 from pixelflow.simd.dialogue import (
     DebugCommand,
     Viewer,
-    command_named,
+    find_command,
     help_parts,
+    info_word,
     nothing_more,
     number_of,
     one_word,
@@ -40,8 +41,8 @@ class EuDialogue:
 
     def carry_out(self, text: str) -> None:
         """Carry out one command; raises InputError where it cannot be understood or not be done."""
-        name, *words = text.split()
-        command_named(COMMANDS, name).carry_out(self, words)
+        command, words = find_command(COMMANDS, text)
+        command.carry_out(self, words)
 
     def greet(self) -> None:
         """Show the program, and where the run stands."""
@@ -139,8 +140,12 @@ class EuDialogue:
                 for word in words:
                     self._say(views.values, place_named(word), chosen)
 
+    def where(self, words: list[str]) -> None:
+        nothing_more(words)
+        self._say(views.threads)
+
     def info(self, words: list[str]) -> None:
-        match words:
+        match info_word(words):
             case [] | ["run"]:
                 self.greet()
             case ["threads"]:
@@ -175,14 +180,15 @@ _FEW = 4
 COMMANDS: tuple[DebugCommand[EuDialogue], ...] = (
     DebugCommand("step", "s", "[N] [thread T]", "N instructions on, of one thread or of any", EuDialogue.step),
     DebugCommand("continue", "c", "", "on to the next stop or the end", EuDialogue.go_on),
-    DebugCommand("back", "b", "[N]", "N steps back", EuDialogue.back),
+    DebugCommand("back", "u", "[N]", "N steps back", EuDialogue.back),
     DebugCommand("goto", "g", "STEP", "to a step, forwards or backwards", EuDialogue.goto),
     DebugCommand("end", "e", "", "to the end of the run", EuDialogue.end),
-    DebugCommand("break", "br", "PLACE [every N]", "stop at a line, a label, *ADDRESS, step N", EuDialogue.break_at),
+    DebugCommand("break", "b", "PLACE [every N]", "stop at a line, a label, *ADDRESS, step N", EuDialogue.break_at),
     DebugCommand("watch", "w", "REGISTER", "stop when it has changed in a thread", EuDialogue.watch),
     DebugCommand("delete", "d", "NUMBER|all", "forget a stop", EuDialogue.delete),
     DebugCommand("list", "l", "[PLACE]", "instructions with their source", EuDialogue.code),
     DebugCommand("print", "p", "WHAT [thread T]", "registers, masks, or regions of operands", EuDialogue.show),
+    DebugCommand("bt", "bt", "", "where each thread stands", EuDialogue.where),
     DebugCommand("info", "i", "[run|threads|stops]", "where the run is; threads; stops", EuDialogue.info),
     DebugCommand("help", "h", "[COMMAND]", "this list", EuDialogue.help),
     DebugCommand("quit", "q", "", "leave", EuDialogue.quit),

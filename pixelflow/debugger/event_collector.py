@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from pixelflow.debugger.stops import Bytes, Stop, Touched
+from pixelflow.debugger.stops import Anywhere, Bytes, Stop, Touched
+from pixelflow.isa import Unit
 from pixelflow.node import Replay
-from pixelflow.observe import Blocked, Executed, Signalled, Taken, Waited
+from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, Taken, Waited
 
 __all__ = ["CycleEvents", "EventCollector"]
 
@@ -30,12 +31,13 @@ class EventCollector:
         self._replay = replay
         self._instructions = replay.program.instructions
         self._stops: list[Stop] = []
+        self._anywhere: list[Stop] = []
         self._watched: list[Bytes] = []
         self._until: Callable[[Executed], bool] | None = None
         self._heard: dict[int, CycleEvents] = {}
         self._writes: dict[tuple, bool] = {}
         self._on = False
-        replay.hear(self._touched, Executed, Signalled, Taken, Blocked)
+        replay.hear(self._touched, Executed, Signalled, Taken, Blocked, StageBegan)
         replay.hear(self._waited, Waited)
 
     def collect(
@@ -47,6 +49,7 @@ class EventCollector:
         if watched != self._watched:
             self._watched = watched
             self._writes.clear()
+        self._anywhere = [stop for stop in self._stops if isinstance(stop.subject, Anywhere)]
         self._until, self._heard, self._on = until, {}, True
         try:
             self._replay.advance(cycle)
@@ -61,6 +64,8 @@ class EventCollector:
             if stop.meets(event):
                 self._note(stop, event)
         if isinstance(event, Executed):
+            if self._anywhere and self._is_timed(event.index):
+                self._at(event.cycle).met += [(stop, event) for stop in self._anywhere]
             if self._until is not None and self._until(event):
                 self._at(event.cycle).reached = True
             if self._watched and self._may_write(event):
@@ -80,6 +85,10 @@ class EventCollector:
 
     def _at(self, cycle: int) -> CycleEvents:
         return self._heard.setdefault(cycle, CycleEvents())
+
+    def _is_timed(self, index: int) -> bool:
+        """Whether an instruction is no control, so that there is a position before it."""
+        return self._instructions[index].declaration.unit is not Unit.SEQUENCER
 
     def _is_transfer(self, index: int) -> bool:
         return self._instructions[index].declaration.transfers is not None

@@ -7,20 +7,21 @@ costs to run it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pixelflow.debugger.event_collector import CycleEvents, EventCollector
-from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
+from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Stop, Subject, Touched
+from pixelflow.debugger.values.expression import Condition
+from pixelflow.debugger.values.poking import poke_of
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL
-from pixelflow.node import Node, Replay
+from pixelflow.node import Node, Poke, Replay
 from pixelflow.observe import Executed
 from pixelflow.simd.dialogue import StopTable
 from pixelflow.simd.errors import InputError
-from pixelflow.simd.isa.places import Code
 
 __all__ = ["DebugSession", "SessionOutcome"]
 
@@ -47,6 +48,8 @@ class DebugSession:
 
     def __post_init__(self) -> None:
         self._collector = EventCollector(self.replay)
+        self._held: dict[int, bool] = {}
+        """Whether conditions that may become true anywhere held at the position before, by the number of the stop."""
 
     @property
     def node(self) -> Node:
@@ -60,13 +63,24 @@ class DebugSession:
 
     # --- stops ---------------------------------------------------------------------------------------------------
 
-    def add(self, subject: Code | Semaphore | Cycle | Bytes, count: int = 1) -> Stop:
-        """Stop there from now on; returns the stop with its number."""
-        return self.stops.enter(lambda number: Stop(number, subject, count))
+    def add(self, subject: Subject, count: int = 1, condition: Condition | None = None) -> Stop:
+        """Stop there from now on, where the condition holds; returns the stop with its number."""
+        return self.stops.enter(lambda number: Stop(number, subject, count, condition))
 
     def delete(self, number: int) -> None:
         """Forget a stop; raises InputError where there is none of that number."""
         self.stops.forget(number)
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def poke(self, target: str, value: str, lanes: Sequence[int] | None = None) -> tuple[int, Poke]:
+        """Give what PEs hold the value of an expression at this position; returns the poke with its number.
+
+        It is part of the run from now on. Raises InputError for what cannot be recorded, and for values that do not
+        fit.
+        """
+        poke = poke_of(self.node, self.program, self.replay.position, target, value, lanes)
+        return self.replay.poke(poke), poke
 
     # --- movement ------------------------------------------------------------------------------------------------
 
@@ -137,6 +151,8 @@ class DebugSession:
         """Go on to the first stop after this position, or to where ``until`` says yes."""
         self.interrupted = False
         start = self.replay.position
+        anywhere = [each for each in self.stops.values() if isinstance(each.subject, Anywhere)]
+        self._held = {each.number: self._holds(each) for each in anywhere}
         while not self.replay.ended:
             if self.interrupted:
                 return SessionOutcome(interrupted=True)
@@ -145,10 +161,13 @@ class DebugSession:
             events = self._collector.collect(min(limit, self.replay.position + _INTERVAL), self.stops.values(), until)
             reached = self.replay.position
             for cycle in sorted(events):
+                if self.interrupted:
+                    return SessionOutcome(interrupted=True)
                 if cycle <= reached and (outcome := self._judge(cycle, events[cycle], start)) is not None:
                     return outcome
             self.replay.goto(reached)  # looking at changes may have gone back
-            hits = [Hit(each, None) for each in self._about(Cycle(reached)) if each.is_due()]
+            last = anywhere if self.replay.ended else []
+            hits = [Hit(each, None) for each in (*self._about(Cycle(reached)), *last) if self._is_due(each)]
             if hits:
                 return SessionOutcome(tuple(hits))
         return SessionOutcome()
@@ -159,7 +178,7 @@ class DebugSession:
     def _judge(self, cycle: int, events: CycleEvents, start: int) -> SessionOutcome | None:
         """Return why the run stops in a cycle, having gone there; None where it does not."""
         if cycle > start:
-            hits = [Hit(*each) for each in events.met if each[0].is_due()]
+            hits = self._hits(cycle, events.met)
             if hits or events.reached:
                 self.replay.goto(cycle)
                 return SessionOutcome(tuple(hits))
@@ -168,6 +187,31 @@ class DebugSession:
             if changed:
                 return SessionOutcome(tuple(changed))
         return None
+
+    def _hits(self, cycle: int, met: Iterable[tuple[Stop, Touched]]) -> list[Hit]:
+        """Return which stops that were met in a cycle are to stop the run; those anywhere once, by the first stream."""
+        hits = []
+        seen: set[int] = set()
+        for stop, event in met:
+            if isinstance(stop.subject, Anywhere) and stop.number in seen:
+                continue
+            seen.add(stop.number)
+            if stop.condition is not None:
+                self.replay.goto(cycle)
+            if self._is_due(stop):
+                hits.append(Hit(stop, event))
+        return hits
+
+    def _is_due(self, stop: Stop) -> bool:
+        """Whether a stop that was met at this position is to stop the run: its condition holds, or now holds."""
+        if stop.condition is None:
+            return stop.is_due()
+        before = isinstance(stop.subject, Anywhere) and self._held.get(stop.number, False)
+        self._held[stop.number] = now = self._holds(stop)
+        return now and not before and stop.is_due()
+
+    def _holds(self, stop: Stop) -> bool:
+        return stop.condition is None or stop.condition.holds(self.node, self.replay.position)
 
     def _changes(self, cycle: int, writers: Iterable[tuple[str, int]]) -> list[Changed]:
         """Go through a cycle in which watched bytes may change, and return those that did and are to stop the run."""
@@ -182,6 +226,6 @@ class DebugSession:
             lanes = np.flatnonzero(differs)
             if at.lanes is not None:
                 lanes = np.array([lane for lane in at.lanes if differs[lane]], np.int64)
-            if len(lanes) and stop.is_due():
+            if len(lanes) and self._is_due(stop):
                 found.append(Changed(stop, cycle, tuple(writers), lanes, old[:, lanes], new[:, lanes]))
         return found

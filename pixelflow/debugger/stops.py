@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.observe import Blocked, Executed, Signalled, Taken
+from pixelflow.debugger.values.expression import Condition
+from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, Taken
 from pixelflow.simd.isa.places import Code
 
-__all__ = ["Bytes", "Changed", "Cycle", "Hit", "Semaphore", "Stop", "Touched"]
+__all__ = ["Anywhere", "Bytes", "Changed", "Cycle", "Hit", "Semaphore", "Stage", "Stop", "Subject", "Touched"]
 
-Touched = Executed | Signalled | Taken | Blocked
+Touched = Executed | Signalled | Taken | Blocked | StageBegan
 """Events that a stop can be about."""
 
 
@@ -41,13 +42,30 @@ class Bytes:
     """None for all PEs."""
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage, which a MARK begins."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere:
+    """Any position at which an instruction begins, and the end: for a condition that has become true."""
+
+
+Subject = Code | Semaphore | Cycle | Bytes | Stage | Anywhere
+
+
 @dataclass(slots=True)
 class Stop:
     """One thing that stops the run, at every ``count``-th time that it is met on the way forwards."""
 
     number: int
-    subject: Code | Semaphore | Cycle | Bytes
+    subject: Subject
     count: int = 1
+    condition: Condition | None = None
+    """What must hold besides: a meeting without it is none."""
     met: int = 0
 
     def meets(self, event: Touched) -> bool:
@@ -56,7 +74,9 @@ class Stop:
             case Code():
                 return isinstance(event, Executed) and event.index in self.subject.indices
             case Semaphore():
-                return not isinstance(event, Executed) and event.semaphore == self.subject.number
+                return not isinstance(event, Executed | StageBegan) and event.semaphore == self.subject.number
+            case Stage():
+                return isinstance(event, StageBegan) and event.name == self.subject.name
         return False
 
     def is_due(self) -> bool:

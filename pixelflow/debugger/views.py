@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from pixelflow.debugger.changes import FLAGS, StatePicture, byte_name
 from pixelflow.debugger.session import DebugSession
-from pixelflow.debugger.stops import Bytes, Changed, Cycle, Hit, Semaphore, Stop
+from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Semaphore, Stage, Stop
+from pixelflow.debugger.values.expression import PeExpression
 from pixelflow.isa import Program
+from pixelflow.node import Poke
 from pixelflow.node.pe_report import pe_columns
-from pixelflow.observe import Blocked, Executed, Signalled, StreamView, Taken
+from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, StreamView, Taken
 from pixelflow.simd.isa.places import Code, instruction_text, place, source_text
 from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut, number
 
 __all__ = [
     "changes",
     "code",
+    "expression",
     "flags",
     "line",
     "outcome",
+    "poke_text",
+    "pokes",
     "position",
     "run",
     "stack",
@@ -110,9 +115,17 @@ def subject_text(stop: Stop) -> str:
             text = f"sem {stop.subject.number}"
         case Cycle():
             text = f"cycle {stop.subject.cycle:,}"
+        case Stage():
+            text = f"stage {stop.subject.name}"
+        case Anywhere():
+            text = ""
         case Bytes():
             lanes = stop.subject.lanes
             text = f"watch {stop.subject.text}" + ("" if lanes is None else f" in {counted(len(lanes), 'PE')}")
+    if stop.condition is not None:
+        lanes = stop.condition.lanes
+        within = "" if lanes is None else f" in {counted(len(lanes), 'PE')}"
+        text = f"{text} if {stop.condition.expression.text}{within}".lstrip()
     return text + (f", 1 time in {stop.count}" if stop.count > 1 else "")
 
 
@@ -142,6 +155,10 @@ def _met(program: Program, hit: Hit) -> str:
     match hit.event:
         case None:
             return subject_text(hit.stop)
+        case Executed() if isinstance(hit.stop.subject, Anywhere):
+            return subject_text(hit.stop)
+        case StageBegan():
+            return f"{hit.event.stream.upper()} begins {subject_text(hit.stop)}"
         case Executed():
             what = subject_text(hit.stop)
         case Signalled():
@@ -207,21 +224,34 @@ def run(width: int, session: DebugSession) -> Iterator[Part]:
     yield end
 
 
-def stack(width: int, session: DebugSession, stream: str) -> Iterator[Part]:
-    """Yield the calls that the next instruction of a stream is inside of, innermost first: parameters, open loops."""
-    program = session.program
+def stack(width: int, session: DebugSession, names: Sequence[str]) -> Iterator[Part]:
+    """Yield the calls that streams are inside of, innermost first: where each stands, its parameters, open loops."""
+    for name in names:
+        if len(names) > 1:
+            yield name.upper()
+        yield from _calls(width, session, name)
+
+
+def _calls(width: int, session: DebugSession, stream: str) -> Iterator[Part]:
+    program, running = session.program, session.replay.streams[stream]
+    if running.halted:
+        yield f"  has ended at cycle {running.cycle:,}"
+        return
     ahead = session.replay.ahead(stream)
-    frames = session.replay.streams[stream].frames if ahead is None else ahead.frames
+    frames = running.frames if ahead is None else ahead.frames
+    at = running.index if ahead is None else ahead.index
     for depth, frame in reversed(list(enumerate(frames))):
         name = frame.name or "(main)"
         declared = next((each.parameters for each in program.routines if each.name == frame.name), ())
         names = [*declared, *(f"P{at}" for at in range(len(declared), len(frame.parameters)))]
         shown = [_parameter(program, *each) for each in zip(names, frame.parameters, strict=False)]
         loops = [f"loop at {place(program, start - 1)}: {left} rounds left" for start, left in frame.loops]
-        called = f"from {place(program, frame.return_to - 1)}, cycle {frame.entered_at:,}" if depth else ""
-        yield line(f"{depth:>3}  {name}({', '.join(shown)})  {called}", width)
+        where = place(program, at) if at < len(program.instructions) else "the end of the program"
+        called = f", called in cycle {frame.entered_at:,}" if depth else ""
+        yield line(f"{depth:>3}  {name}({', '.join(shown)})  at {where}{called}", width)
         for loop in loops:
             yield line(f"       {loop}", width)
+        at = frame.return_to - 1 if depth else at
 
 
 def _parameter(program: Program, name: str, value: int) -> str:
@@ -235,6 +265,36 @@ def stages(width: int, session: DebugSession) -> Iterator[Part]:
     for name, stream in session.replay.streams.items():
         for stage, cycle in stream.stages:
             yield line(f"  {name.upper()}  {cycle:>12,}  {stage}", width)
+
+
+def pokes(width: int, session: DebugSession) -> Iterator[Part]:
+    """Yield the changes that are part of the run."""
+    made = session.replay.pokes.made
+    if not made:
+        yield "no pokes"
+    for number_of, poke in made.items():
+        yield line(f"{poke_text(number_of, poke)}", width)
+
+
+def poke_text(number_of: int, poke: Poke) -> str:
+    """Return what a poke changes, where and in how many PEs."""
+    return f"poke {number_of}: {poke.text} in {counted(len(poke.lanes), 'PE')} at cycle {poke.cycle:,}"
+
+
+def expression(width: int, session: DebugSession, asked: PeExpression, lanes: list[int]) -> Iterator[Part]:
+    """Yield the value of an expression: one, or that of the chosen PEs."""
+    value = asked.value(session.node, session.replay.position)
+    if not isinstance(value, np.ndarray):
+        yield line(f"{asked.text} = {_plain(value)}", width)
+        return
+    columns, rows = pe_columns(lanes, session.node.config.array)
+    shown = (value.astype(np.int64) if value.dtype.kind == "b" else value)[lanes].tolist()
+    cells = [(*row, each) for row, each in zip(rows, shown, strict=True)]
+    yield Table([*columns, Column(asked.text, _plain)], cells)
+
+
+def _plain(value: int | float) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else f"{value:,}"
 
 
 def flags(width: int, session: DebugSession, lanes: list[int]) -> Iterator[Part]:

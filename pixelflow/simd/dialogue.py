@@ -18,8 +18,9 @@ __all__ = [
     "Dialogue",
     "StopTable",
     "Viewer",
-    "command_named",
+    "find_command",
     "help_parts",
+    "info_word",
     "nothing_more",
     "number_of",
     "on_or_off",
@@ -95,21 +96,59 @@ class DebugCommand(Generic[Subject]):
     carry_out: Callable[[Subject, list[str]], None]
 
 
-def command_named(commands: Sequence[DebugCommand[Subject]], name: str) -> DebugCommand[Subject]:
-    """Return the command of a name or a short form; raises InputError with the nearest one."""
+SYNONYMS: dict[str, str] = {
+    **dict.fromkeys(("br", "stop"), "break"),
+    **dict.fromkeys(("run", "r", "cont"), "continue"),
+    **dict.fromkeys(("si", "stepi"), "step"),
+    **dict.fromkeys(("ni", "nexti"), "next"),
+    **dict.fromkeys(("fin", "out", "return"), "finish"),
+    **dict.fromkeys(("rs", "reverse-step", "undo"), "back"),
+    **dict.fromkeys(("where", "backtrace", "calls"), "bt"),
+    **dict.fromkeys(("x", "inspect", "examine", "display"), "print"),
+    **dict.fromkeys(("j", "jump"), "goto"),
+    **dict.fromkeys(("disas", "disassemble", "ll"), "list"),
+    **dict.fromkeys(("del", "clear", "cl"), "delete"),
+    **dict.fromkeys(("set", "assign"), "poke"),
+    "exit": "quit",
+    "?": "help",
+}
+"""What people type who come from other debuggers, and the command that it is here."""
+
+_INFO = dict.fromkeys(("b", "break", "breaks", "breakpoint", "breakpoints", "watchpoints"), "stops")
+
+
+def info_word(words: Sequence[str]) -> list[str]:
+    """Return words after ``info``, those of other debuggers as they are called here."""
+    return [_INFO.get(word, word) for word in words]
+
+
+def find_command(commands: Sequence[DebugCommand[Subject]], text: str) -> tuple[DebugCommand[Subject], list[str]]:
+    """Return the command of a line and the words that follow it; raises InputError with the nearest name."""
+    name, *words = text.split()
     known = {word: command for command in commands for word in (command.name, command.short)}
-    if name not in known:
-        close = nearest(name, known)
-        refuse(f"unknown command {name!r}", f"did you mean {close}?" if close else "see: help")
-    return known[name]
+    known |= {word: known[target] for word, target in SYNONYMS.items() if target in known and word not in known}
+    if name in known:
+        return known[name], words
+    first, slash, _ = name.partition("/")
+    if slash and first in known:
+        refuse(f"{name!r}: how a value is shown stands after its name", "as in: print NAME:form")
+    close = nearest(name, known)
+    refuse(f"unknown command {name!r}", f"did you mean {close}?" if close else "see: help")
 
 
 def help_parts(commands: Sequence[DebugCommand[Subject]], words: Sequence[str], forms: str) -> Iterator[Part]:
-    """Yield what commands are for: those that were named, or all and the forms of their words."""
+    """Yield what commands are for: those that were named with their other names, or all and the forms of their words.
+
+    Raises InputError for a word that is none.
+    """
+    asked = {find_command(commands, word)[0].name for word in words}
     for command in commands:
-        if not words or command.name in words or command.short in words:
+        if not words or command.name in asked:
             form = f"{command.name} {command.arguments}".rstrip()
             yield Fact(f"{command.short:>3}  {form:<31} {command.summary}", wrap=False)
+            also = [word for word, target in SYNONYMS.items() if target == command.name]
+            if words and also:
+                yield f"     also: {', '.join(also)}"
     if not words:
         yield forms
 

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.pe_selection import map_view, range_view, select_lanes
+from pixelflow.cli.shell.pe_selection import map_view, select_lanes
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.debugger import Bytes, Cycle, DebugSession, Semaphore, SessionOutcome, StatePicture, find_code
+from pixelflow.debugger import (
+    Anywhere,
+    Bytes,
+    Condition,
+    Cycle,
+    DebugSession,
+    PeExpression,
+    Semaphore,
+    SessionOutcome,
+    Stage,
+    StatePicture,
+    find_code,
+)
 from pixelflow.debugger import views as views
+from pixelflow.debugger.stops import Subject
+from pixelflow.debugger.values.expression import FLAGS, REGISTERS
+from pixelflow.debugger.values.poking import bytes_named
 from pixelflow.isa import MemoryRange, RangeForm
 from pixelflow.node import SavedRun
+from pixelflow.node.pe_map import MAP_FLAGS
 from pixelflow.node.pe_report import (
     RangeView,
     enables_table,
@@ -22,8 +39,9 @@ from pixelflow.node.pe_report import (
 )
 from pixelflow.simd.dialogue import (
     DebugCommand,
-    command_named,
+    find_command,
     help_parts,
+    info_word,
     nothing_more,
     number_of,
     on_or_off,
@@ -31,13 +49,21 @@ from pixelflow.simd.dialogue import (
     refuse,
     times_of,
 )
-from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.errors import Fault, InputError, nearest
 from pixelflow.simd.report import Part
 
 __all__ = ["COMMANDS", "Debugger"]
 
 _FEW_LANES = 8
 _SEMAPHORES = range(16)
+_VIEW = re.compile(r"[A-Za-z_]\w*(:\w*)?|[A-Za-z_]\w*\[\w*\]|\d+(-\d*)?")
+"""A word that may be a range in a form, a byte of one, or addresses."""
+_LIST = re.compile(r"\d|\*|all\b")
+"""How a choice of PEs begins."""
+_OPEN = "=<>!&|^+-*/%~(,"
+"""Ends of an expression that goes on."""
+_OF_PES = (*REGISTERS, *FLAGS, *MAP_FLAGS, "pe", "cycle")
+"""Names in expressions that are no memory."""
 
 
 class Debugger:
@@ -53,9 +79,7 @@ class Debugger:
 
     def carry_out(self, text: str) -> None:
         """Carry out one command; raises InputError where it cannot be understood or not be done."""
-        name, *words = text.split()
-        name, *words = (*_ALIASES.get(name, (name,)), *words)
-        command = command_named(COMMANDS, name)
+        command, words = find_command(COMMANDS, text)
         try:
             command.carry_out(self, words)
         except UsageError as error:  # its place is an option of other commands
@@ -104,7 +128,7 @@ class Debugger:
     def back(self, words: list[str]) -> None:
         stream = self._stream(words)
         if words and not words[-1].isdigit():
-            hint = "b is back; a stop: break PLACE, or br PLACE"
+            hint = "a stop: break PLACE, or b PLACE"
             raise InputError(Fault(f"{words[-1]!r} is no number of instructions", hint=hint))
         count = _count(words)
         self._moved(lambda: self.session.back(count, stream))
@@ -141,7 +165,10 @@ class Debugger:
         if len(words) > 2 and words[-2] == "every":
             count = times_of(words[-1])
             words = words[:-2]
+        condition = self._condition(words)
         match words:
+            case [] if condition is not None:
+                subject: Subject = Anywhere()
             case ["sem", number]:
                 semaphore = number_of(number)
                 if semaphore not in _SEMAPHORES:
@@ -149,46 +176,78 @@ class Debugger:
                 subject = Semaphore(semaphore)
             case ["cycle", number]:
                 subject = Cycle(number_of(number))
+            case ["stage", *name]:
+                subject = Stage(self._stage(" ".join(name).strip('"')))
             case ["routine", place] | [place]:
                 subject = find_code(self.session.program, place)
             case _:
                 refuse(f"{' '.join(words)!r} is no place", "see: help")
-        self._set(subject, count)
+        self._set(subject, count, condition)
+
+    def _condition(self, words: list[str]) -> Condition | None:
+        """Take ``if EXPR [pe LIST]`` from the end of the words."""
+        if "if" not in words:
+            return None
+        at = words.index("if")
+        written = words[at + 1 :]
+        del words[at:]
+        lanes = self._lanes(written)
+        if not written:
+            refuse("if what?", "a condition, as in: break if R == 5 && E")
+        expression = PeExpression.read(" ".join(written), self.session.program)
+        condition = Condition(expression, None if lanes is None else tuple(lanes))
+        condition.holds(self.session.node, self.session.replay.position)  # tells now what it would tell later
+        return condition
+
+    def _stage(self, name: str) -> str:
+        stages = self.session.program.names
+        if name not in stages:
+            close = nearest(name, stages)
+            hint = f"did you mean {close}?" if close else f"stages: {', '.join(stages) or 'none'}"
+            refuse(f"the program has no stage {name!r}", hint)
+        return name
 
     def watch(self, words: list[str]) -> None:
+        condition = self._condition(words)
         lanes = self._lanes(words)
         text = one_word(words, "a range, a byte NAME[i], or addresses 200 or 200-203")
-        start, size = self._bytes(text)
-        self._set(Bytes(text, start, size, None if lanes is None else tuple(lanes)), 1)
+        if text in _OF_PES:
+            refuse(f"{text} is no memory", f"for a value: break if {text} == 1")
+        found, _ = self._bytes(text)
+        self._set(Bytes(text, found.start, found.size, None if lanes is None else tuple(lanes)), 1, condition)
 
-    def _set(self, subject: object, count: int) -> None:
-        stop = self.session.add(subject, count)
+    def _set(self, subject: Subject, count: int, condition: Condition | None) -> None:
+        stop = self.session.add(subject, count, condition)
         self.screen.print(views.line(f"stop {stop.number}: {views.subject_text(stop)}", self.screen.width))
 
-    def _bytes(self, text: str) -> tuple[int, int]:
-        """Return (start, size) of a range, a byte of it, or one or two addresses."""
-        first, dash, last = text.partition("-")
-        limit = self.session.node.config.array.memory_bytes
-        if first.isdigit():
-            start, end = number_of(first), number_of(last if dash else first)
-            if not start <= end < limit:
-                refuse(f"{text}: no such bytes", f"allowed: 0 to {limit - 1}")
-            return start, end - start + 1
-        if text.endswith("]"):
-            return map_view(text, self.session.program).address, 1
-        found = range_view(text, self.session.program).range
-        return found.start, found.size
-
-    def _view(self, text: str) -> RangeView:
-        """Return a range in one of its forms, or a byte of it."""
-        if text.endswith("]"):
-            return RangeView(MemoryRange(text, *self._bytes(text)), RangeForm.BYTES)
-        return range_view(text, self.session.program)
+    def _bytes(self, text: str) -> tuple[MemoryRange, RangeForm]:
+        """Return a range in one of its forms, a byte of it, or one or more addresses."""
+        return bytes_named(text, self.session.program, self.session.node.config.array.memory_bytes)
 
     def delete(self, words: list[str]) -> None:
         which = one_word(words, "the number of a stop, or all")
         for number in list(self.session.stops) if which == "all" else [number_of(which)]:
             self.session.delete(number)
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def poke(self, words: list[str]) -> None:
+        if not words:
+            self.say(views.pokes, self.session)
+            return
+        lanes = self._lanes(words)
+        target, _, value = " ".join(words[words[0] in ("var", "variable") :]).partition("=")
+        target, value = target.strip(), value.strip()
+        if not target or not value or value.startswith("="):
+            refuse(f"{' '.join(words)!r} gives nothing a value", "as in: poke R = 5 pe 3")
+        number, made = self.session.poke(target, value, lanes)
+        self.screen.print(views.line(views.poke_text(number, made), self.screen.width))
+
+    def unpoke(self, words: list[str]) -> None:
+        which = one_word(words, "the number of a poke, or all")
+        for number in list(self.session.replay.pokes.made) if which == "all" else [number_of(which)]:
+            self.session.replay.unpoke(number)
+        self.say(views.position, self.session)
 
     # --- looking -------------------------------------------------------------------------------------------------
 
@@ -204,7 +263,7 @@ class Debugger:
         screen, session, node = self.screen, self.session, self.session.node
         match words:
             case []:
-                refuse("print what?", "registers, flags, enables, memory, stack, semaphores, stages, or a range")
+                refuse("print what?", "registers, flags, enables, memory, stack, semaphores, stages, a range, or R + 1")
             case ["registers"]:
                 screen.print(registers_table(node, few))
             case ["flags"]:
@@ -214,15 +273,24 @@ class Debugger:
             case ["memory"]:
                 screen.print(*memory_lines(node, few if lanes is not None else few[:1]))
             case ["stack", *rest]:
-                self.say(views.stack, session, self._stream(rest) or self._first)
+                self.calls(rest)
             case ["semaphores"]:
                 for name, stream in session.replay.streams.items():
                     counts = [f"sem {at}: {count}" for at, count in enumerate(stream.semaphores.counts) if count]
                     screen.print(f"  {name.upper()} can take {', '.join(counts) or 'none'}")
             case ["stages"]:
                 self.say(views.stages, session)
+            case _ if all(_VIEW.fullmatch(word) and word not in _OF_PES for word in words):
+                screen.print(ranges_table(node, [RangeView(*self._bytes(word)) for word in words], few))
             case _:
-                screen.print(ranges_table(node, [self._view(word) for word in words], few))
+                each_alone = all(_VIEW.fullmatch(word) for word in words)
+                for text in words if each_alone else [" ".join(words)]:
+                    self.say(views.expression, session, PeExpression.read(text, session.program), few)
+
+    def calls(self, words: list[str]) -> None:
+        stream = self._stream(words)
+        nothing_more(words)
+        self.say(views.stack, self.session, [stream] if stream else list(self.session.replay.streams))
 
     def map(self, words: list[str]) -> None:
         view = map_view(one_word(words, "a flag, a register or a range"), self.session.program)
@@ -233,7 +301,7 @@ class Debugger:
             self.screen.note(no_map(view))
 
     def info(self, words: list[str]) -> None:
-        match words:
+        match info_word(words):
             case [] | ["run"]:
                 self.say(views.run, self.session)
                 self.say(views.position, self.session)
@@ -241,8 +309,16 @@ class Debugger:
                 self.say(views.streams, self.session)
             case ["stops"]:
                 self.say(views.stops, self.session)
+            case ["pokes"]:
+                self.say(views.pokes, self.session)
+            case ["r" | "reg" | "registers", *rest]:
+                self.show(["registers", *rest])
+            case ["stack" | "s" | "frame" | "f", *rest]:
+                self.calls(rest)
             case _:
-                refuse(f"no information on {' '.join(words)!r}", "allowed: run, streams, stops")
+                refuse(
+                    f"no information on {' '.join(words)!r}", "allowed: run, streams, stops, pokes, registers, stack"
+                )
 
     def verbose(self, words: list[str]) -> None:
         self._verbose = on_or_off(words)
@@ -271,10 +347,12 @@ class Debugger:
 
     def _lanes(self, words: list[str]) -> list[int] | None:
         """Take ``pe LIST`` out of the words."""
-        if "pe" not in words:
+        at = next((at for at in range(len(words) - 1, 0, -1) if words[at] == "pe"), None)
+        if at is None or words[at - 1][-1] in _OPEN:
             return None
-        at = words.index("pe")
         chosen = words[at + 1 : at + 2]
+        if chosen and not _LIST.match(chosen[0]):
+            return None  # the number of a PE in an expression
         del words[at : at + 2]
         return select_lanes(one_word(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), self.session.node.config.array)
 
@@ -285,32 +363,36 @@ COMMANDS: tuple[DebugCommand[Debugger], ...] = (
     DebugCommand("next", "n", "[STREAM]", "one instruction on, over a call", Debugger.next),
     DebugCommand("finish", "f", "[STREAM]", "on until this routine has returned", Debugger.finish),
     DebugCommand("continue", "c", "", "on to the next stop or the end", Debugger.go_on),
-    DebugCommand("back", "b", "[N] [STREAM]", "N instructions back", Debugger.back),
+    DebugCommand("back", "u", "[N] [STREAM]", "N instructions back", Debugger.back),
     DebugCommand("goto", "g", "CYCLE", "to a cycle, forwards or backwards", Debugger.goto),
     DebugCommand("end", "e", "", "to the end of the run", Debugger.end),
-    DebugCommand("break", "br", "PLACE [every N]", "stop at a line, a label, *ADDRESS, ...", Debugger.break_at),
-    DebugCommand("watch", "w", "NAME|BYTES [pe LIST]", "stop when bytes of PEs have changed", Debugger.watch),
+    DebugCommand("break", "b", "[PLACE] [if EXPR] [every N]", "stop at a place, or where EXPR holds", Debugger.break_at),
+    DebugCommand("watch", "w", "BYTES [pe LIST] [if EXPR]", "stop when bytes of PEs have changed", Debugger.watch),
     DebugCommand("delete", "d", "NUMBER|all", "forget a stop", Debugger.delete),
     DebugCommand("list", "l", "[PLACE] [STREAM]", "instructions with their source", Debugger.code),
-    DebugCommand("print", "p", "WHAT [pe LIST]", "state of PEs or streams, or a range", Debugger.show),
+    DebugCommand("bt", "bt", "[STREAM]", "calls and loops that streams are in", Debugger.calls),
+    DebugCommand("print", "p", "WHAT [pe LIST]", "state of PEs or streams, or a value", Debugger.show),
     DebugCommand("map", "m", "NAME", "map of the array: a flag, register or byte", Debugger.map),
-    DebugCommand("info", "i", "[run|streams|stops]", "where the run is; cycles; stops", Debugger.info),
+    DebugCommand("info", "i", "[run|streams|stops|pokes]", "where the run is; cycles; stops", Debugger.info),
+    DebugCommand("poke", "k", "TARGET = EXPR [pe LIST]", "change what PEs hold, from here on", Debugger.poke),
+    DebugCommand("unpoke", "uk", "NUMBER|all", "take a change back", Debugger.unpoke),
     DebugCommand("verbose", "v", "on|off", "whether a movement says what it changed", Debugger.verbose),
-    DebugCommand("help", "h", "[COMMAND]", "this list", Debugger.help),
+    DebugCommand("help", "h", "[COMMAND]", "this list; of one command its other names", Debugger.help),
     DebugCommand("quit", "q", "", "leave", Debugger.quit),
 )
 # fmt: on
 
 _FORMS = """\
 PLACE   12 or file.mc:12 (a line), a label, a routine, *40 (a word address);
-        break also takes: sem N, cycle N; alone it lists the stops
-WHAT    registers, flags, enables, memory, stack, semaphores, stages,
-        or ranges: NAME, NAME:float, NAME:word, NAME:bytes, NAME[2]
-BYTES   NAME[2], 200 or 200-203
+        break also takes: sem N, cycle N, stage NAME; alone it lists the stops
+EXPR    as in .mc files, with names for what PEs hold: R, S, M, C, E, L, MR, MW,
+        NAME, NAME:float, NAME[2], pe, cycle; any(), all(), count(), sum(),
+        min(), max(), abs(); a condition holds where it is true in any PE
+WHAT    registers, flags, enables, memory, stack, semaphores, stages, EXPR,
+        or ranges: NAME, NAME:float, NAME:word, NAME:bytes, NAME[2], 200-203
+TARGET  R, S, M, C, E, L, MR, MW, NAME, NAME:float, NAME[2], 200-203
+BYTES   NAME, NAME[2], 200 or 200-203
 LIST    5, 32-39, all, or module.emc.panel.pe as 0.1.*.4-7"""
-
-_ALIASES = {"bt": ("print", "stack"), "where": ("print", "stack"), "r": ("continue",), "run": ("continue",)}
-"""What people type who come from other debuggers, and the command that it is here."""
 
 
 def _count(words: list[str]) -> int:

@@ -108,7 +108,9 @@ def negated(operator: str, value: Quantity) -> Quantity:
             held = truth(value)
             return ~held if isinstance(held, np.ndarray) else int(not held)
         case "~":
-            return apply("-", apply("*", value, -1), 1) if _is_whole(value) else apply("&", value, 0)
+            if not _is_whole(value):
+                raise InputError("~ needs integers")
+            return apply("-", apply("*", value, -1), 1)
         case "-":
             return apply("*", value, -1)
     return value

@@ -55,7 +55,6 @@ _FUNCTIONS: dict[str, tuple[int, Callable[[Sequence[Quantity]], Quantity]]] = {
     "max": (0, lambda values: _joined(values, np.maximum)),
 }
 """Each function: how many arguments (0: any number from 1 on), and what it gives."""
-_ADVICE = {"any": "one value", "all": "one value", "count": "one value", "sum": "one value"}
 
 
 @dataclass(frozen=True, slots=True)

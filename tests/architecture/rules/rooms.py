@@ -39,6 +39,16 @@ TABLE = {
     "pixelflow.isa": (*BASE, "bitarray"),
     "pixelflow.node": (*NODE, "numpy"),
     "pixelflow.debugger": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "pixelflow.observe", "numpy"),
+    # Conditions are expressions of the .mc language.
+    "pixelflow.debugger.values": (
+        *BASE,
+        "microcode",
+        "pixelflow.config",
+        "pixelflow.debugger",
+        "pixelflow.isa",
+        "pixelflow.node",
+        "numpy",
+    ),
     "pixelflow.course": (*BASE, "pixelflow.config", "pixelflow.isa", "pixelflow.node", "numpy"),
     "microcode": (*BASE, "pixelflow.isa"),
     "microcode.lexer": (*BASE, "microcode", "pixelflow.isa", "pygments"),
