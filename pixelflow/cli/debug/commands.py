@@ -5,22 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from pixelflow.cli.debug.stop_words import subject_of, take_condition, take_lanes
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.pe_selection import map_view, select_lanes
+from pixelflow.cli.shell.pe_selection import map_view
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.debugger import (
-    Anywhere,
-    Bytes,
-    Condition,
-    Cycle,
-    DebugSession,
-    PeExpression,
-    Semaphore,
-    SessionOutcome,
-    Stage,
-    StatePicture,
-    find_code,
-)
+from pixelflow.debugger import Bytes, Condition, DebugSession, PeExpression, SessionOutcome, StatePicture, find_code
 from pixelflow.debugger import views as views
 from pixelflow.debugger.stops import Subject
 from pixelflow.debugger.values.expression import FLAGS, REGISTERS
@@ -49,19 +38,14 @@ from pixelflow.simd.dialogue import (
     refuse,
     times_of,
 )
-from pixelflow.simd.errors import Fault, InputError, nearest
+from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.report import Part
 
 __all__ = ["COMMANDS", "Debugger"]
 
 _FEW_LANES = 8
-_SEMAPHORES = range(16)
 _VIEW = re.compile(r"[A-Za-z_]\w*(:\w*)?|[A-Za-z_]\w*\[\w*\]|\d+(-\d*)?")
 """A word that may be a range in a form, a byte of one, or addresses."""
-_LIST = re.compile(r"\d|\*|all\b")
-"""How a choice of PEs begins."""
-_OPEN = "=<>!&|^+-*/%~(,"
-"""Ends of an expression that goes on."""
 _OF_PES = (*REGISTERS, *FLAGS, *MAP_FLAGS, "pe", "cycle")
 """Names in expressions that are no memory."""
 
@@ -165,50 +149,12 @@ class Debugger:
         if len(words) > 2 and words[-2] == "every":
             count = times_of(words[-1])
             words = words[:-2]
-        condition = self._condition(words)
-        match words:
-            case [] if condition is not None:
-                subject: Subject = Anywhere()
-            case ["sem", number]:
-                semaphore = number_of(number)
-                if semaphore not in _SEMAPHORES:
-                    refuse(f"there is no semaphore {semaphore}", "allowed: 0 to 15")
-                subject = Semaphore(semaphore)
-            case ["cycle", number]:
-                subject = Cycle(number_of(number))
-            case ["stage", *name]:
-                subject = Stage(self._stage(" ".join(name).strip('"')))
-            case ["routine", place] | [place]:
-                subject = find_code(self.session.program, place)
-            case _:
-                refuse(f"{' '.join(words)!r} is no place", "see: help")
+        condition = take_condition(self.session, words)
+        subject = subject_of(self.session, words, anywhere=condition is not None)
         self._set(subject, count, condition)
 
-    def _condition(self, words: list[str]) -> Condition | None:
-        """Take ``if EXPR [pe LIST]`` from the end of the words."""
-        if "if" not in words:
-            return None
-        at = words.index("if")
-        written = words[at + 1 :]
-        del words[at:]
-        lanes = self._lanes(written)
-        if not written:
-            refuse("if what?", "a condition, as in: break if R == 5 && E")
-        expression = PeExpression.read(" ".join(written), self.session.program)
-        condition = Condition(expression, None if lanes is None else tuple(lanes))
-        condition.holds(self.session.node, self.session.replay.position)  # tells now what it would tell later
-        return condition
-
-    def _stage(self, name: str) -> str:
-        stages = self.session.program.names
-        if name not in stages:
-            close = nearest(name, stages)
-            hint = f"did you mean {close}?" if close else f"stages: {', '.join(stages) or 'none'}"
-            refuse(f"the program has no stage {name!r}", hint)
-        return name
-
     def watch(self, words: list[str]) -> None:
-        condition = self._condition(words)
+        condition = take_condition(self.session, words)
         lanes = self._lanes(words)
         text = one_word(words, "a range, a byte NAME[i], or addresses 200 or 200-203")
         if text in _OF_PES:
@@ -316,9 +262,7 @@ class Debugger:
             case ["stack" | "s" | "frame" | "f", *rest]:
                 self.calls(rest)
             case _:
-                refuse(
-                    f"no information on {' '.join(words)!r}", "allowed: run, streams, stops, pokes, registers, stack"
-                )
+                refuse(f"no information on {' '.join(words)!r}", _INFORMATION)
 
     def verbose(self, words: list[str]) -> None:
         self._verbose = on_or_off(words)
@@ -346,15 +290,7 @@ class Debugger:
         return None
 
     def _lanes(self, words: list[str]) -> list[int] | None:
-        """Take ``pe LIST`` out of the words."""
-        at = next((at for at in range(len(words) - 1, 0, -1) if words[at] == "pe"), None)
-        if at is None or words[at - 1][-1] in _OPEN:
-            return None
-        chosen = words[at + 1 : at + 2]
-        if chosen and not _LIST.match(chosen[0]):
-            return None  # the number of a PE in an expression
-        del words[at : at + 2]
-        return select_lanes(one_word(chosen, "PEs: 5, 32-39, 0.1.*.4-7"), self.session.node.config.array)
+        return take_lanes(self.session, words)
 
 
 # fmt: off
@@ -366,7 +302,7 @@ COMMANDS: tuple[DebugCommand[Debugger], ...] = (
     DebugCommand("back", "u", "[N] [STREAM]", "N instructions back", Debugger.back),
     DebugCommand("goto", "g", "CYCLE", "to a cycle, forwards or backwards", Debugger.goto),
     DebugCommand("end", "e", "", "to the end of the run", Debugger.end),
-    DebugCommand("break", "b", "[PLACE] [if EXPR] [every N]", "stop at a place, or where EXPR holds", Debugger.break_at),
+    DebugCommand("break", "b", "[PLACE] [if EXPR]", "stop at a place, where EXPR holds", Debugger.break_at),
     DebugCommand("watch", "w", "BYTES [pe LIST] [if EXPR]", "stop when bytes of PEs have changed", Debugger.watch),
     DebugCommand("delete", "d", "NUMBER|all", "forget a stop", Debugger.delete),
     DebugCommand("list", "l", "[PLACE] [STREAM]", "instructions with their source", Debugger.code),
@@ -382,9 +318,11 @@ COMMANDS: tuple[DebugCommand[Debugger], ...] = (
 )
 # fmt: on
 
+_INFORMATION = "allowed: run, streams, stops, pokes, registers, stack"
 _FORMS = """\
 PLACE   12 or file.mc:12 (a line), a label, a routine, *40 (a word address);
-        break also takes: sem N, cycle N, stage NAME; alone it lists the stops
+        break also takes: sem N, cycle N, stage NAME, and ends in: every N;
+        alone it lists the stops
 EXPR    as in .mc files, with names for what PEs hold: R, S, M, C, E, L, MR, MW,
         NAME, NAME:float, NAME[2], pe, cycle; any(), all(), count(), sum(),
         min(), max(), abs(); a condition holds where it is true in any PE
