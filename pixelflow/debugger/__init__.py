@@ -3,8 +3,8 @@
 from pixelflow.debugger.changes import Change, StatePicture
 from pixelflow.debugger.divergence import Divergence, RunDifference, compare_arrays, compare_memory, first_divergence
 from pixelflow.debugger.session import DebugSession, SessionOutcome
-from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Semaphore, Stage, Stop
-from pixelflow.debugger.values.expression import Condition, PeExpression
+from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Semaphore, StageBegin, Stop
+from pixelflow.debugger.values.expression import PeExpression, StopCondition
 from pixelflow.simd.isa.places import Code, find_code
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "Change",
     "Changed",
     "Code",
-    "Condition",
     "Cycle",
     "DebugSession",
     "Divergence",
@@ -22,9 +21,10 @@ __all__ = [
     "RunDifference",
     "Semaphore",
     "SessionOutcome",
-    "Stage",
+    "StageBegin",
     "StatePicture",
     "Stop",
+    "StopCondition",
     "compare_arrays",
     "compare_memory",
     "find_code",

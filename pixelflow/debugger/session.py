@@ -14,7 +14,7 @@ import numpy as np
 
 from pixelflow.debugger.event_collector import CycleEvents, EventCollector
 from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Stop, Subject, Touched
-from pixelflow.debugger.values.expression import Condition
+from pixelflow.debugger.values.expression import StopCondition
 from pixelflow.debugger.values.poking import poke_of
 from pixelflow.isa import Program, Unit
 from pixelflow.isa.control import CALL
@@ -63,7 +63,7 @@ class DebugSession:
 
     # --- stops ---------------------------------------------------------------------------------------------------
 
-    def add(self, subject: Subject, count: int = 1, condition: Condition | None = None) -> Stop:
+    def add(self, subject: Subject, count: int = 1, condition: StopCondition | None = None) -> Stop:
         """Stop there from now on, where the condition holds; returns the stop with its number."""
         return self.stops.enter(lambda number: Stop(number, subject, count, condition))
 

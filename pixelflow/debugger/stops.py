@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelflow.debugger.values.expression import Condition
+from pixelflow.debugger.values.expression import StopCondition
 from pixelflow.observe import Blocked, Executed, Signalled, StageBegan, Taken
 from pixelflow.simd.isa.places import Code
 
-__all__ = ["Anywhere", "Bytes", "Changed", "Cycle", "Hit", "Semaphore", "Stage", "Stop", "Subject", "Touched"]
+__all__ = ["Anywhere", "Bytes", "Changed", "Cycle", "Hit", "Semaphore", "StageBegin", "Stop", "Subject", "Touched"]
 
 Touched = Executed | Signalled | Taken | Blocked | StageBegan
 """Events that a stop can be about."""
@@ -43,7 +43,7 @@ class Bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StageBegin:
     """A stage, which a MARK begins."""
 
     name: str
@@ -54,7 +54,7 @@ class Anywhere:
     """Any position at which an instruction begins, and the end: for a condition that has become true."""
 
 
-Subject = Code | Semaphore | Cycle | Bytes | Stage | Anywhere
+Subject = Code | Semaphore | Cycle | Bytes | StageBegin | Anywhere
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Stop:
     number: int
     subject: Subject
     count: int = 1
-    condition: Condition | None = None
+    condition: StopCondition | None = None
     """What must hold besides: a meeting without it is none."""
     met: int = 0
 
@@ -75,7 +75,7 @@ class Stop:
                 return isinstance(event, Executed) and event.index in self.subject.indices
             case Semaphore():
                 return not isinstance(event, Executed | StageBegan) and event.semaphore == self.subject.number
-            case Stage():
+            case StageBegin():
                 return isinstance(event, StageBegan) and event.name == self.subject.name
         return False
 

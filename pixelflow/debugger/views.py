@@ -8,7 +8,7 @@ import numpy as np
 
 from pixelflow.debugger.changes import FLAGS, StatePicture, byte_name
 from pixelflow.debugger.session import DebugSession
-from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Semaphore, Stage, Stop
+from pixelflow.debugger.stops import Anywhere, Bytes, Changed, Cycle, Hit, Semaphore, StageBegin, Stop
 from pixelflow.debugger.values.expression import PeExpression
 from pixelflow.isa import Program
 from pixelflow.node import Poke
@@ -20,6 +20,7 @@ from pixelflow.simd.report import Column, Fact, Json, Part, Table, counted, cut,
 __all__ = [
     "changes",
     "code",
+    "code_window",
     "expression",
     "flags",
     "line",
@@ -36,7 +37,6 @@ __all__ = [
 ]
 
 _FEW = 8
-_CODE_AROUND = 5
 
 
 def line(text: str, width: int) -> Fact:
@@ -70,7 +70,7 @@ def _doing(session: DebugSession, stream: StreamView) -> str:
     return f"{place(program, stream.index):<22} {source_text(program, stream.index)}{when}"
 
 
-def code(width: int, session: DebugSession, stream: str, at: int | None = None) -> Iterator[Part]:
+def code(width: int, session: DebugSession, stream: str, at: int | None = None, around: int = 5) -> Iterator[Part]:
     """Yield instructions with their source around one of them: that which a stream has next, or ``at``.
 
     ``=>`` marks the next instruction of a stream, ``->`` control on the way to it.
@@ -81,7 +81,7 @@ def code(width: int, session: DebugSession, stream: str, at: int | None = None) 
     centre = at if at is not None else next((i for i, m in marks.items() if m == (stream, "=>")), running.index)
     centre = min(max(centre, 0), len(program.instructions) - 1)
     before = None
-    for index in range(max(0, centre - _CODE_AROUND), min(len(program.instructions), centre + _CODE_AROUND + 1)):
+    for index in range(max(0, centre - around), min(len(program.instructions), centre + around + 1)):
         source = program.line_at(index)
         if source is not None and source != before:
             yield line(f"{place(program, index):<22} {source.text.rstrip()}", width)
@@ -90,6 +90,15 @@ def code(width: int, session: DebugSession, stream: str, at: int | None = None) 
         instruction = program.instructions[index]
         text = instruction_text(program, instruction)
         yield line(f"{who.upper():>8} {mark:2} {program.addresses[index]:>6}  {instruction.cycles:>3}  {text}", width)
+
+
+def code_window(width: int, session: DebugSession, stream: str, lines: int) -> list[Part]:
+    """Return so many lines of code around what a stream has next, which is in their middle."""
+    shown = list(code(width, session, stream, around=lines))
+    marks = ("=>", "->")
+    at = next((at for at, each in enumerate(shown) if isinstance(each, Fact) and (each.text or "")[9:11] in marks), 0)
+    first = max(0, min(at - lines // 2, len(shown) - lines))
+    return shown[first : first + lines]
 
 
 def _marks(session: DebugSession) -> dict[int, tuple[str, str]]:
@@ -115,7 +124,7 @@ def subject_text(stop: Stop) -> str:
             text = f"sem {stop.subject.number}"
         case Cycle():
             text = f"cycle {stop.subject.cycle:,}"
-        case Stage():
+        case StageBegin():
             text = f"stage {stop.subject.name}"
         case Anywhere():
             text = ""

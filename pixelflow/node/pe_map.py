@@ -92,6 +92,8 @@ class PeMap(Shown):
 
     def parts(self, columns: int) -> list[Part]:
         """Return the map for a screen of so many columns: what a character means, and the lines."""
+        if self.plane.dtype == np.bool_ and -(-self.plane.shape[1] // 2) > columns:  # too narrow for a dot each
+            return PeMap(self.name, self.plane.astype(np.uint8)).parts(columns)
         heading = f"{self.name}, {self.plane.shape[1]} x {self.plane.shape[0]} PEs, y downwards"
         wide, high = self._pes_of_character(columns)
         scale = f"one character: {wide} x {high} PEs"

@@ -11,10 +11,11 @@ import argparse
 import contextlib
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from microcode.read.files import shipped_beside
 from pixelflow.cli.debug.commands import Debugger
@@ -29,11 +30,14 @@ from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import DebugSession
 from pixelflow.node import Node, Replay, SavedRun
 from pixelflow.simd.dialogue import Dialogue
-from pixelflow.simd.errors import Fault, InputError, Place, SimulatorError, format_error
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, SimulatorError, format_error
 from pixelflow.simd.files import SCRIPT, read_text, too_large
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Fact
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 EXAMPLES = (
     "pixelflow run mandelbrot --record mandelbrot.npz",
@@ -52,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("program", metavar="PROG|FILE.npz", help="source (.mc), object file (.mco), or a run saved with --record")
     add_machine_option(parser)
     add("--cmd", metavar="FILE", help="commands, one on a line; # begins a remark (default: standard input)")
+    add("--split", action="store_true", help="a screen of source, array, registers and commands (extra `screen`)")
     add_engine_option(parser)
     add("--max-cycles", type=count, metavar="N", help="a cycle limit, as of a run")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
@@ -63,6 +68,9 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     """Take commands until they end; returns the exit code of what has stopped the program, if a script ends there."""
     if screen.json:
         raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
+    if args.split:
+        _check_split(args)
+        return _split(args, screen)
     script = _script(args)
     debugger = _of_a_node(args, screen) if args.machine == PIXELFLOW else _of_another(args, screen)
     if script is None:
@@ -72,7 +80,27 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     return debugger.exit_code
 
 
-def _of_a_node(args: argparse.Namespace, screen: Screen) -> Dialogue:
+def _check_split(args: argparse.Namespace) -> None:
+    """Refuse a split screen where there is none: of another machine, with a script, without a terminal or package."""
+    if args.machine != PIXELFLOW:
+        raise UsageError("--split", "is of PixelFlow's runs")
+    if args.cmd is not None:
+        raise UsageError("--split", "takes commands from its own line, not from --cmd")
+    if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdout is not None and sys.stdout.isatty()):
+        raise UsageError("--split", "needs a terminal")
+    if find_spec("textual") is None:
+        raise MissingPackageError("a split screen needs Textual, which is not installed", "screen", Place("--split"))
+
+
+def _split(args: argparse.Namespace, screen: Screen) -> int:
+    """Show the run on a split screen until the user leaves."""
+    replay, saved = _replay(args, screen)
+    made: Callable[[Debugger], App[None]] = resolve_name("pixelflow.cli.debug.split_screen:SplitScreen")
+    made(Debugger(DebugSession(replay), screen, saved)).run()
+    return 0
+
+
+def _of_a_node(args: argparse.Namespace, screen: Screen) -> Debugger:
     replay, saved = _replay(args, screen)
     return Debugger(DebugSession(replay), screen, saved)
 

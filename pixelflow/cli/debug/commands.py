@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from pixelflow.cli.debug.stop_words import subject_of, take_condition, take_lanes
 from pixelflow.cli.shell.arguments import UsageError
-from pixelflow.cli.shell.pe_selection import map_view
+from pixelflow.cli.shell.pe_selection import map_view, select_lanes
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.debugger import Bytes, Condition, DebugSession, PeExpression, SessionOutcome, StatePicture, find_code
+from pixelflow.debugger import Bytes, DebugSession, PeExpression, SessionOutcome, StatePicture, StopCondition, find_code
 from pixelflow.debugger import views as views
 from pixelflow.debugger.stops import Subject
 from pixelflow.debugger.values.expression import FLAGS, REGISTERS
@@ -58,6 +58,10 @@ class Debugger:
         self.screen = screen
         self.ended = False
         """Whether `quit` was said."""
+        self.lanes: list[int] | None = None
+        """PEs that are shown where a command names none; None for the first ones."""
+        self.shown_map = "enable"
+        """What the last map was of."""
         self._saved = saved
         self._verbose = False
 
@@ -162,7 +166,7 @@ class Debugger:
         found, _ = self._bytes(text)
         self._set(Bytes(text, found.start, found.size, None if lanes is None else tuple(lanes)), 1, condition)
 
-    def _set(self, subject: Subject, count: int, condition: Condition | None) -> None:
+    def _set(self, subject: Subject, count: int, condition: StopCondition | None) -> None:
         stop = self.session.add(subject, count, condition)
         self.screen.print(views.line(f"stop {stop.number}: {views.subject_text(stop)}", self.screen.width))
 
@@ -205,6 +209,7 @@ class Debugger:
 
     def show(self, words: list[str]) -> None:
         lanes = self._lanes(words)
+        lanes = self.lanes if lanes is None else lanes
         few = lanes if lanes is not None else list(range(min(_FEW_LANES, self.session.node.lanes)))
         screen, session, node = self.screen, self.session, self.session.node
         match words:
@@ -240,11 +245,16 @@ class Debugger:
 
     def map(self, words: list[str]) -> None:
         view = map_view(one_word(words, "a flag, a register or a range"), self.session.program)
+        self.shown_map = view.text
         drawn = [*map_parts(self.session.node, view, self.screen.width)]
         if drawn:
             self.screen.print(*drawn)
         else:
             self.screen.note(no_map(view))
+
+    def choose(self, words: list[str]) -> None:
+        text = one_word(words, "PEs: 5, 32-39, 0.1.*.4-7, or first")
+        self.lanes = None if text == "first" else select_lanes(text, self.session.node.config.array)
 
     def info(self, words: list[str]) -> None:
         match info_word(words):
@@ -308,6 +318,7 @@ COMMANDS: tuple[DebugCommand[Debugger], ...] = (
     DebugCommand("list", "l", "[PLACE] [STREAM]", "instructions with their source", Debugger.code),
     DebugCommand("bt", "bt", "[STREAM]", "calls and loops that streams are in", Debugger.calls),
     DebugCommand("print", "p", "WHAT [pe LIST]", "state of PEs or streams, or a value", Debugger.show),
+    DebugCommand("pe", "pe", "LIST|first", "PEs to show where no others are named", Debugger.choose),
     DebugCommand("map", "m", "NAME", "map of the array: a flag, register or byte", Debugger.map),
     DebugCommand("info", "i", "[run|streams|stops|pokes]", "where the run is; cycles; stops", Debugger.info),
     DebugCommand("poke", "k", "TARGET = EXPR [pe LIST]", "change what PEs hold, from here on", Debugger.poke),

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from pixelflow.cli.shell.pe_selection import select_lanes
-from pixelflow.debugger import Anywhere, Condition, Cycle, DebugSession, PeExpression, Semaphore, Stage, find_code
+from pixelflow.debugger import (
+    Anywhere,
+    Cycle,
+    DebugSession,
+    PeExpression,
+    Semaphore,
+    StageBegin,
+    StopCondition,
+    find_code,
+)
 from pixelflow.debugger.stops import Subject
 from pixelflow.simd.dialogue import number_of, one_word, refuse
 from pixelflow.simd.errors import nearest
@@ -32,7 +41,7 @@ def subject_of(session: DebugSession, words: list[str], *, anywhere: bool) -> Su
         case ["cycle", number]:
             return Cycle(number_of(number))
         case ["stage", *name]:
-            return Stage(_stage(session, " ".join(name).strip('"')))
+            return StageBegin(_stage(session, " ".join(name).strip('"')))
         case ["routine", place] | [place]:
             return find_code(session.program, place)
     refuse(f"{' '.join(words)!r} is no place", "see: help")
@@ -47,7 +56,7 @@ def _stage(session: DebugSession, name: str) -> str:
     return name
 
 
-def take_condition(session: DebugSession, words: list[str]) -> Condition | None:
+def take_condition(session: DebugSession, words: list[str]) -> StopCondition | None:
     """Take ``if EXPR [pe LIST]`` from the end of the words; raises InputError for what can never be judged."""
     if "if" not in words:
         return None
@@ -58,7 +67,7 @@ def take_condition(session: DebugSession, words: list[str]) -> Condition | None:
     if not written:
         refuse("if what?", "a condition, as in: break if R == 5 && E")
     expression = PeExpression.read(" ".join(written), session.program)
-    condition = Condition(expression, None if lanes is None else tuple(lanes))
+    condition = StopCondition(expression, None if lanes is None else tuple(lanes))
     condition.holds(session.node, session.replay.position)  # tells now what it would tell later
     return condition
 

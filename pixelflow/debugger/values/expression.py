@@ -24,7 +24,7 @@ from pixelflow.node.named_ranges import find_range, numbers_of
 from pixelflow.node.pe_map import MAP_FLAGS
 from pixelflow.simd.errors import Fault, InputError, nearest
 
-__all__ = ["FLAGS", "REGISTERS", "Condition", "PeExpression"]
+__all__ = ["FLAGS", "REGISTERS", "PeExpression", "StopCondition"]
 
 REGISTERS = ("R", "S", "M")
 FLAGS = ("C", "E", "L", "MR", "MW")
@@ -201,7 +201,7 @@ def _nodes(tree: e.ExpressionNode) -> Iterator[e.ExpressionNode]:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class StopCondition:
     """What must hold for a stop to stop the run: an expression that is true in any of the chosen PEs."""
 
     expression: PeExpression
