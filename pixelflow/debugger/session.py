@@ -163,7 +163,7 @@ class DebugSession:
             for cycle in sorted(events):
                 if self.interrupted:
                     return SessionOutcome(interrupted=True)
-                if cycle <= reached and (outcome := self._judge(cycle, events[cycle], start)) is not None:
+                if cycle <= reached and (outcome := self._judge(cycle, events, start)) is not None:
                     return outcome
             self.replay.goto(reached)  # looking at changes may have gone back
             last = anywhere if self.replay.ended else []
@@ -175,18 +175,19 @@ class DebugSession:
     def _about(self, subject: Cycle) -> list[Stop]:
         return [each for each in self.stops.values() if each.subject == subject]
 
-    def _judge(self, cycle: int, events: CycleEvents, start: int) -> SessionOutcome | None:
+    def _judge(self, cycle: int, found: dict[int, CycleEvents], start: int) -> SessionOutcome | None:
         """Return why the run stops in a cycle, having gone there; None where it does not."""
+        events = found[cycle]
         if cycle > start:
             hits = self._hits(cycle, events.met)
             if hits or events.reached:
                 self.replay.goto(cycle)
                 return SessionOutcome(tuple(hits))
-        if events.writers:
-            changed = self._changes(cycle, events.writers)
-            if changed:
-                return SessionOutcome(tuple(changed))
-        return None
+        changed = self._changes(cycle, events.writers) if events.writers else []
+        if not changed:
+            return None
+        after = found.get(cycle + 1, CycleEvents())  # what else is met where the run now stands
+        return SessionOutcome((*changed, *self._hits(cycle + 1, after.met)))
 
     def _hits(self, cycle: int, met: Iterable[tuple[Stop, Touched]]) -> list[Hit]:
         """Return which stops that were met in a cycle are to stop the run; those anywhere once, by the first stream."""

@@ -256,7 +256,7 @@ def _calls(width: int, session: DebugSession, stream: str) -> Iterator[Part]:
         shown = [_parameter(program, *each) for each in zip(names, frame.parameters, strict=False)]
         loops = [f"loop at {place(program, start - 1)}: {left} rounds left" for start, left in frame.loops]
         where = place(program, at) if at < len(program.instructions) else "the end of the program"
-        called = f", called in cycle {frame.entered_at:,}" if depth else ""
+        called = f", since cycle {frame.entered_at:,}" if depth else ""
         yield line(f"{depth:>3}  {name}({', '.join(shown)})  at {where}{called}", width)
         for loop in loops:
             yield line(f"       {loop}", width)

@@ -92,13 +92,13 @@ class PeMap(Shown):
 
     def parts(self, columns: int) -> list[Part]:
         """Return the map for a screen of so many columns: what a character means, and the lines."""
-        if self.plane.dtype == np.bool_ and -(-self.plane.shape[1] // 2) > columns:  # too narrow for a dot each
-            return PeMap(self.name, self.plane.astype(np.uint8)).parts(columns)
         heading = f"{self.name}, {self.plane.shape[1]} x {self.plane.shape[0]} PEs, y downwards"
         wide, high = self._pes_of_character(columns)
         scale = f"one character: {wide} x {high} PEs"
         if self.plane.dtype == np.bool_:
-            told, lines = [f"{heading}, {scale}, a dot each"], _flag_lines(self.plane)
+            side = wide // 2
+            dots = "a dot each" if side == 1 else f"a dot for any of {side} x {side}"
+            told, lines = [f"{heading}, {scale}, {dots}"], _flag_lines(_any_of(self.plane, side))
         else:
             shades = f"'{_SHADES[0]}' {self._least} to '{_SHADES[-1]}' {self._greatest}"
             told, lines = [f"{heading}, {shades}", f"{scale}, their mean"], self._value_lines(wide, high)
@@ -122,7 +122,10 @@ class PeMap(Shown):
     def _pes_of_character(self, columns: int) -> tuple[int, int]:
         """Return how many PEs along x and along y one character stands for."""
         if self.plane.dtype == np.bool_:
-            return 2, 4
+            side = 1
+            while -(-self.plane.shape[1] // (2 * side)) > columns:
+                side *= 2
+            return 2 * side, 4 * side
         step = max(1, -(-self.plane.shape[1] // columns))
         return step, 2 * step
 
@@ -181,6 +184,13 @@ class MapView:
             rows = node.read_memory(self.number.start, self.number.size)
             values = np.atleast_2d(numbers_of(rows, self.number.form))[0]
         return PeMap.of(self.text, values, *node.coordinates())
+
+
+def _any_of(plane: NDArray[np.bool_], side: int) -> NDArray[np.bool_]:
+    """Return a smaller plane: whether any of ``side`` x ``side`` PEs has the flag."""
+    padded = _padded(plane, side, side)
+    height, width = padded.shape
+    return padded.reshape(height // side, side, width // side, side).any(axis=(1, 3))
 
 
 def _flag_lines(plane: NDArray[np.bool_]) -> list[str]:

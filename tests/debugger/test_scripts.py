@@ -22,6 +22,9 @@ PROGRAMS = {
     "texture_copy": "microcode/examples/texture_copy.mc",
     "help": "microcode/examples/panel_sum.mc",
     "fault": "tests/debugger/transcripts/fault.mc",
+    "asking": "tests/debugger/transcripts/asking.mc",
+    "changing": "tests/debugger/transcripts/asking.mc",
+    "two_streams": "microcode/examples/texture_copy.mc",
 }
 STUCK = "LD R, #1\nWAIT 1\n"
 FAULT = "LD R, #1\nRET\n"
@@ -111,7 +114,35 @@ def test_the_exit_code_is_that_of_where_the_script_leaves_the_run(debug, text: s
         ("print x:double", "'double' is not a form"),
         ("print x pe", "expected PEs"),
         ("map q", "neither a flag nor a register nor a memory range"),
-        ("b prog.mc:2", "b is back; a stop: break PLACE, or br PLACE"),
+        ("back prog.mc:2", "'prog.mc:2' is no number of instructions\n    a stop: break PLACE, or b PLACE"),
+        ("break 2 if", "if what?\n    a condition, as in: break if R == 5 && E"),
+        ("break 2 if Q == 1", "Q == 1: unknown name Q"),
+        ("break 2 if x ==", "x ==: the line ends too early; expected a name or a number"),
+        ("break 2 if any(x[0], 1)", "any takes 1, not 2"),
+        ("break 2 if summ(R)", "unknown function summ\n    did you mean sum?"),
+        ("break 2 if R % 0", "division by zero"),
+        ("break 2 if 1 / R", "division by zero"),
+        ("break if x[4]", "x[4]: no such byte\n    allowed: x[0] to x[3]"),
+        ("break stage one", "the program has no stage 'one'\n    stages: none"),
+        ("break if", "if what?"),
+        ("print R +", "R +: the line ends too early"),
+        ("print R + q", "R + q: unknown name q"),
+        ("print x:float & 1", "& needs integers"),
+        ("p/x R", "'p/x': how a value is shown stands after its name"),
+        ("watch R", "R is no memory\n    for a value: break if R == 1"),
+        ("poke R", "'R' gives nothing a value\n    as in: poke R = 5 pe 3"),
+        ("poke R == 5", "gives nothing a value"),
+        ("poke cycle = 5", "cycle cannot be changed, so that going back stays true"),
+        ("poke sem = 5", "sem cannot be changed, so that going back stays true"),
+        ("poke q = 5", "the program has no memory range 'q'"),
+        ("poke R = 256", "R holds whole numbers from -128 to 255"),
+        ("poke E = 2", "E holds whole numbers from 0 to 1"),
+        ("poke x[1] = 300", "x[1] holds whole numbers from -128 to 255"),
+        ("poke x[1] = 1.5", "x[1] holds whole numbers from -128 to 255"),
+        ("poke x = 1 << 70", "x cannot hold numbers of more than 64 bits"),
+        ("poke x = 1 pe 9999", "9999 does not exist"),
+        ("unpoke 3", "there is no poke 3 (there is: none)"),
+        ("pe x", "'x' is not a number or a range of numbers"),
         ("info weather", "no information on 'weather'"),
         ("verbose maybe", "'maybe' is neither on nor off"),
         ("finish", "EIGC is in its main program"),
@@ -128,7 +159,7 @@ def test_a_bad_command_ends_a_script_with_its_line(debug, command: str, message:
 def test_short_forms_mean_the_same(debug) -> None:
     text = "range x[4]\nLD R, x\nCALL f, x\nLD R, x\nproc f(a)\nLD R, a\nend\n"
     long = "break f\ncontinue\nfinish\nstep\nback\nnext\nprint x\ngoto 1\nend\ninfo streams\nwatch x\ndelete 1\nlist\n"
-    short = "br f\nc\nf\ns\nb\nn\np x\ng 1\ne\ni streams\nw x\nd 1\nl\n"
+    short = "b f\nc\nf\ns\nu\nn\np x\ng 1\ne\ni streams\nw x\nd 1\nl\n"
     answers = []
     for commands in (long, short):
         found = debug(text, commands)
@@ -203,9 +234,26 @@ def test_what_cannot_be_debugged(
     assert found.code == code and message in found.err and not found.out
 
 
-def test_words_of_other_debuggers_are_understood(debug) -> None:
-    text = "CALL f\nroutine f()\nLD R, #1\nend\n"
-    assert debug(text, "step 2\nbt\n").out.replace("bt", "") == debug(text, "step 2\nprint stack\n").out.replace(
-        "print stack", ""
-    )
-    assert debug(text, "run\n").out.replace("run", "") == debug(text, "continue\n").out.replace("continue", "")
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("step 2\nwhere", "step 2\nbt"),
+        ("run", "continue"),
+        ("si\nni\nrs", "step\nnext\nback"),
+        ("b f\nr\nfin", "break f\ncontinue\nfinish"),
+        ("br f\nd 1\ni b", "break f\ndelete 1\nbreak"),
+        ("x 0-3 pe 2", "print 0-3 pe 2"),
+        ("x x[1] pe 2", "print x[1] pe 2"),
+        ("set var R = 7\nj 1\ndisas", "poke R = 7\ngoto 1\nlist"),
+        ("info registers pe 3", "print registers pe 3"),
+        ("info break\nexit", "info stops\nquit"),
+    ],
+)
+def test_words_of_other_debuggers_are_understood(debug, theirs: str, ours: str) -> None:
+    text = "range x[4]\nLD S, #1\nCALL f\nLD R, #2\nroutine f()\nLD R, #1\nend\n"
+    answers = []
+    for commands in (theirs, ours):
+        found = debug(text, commands + "\n")
+        assert found.code == 0, found.err
+        answers.append([line for line in found.out.splitlines() if not line.startswith(PROMPT)])
+    assert answers[0] == answers[1]

@@ -60,6 +60,8 @@ class Debugger:
         """Whether `quit` was said."""
         self.lanes: list[int] | None = None
         """PEs that are shown where a command names none; None for the first ones."""
+        self.pictured = False
+        """Whether a map stands beside the dialogue already."""
         self.shown_map = "enable"
         """What the last map was of."""
         self._saved = saved
@@ -246,6 +248,8 @@ class Debugger:
     def map(self, words: list[str]) -> None:
         view = map_view(one_word(words, "a flag, a register or a range"), self.session.program)
         self.shown_map = view.text
+        if self.pictured:
+            return
         drawn = [*map_parts(self.session.node, view, self.screen.width)]
         if drawn:
             self.screen.print(*drawn)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pixelflow.cli.debug.commands import Debugger
 from pixelflow.cli.shell.pe_selection import map_view
 from pixelflow.debugger import views
+from pixelflow.node.pe_map import MapView
 from pixelflow.node.pe_report import map_parts, no_map, registers_table
 from pixelflow.simd.report import Part, as_text
 
@@ -14,6 +15,8 @@ __all__ = ["Panes"]
 
 _TABLE_HEAD = 3
 """Lines of a table above its rows."""
+_NARROWEST = 8
+"""Columns of a map below which it is cut."""
 _BOTH = 16
 """Lines from which on a pane has room for the code of two streams."""
 
@@ -23,6 +26,7 @@ class Panes:
 
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
+        debugger.pictured = True
         self.stream = next(iter(debugger.session.replay.streams))
         """The stream whose code is shown where there is room for one."""
 
@@ -52,8 +56,16 @@ class Panes:
         """Return the map that was last asked for."""
         session = self._debugger.session
         view = map_view(self._debugger.shown_map, session.program)
-        parts: list[Part] = [*map_parts(session.node, view, width)]
-        return _text(parts or [no_map(view)], width, height)
+        columns = width
+        while True:  # until it fits below its heading
+            parts = [views.line(each, width) if isinstance(each, str) else each for each in self._map(view, columns)]
+            text = as_text(parts, width, color=True).splitlines()
+            if len(text) <= height or columns <= _NARROWEST:
+                return "\n".join(text[:height])
+            columns = columns * 3 // 4
+
+    def _map(self, view: MapView, columns: int) -> list[Part]:
+        return [*map_parts(self._debugger.session.node, view, columns)] or [no_map(view)]
 
     def registers(self, width: int, height: int) -> str:
         """Return registers and flags of the chosen PEs, as many as there is room for."""

@@ -20,16 +20,16 @@ __all__ = ["SplitScreen"]
 
 _STYLE = """
 #position { height: 3; padding: 0 1; background: $panel; }
-#upper { height: 3fr; }
+#upper { height: 2fr; }
 #code { width: 1fr; height: 100%; padding: 0 1; }
 #array { width: 44%; height: 100%; padding: 0 1; border-left: solid $primary; }
-#lower { height: 2fr; border-top: solid $primary; }
+#lower { height: 1fr; border-top: solid $primary; }
 #log { width: 1fr; height: 100%; padding: 0 1; scrollbar-size-vertical: 1; }
 #registers { width: 44%; min-width: 41; height: 100%; padding: 0 1; border-left: solid $primary; }
 #prompt { height: 1; border: none; padding: 0 1; }
 """
 _PANES = ("position", "code", "array", "registers")
-_NEXT = r"(?m)^ {0,8}\\w* =>.*$"
+_NEXT = r"(?m)^ {0,8}\w* =>.*$"
 """The line of an instruction that comes next."""
 
 
@@ -120,7 +120,8 @@ class SplitScreen(App[None]):
         self.call_from_thread(self._write, text)
 
     def _write(self, text: str) -> None:
-        self.query_one("#log", RichLog).write(Text.from_ansi(text.rstrip("\n")))
+        if text.strip():
+            self.query_one("#log", RichLog).write(Text.from_ansi(text.rstrip("\n")))
 
     def _show(self) -> None:
         """Fill the panes with what there is at this position."""

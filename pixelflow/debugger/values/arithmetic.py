@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from microcode.language.functions import NUMBER_BITS, arithmetic
 from pixelflow.simd.errors import InputError
 
-__all__ = ["PerPe", "Quantity", "apply", "negated", "truth"]
+__all__ = ["PerPe", "Quantity", "apply", "negated", "of_pes", "truth"]
 
 PerPe = NDArray[np.generic]
 """One value for each PE: bool, int64, float64, or object with whole numbers that int64 cannot hold."""
@@ -36,9 +36,9 @@ def apply(operator: str, left: Quantity, right: Quantity) -> Quantity:
         except ValueError as error:
             raise InputError(str(error)) from None
         return found if isinstance(found, int | float) else 0
-    first, second = _of_pes(left), _of_pes(right)
+    first, second = of_pes(left), of_pes(right)
     if operator in ("/", "%") and not np.all(second != 0):
-        raise InputError("division by zero" + _where(second == 0, right))
+        raise InputError("division by zero")
     if first.dtype.kind == "f" or second.dtype.kind == "f":
         return _on_floats(operator, first, second)
     if operator in _COMPARE:
@@ -87,7 +87,7 @@ def _bits(values: PerPe) -> int:
     return max(int(values.max()).bit_length(), int(values.min()).bit_length())
 
 
-def _of_pes(value: Quantity) -> PerPe:
+def of_pes(value: Quantity) -> PerPe:
     """Return an array; flags count as 0 and 1, and numbers that int64 cannot hold are Python's."""
     found = np.atleast_1d(np.asarray(value))
     if found.dtype.kind == "b":
@@ -95,10 +95,6 @@ def _of_pes(value: Quantity) -> PerPe:
     if found.dtype.kind == "u":
         return found.astype(np.int64 if int(found.max()) < 1 << 63 else object)
     return found.astype(np.float64) if found.dtype.kind == "f" else found
-
-
-def _where(bad: PerPe, value: Quantity) -> str:
-    return f" in PE {int(np.flatnonzero(bad)[0])}" if isinstance(value, np.ndarray) else ""
 
 
 def negated(operator: str, value: Quantity) -> Quantity:

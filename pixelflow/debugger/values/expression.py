@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from microcode.language import expressions as e
 from microcode.language.source import Complaint
 from microcode.read.lines import read_expression
-from pixelflow.debugger.values.arithmetic import PerPe, Quantity, apply, negated, truth
+from pixelflow.debugger.values.arithmetic import PerPe, Quantity, apply, negated, of_pes, truth
 from pixelflow.isa import MemoryRange, Program, RangeForm
 from pixelflow.node import Node
 from pixelflow.node.named_ranges import find_range, numbers_of
@@ -33,11 +34,15 @@ _FORM = re.compile(rf"\b([A-Za-z_]\w*):({'|'.join(form.value for form in RangeFo
 
 
 def _joined(values: Sequence[Quantity], choose: Callable[[PerPe, PerPe], PerPe]) -> Quantity:
-    """Return the least or greatest of several values in each PE."""
-    found = np.asarray(values[0])
+    """Return the least or greatest of several values in each PE: a float where one of them is."""
+    found = values[0]
     for each in values[1:]:
-        found = choose(found, np.asarray(each))
-    return found if found.ndim else found.item()
+        first, second = of_pes(found), of_pes(each)
+        if "f" in (first.dtype.kind, second.dtype.kind):
+            first, second = first.astype(np.float64), second.astype(np.float64)
+        joined = choose(first, second)
+        found = joined if isinstance(found, np.ndarray) or isinstance(each, np.ndarray) else joined[0].item()
+    return found
 
 
 def _total(values: Sequence[Quantity]) -> Quantity:
@@ -50,11 +55,33 @@ _FUNCTIONS: dict[str, tuple[int, Callable[[Sequence[Quantity]], Quantity]]] = {
     "all": (1, lambda values: int(np.all(truth(values[0])))),
     "count": (1, lambda values: int(np.count_nonzero(truth(values[0])))),
     "sum": (1, _total),
-    "abs": (1, lambda values: abs(values[0]) if not isinstance(values[0], np.ndarray) else np.abs(values[0])),
+    "abs": (1, lambda values: abs(values[0]) if not isinstance(values[0], np.ndarray) else np.abs(of_pes(values[0]))),
     "min": (0, lambda values: _joined(values, np.minimum)),
     "max": (0, lambda values: _joined(values, np.maximum)),
 }
 """Each function: how many arguments (0: any number from 1 on), and what it gives."""
+
+
+_OF_ALL = ("any", "all", "count", "sum")
+"""Functions of all PEs, also where a condition looks at some of them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _At:
+    """Where an expression is evaluated: a position, and the PEs that matter (None: all)."""
+
+    node: Node
+    cycle: int
+    lanes: NDArray[np.int64] | None = None
+
+    def chosen(self, values: PerPe) -> PerPe:
+        """Return the values of the PEs that matter."""
+        return values if self.lanes is None else values[self.lanes]
+
+    def inside(self, matters: NDArray[np.bool_]) -> _At:
+        """Return the same for some of these PEs."""
+        known = np.arange(self.node.lanes) if self.lanes is None else self.lanes
+        return _At(self.node, self.cycle, known[matters])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +120,7 @@ class PeExpression:
 
     def value(self, node: Node, cycle: int) -> Quantity:
         """Return the value at a position: of each PE, or one; raises InputError where it has none."""
-        return self._value(self._tree, node, cycle)
+        return self._value(self._tree, _At(node, cycle))
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
@@ -130,53 +157,67 @@ class PeExpression:
 
     # --- values ----------------------------------------------------------------------------------------------------
 
-    def _value(self, tree: e.ExpressionNode, node: Node, cycle: int) -> Quantity:
+    def _value(self, tree: e.ExpressionNode, at: _At) -> Quantity:
         def of(inner: e.ExpressionNode) -> Quantity:
-            return self._value(inner, node, cycle)
+            return self._value(inner, at)
 
         match tree:
             case e.Literal(value=int() | float() as number):
                 return number
             case e.NameExpression(name=name):
-                return self._named(name, node, cycle)
+                return self._named(name, at)
             case e.Index(target=e.NameExpression(name=name), index=index):
-                return self._byte(name, of(index), node)
+                return self._byte(name, of(index), at)
             case e.CallExpression(function=name, arguments=arguments):
-                return _FUNCTIONS[name][1]([of(each) for each in arguments])
+                where = _At(at.node, at.cycle) if name in _OF_ALL else at
+                return _FUNCTIONS[name][1]([self._value(each, where) for each in arguments])
             case e.Unary(operator=operator, operand=operand):
                 return negated(operator, of(operand))
             case e.Binary(operator=operator, left=left, right=right):
                 return apply(operator, of(left), of(right))
-            case e.Logical(both=both, left=left, right=right):
-                first, second = truth(of(left)), truth(of(right))
-                found = np.logical_and(first, second) if both else np.logical_or(first, second)
-                return found if found.ndim else int(found)
+            case e.Logical():
+                return self._logical(tree, at)
         raise InputError(f"{self.text}: only names, numbers and operators are known here")
 
-    def _named(self, name: str, node: Node, cycle: int) -> Quantity:
+    def _logical(self, tree: e.Logical, at: _At) -> Quantity:
+        """Return ``&&`` or ``||``: the right side is evaluated only in those PEs where it matters."""
+        first = truth(self._value(tree.left, at))
+        if not isinstance(first, np.ndarray):
+            if first != tree.both:
+                return int(first)
+            second = truth(self._value(tree.right, at))
+            return second if isinstance(second, np.ndarray) else int(second)
+        matters = first == tree.both
+        if not matters.any():
+            return first
+        found = first.copy()
+        found[matters] = truth(self._value(tree.right, at.inside(matters)))
+        return found
+
+    def _named(self, name: str, at: _At) -> Quantity:
         found = self._known(name)
         if found is not None:
             form = self._formed[name][1] if name in self._formed else found.form
-            values = numbers_of(node.read_memory(found.start, found.size), form)
+            values = numbers_of(at.node.read_memory(found.start, found.size), form)
             if values.ndim > 1 and len(values) > 1:
                 hint = f"a byte of it: {found.name}[0] to {found.name}[{found.size - 1}]"
                 raise InputError(Fault(f"{self.text}: {found.name} has {found.size} bytes, no single value", hint=hint))
-            return values.reshape(-1)
+            return at.chosen(values.reshape(-1))
         match name:
             case "pe":
-                return np.arange(node.lanes)
+                return at.chosen(np.arange(at.node.lanes))
             case "cycle":
-                return cycle
-        return node.register(name) if name in REGISTERS else node.flag(MAP_FLAGS.get(name, name))
+                return at.cycle
+        return at.chosen(at.node.register(name) if name in REGISTERS else at.node.flag(MAP_FLAGS.get(name, name)))
 
-    def _byte(self, name: str, index: Quantity, node: Node) -> Quantity:
+    def _byte(self, name: str, index: Quantity, at: _At) -> Quantity:
         found = self._known(name)
         if found is None:
             raise InputError(f"{self.text}: {name} has no bytes to count off with [ ]")
         if not isinstance(index, int) or not 0 <= index < found.size:
             hint = f"allowed: {name}[0] to {name}[{found.size - 1}]"
             raise InputError(Fault(f"{self.text}: no such byte", hint=hint))
-        return node.read_memory(found.start + index)[0]
+        return at.chosen(at.node.read_memory(found.start + index)[0])
 
 
 _HINT = "names: R, C, count, count:float, count[2], pe, cycle"
