@@ -109,6 +109,9 @@ def test_a_change_has_its_instruction_and_its_threads() -> None:
         (("list TOP",), "(+f0.0) while (8) TOP"),
         (("end", "back 2", "step thread 0"), "step 27"),
         (("help print",), "registers, masks, or regions"),
+        (("b step 5", "r", "u", "info b"), "step 5 (met 1 time)"),
+        (("end", "bt"), "ended"),
+        (("help u",), "also: rs, reverse-step, undo"),
     ],
 )
 def test_commands_answer(commands: tuple[str, ...], answer: str) -> None:

@@ -110,7 +110,7 @@ class SplitScreen(App[None]):
         try:
             self._debugger.carry_out(text)
         except SimulatorError as error:
-            self._tell(format_error(error))
+            self._debugger.screen.print(*format_error(error).splitlines())
         finally:
             self._busy = False
         self.call_from_thread(self.exit if self._debugger.ended else self._show)
