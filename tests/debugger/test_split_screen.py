@@ -64,8 +64,8 @@ def test_source_array_registers_and_dialogue_are_there(size: tuple[int, int]) ->
         "out[0], 128 x 64 PEs",
         "registers (hexadecimal), carry, enable",
         "0.0.3.4   9  4",
-        "(pixelflow) break nowhere",
-        "error: the program has no label",
+        "routine 'nowhere'",
+        "error: the program has no label or",
         "f5 continue",
     ):
         assert text in shown, shown
