@@ -22,7 +22,7 @@ from pixelflow.simd.dialogue import (
     times_of,
 )
 from pixelflow.simd.isa.places import find_code
-from pixelflow.simd.report import Part
+from pixelflow.simd.report import Part, counted
 
 __all__ = ["COMMANDS", "EuDialogue", "open_dialogue"]
 
@@ -114,6 +114,24 @@ class EuDialogue:
         for number in list(self.session.stops) if which == "all" else [number_of(which)]:
             self.session.delete(number)
 
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def poke(self, words: list[str]) -> None:
+        if not words:
+            for position, changed, threads, value in self.session.pokes:
+                self._viewer.print(_poke_text(position, changed.text, threads, value))
+            return
+        thread = self._thread(words)
+        target, _, text = " ".join(words).partition("=")
+        try:
+            value = float(text)
+        except ValueError:
+            refuse(f"{' '.join(words)!r} gives nothing a number", "as in: poke g10.2:F = 1.5 thread 0")
+        changed = place_named(target.strip())
+        threads = list(range(self.session.unit.threads)) if thread is None else [thread]
+        self.session.poke(changed, threads, value)
+        self._viewer.print(_poke_text(self.session.position, changed.text, threads, value))
+
     # --- looking ---------------------------------------------------------------------------------------------------
 
     def code(self, words: list[str]) -> None:
@@ -176,6 +194,12 @@ class EuDialogue:
 
 
 _FEW = 4
+
+
+def _poke_text(position: int, place: str, threads: list[int], value: float) -> str:
+    return f"poke {place} = {value:g} in {counted(len(threads), 'thread')} at step {position}"
+
+
 # fmt: off
 COMMANDS: tuple[DebugCommand[EuDialogue], ...] = (
     DebugCommand("step", "s", "[N] [thread T]", "N instructions on, of one thread or of any", EuDialogue.step),
@@ -190,6 +214,7 @@ COMMANDS: tuple[DebugCommand[EuDialogue], ...] = (
     DebugCommand("print", "p", "WHAT [thread T]", "registers, masks, or regions of operands", EuDialogue.show),
     DebugCommand("bt", "bt", "", "where each thread stands", EuDialogue.where),
     DebugCommand("info", "i", "[run|threads|stops]", "where the run is; threads; stops", EuDialogue.info),
+    DebugCommand("poke", "k", "REGISTER = N [thread T]", "change registers, from here on", EuDialogue.poke),
     DebugCommand("help", "h", "[COMMAND]", "this list", EuDialogue.help),
     DebugCommand("quit", "q", "", "leave", EuDialogue.quit),
 )

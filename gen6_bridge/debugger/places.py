@@ -48,6 +48,24 @@ class ThreadPlace:
             return np.ascontiguousarray(words).view(np.uint8)
         return unit.memory.data[:, self.start : self.start + self.size].copy()
 
+    def write(self, unit: ExecutionUnit, threads: list[int], value: float) -> None:
+        """Give every element of the place one value in some threads.
+
+        Raises InputError for what no poke changes, and for a value that an element does not hold.
+        """
+        if self.row:
+            refuse(f"{self.text} cannot be changed, so that going back stays true", "what can: g10, g10.2:F, m1, a0")
+        kind = FORMS[self.form]
+        try:
+            element = np.array(value if kind.kind == "f" else int(value)).astype(kind)
+            held = kind.kind == "f" or int(element) == value or int(element) % (1 << 8 * kind.itemsize) == value
+        except (OverflowError, ValueError):
+            held = False
+        if not held:
+            refuse(f"{self.text} does not hold {value:g} as {self.form}")
+        values = np.full(self.size // kind.itemsize, element, kind).view(np.uint8)
+        unit.memory.data[threads, self.start : self.start + self.size] = values
+
     def read(self, unit: ExecutionUnit) -> NDArray[np.uint32]:
         """Return uint32[threads, double words], zeros filled in."""
         found = self.bytes_of(unit)

@@ -97,6 +97,8 @@ class EuSession:
     interrupted: bool = False
     """Set by whoever wants a long movement to end."""
     position: int = 0
+    pokes: list[tuple[int, ThreadPlace, list[int], float]] = field(default_factory=list)
+    """What users have changed, as (position, place, threads, value)."""
     stopped: MachineFault | None = None
     """What keeps the run from going on."""
 
@@ -137,6 +139,19 @@ class EuSession:
     def delete(self, number: int) -> None:
         """Forget a stop; raises InputError where there is none of that number."""
         self.stops.forget(number)
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def poke(self, place: ThreadPlace, threads: list[int], value: float) -> None:
+        """Give a place a value in some threads at this position, from now on whenever the run comes here.
+
+        Raises InputError for what cannot be changed, and for a value that does not fit.
+        """
+        place.write(self.unit, threads, value)
+        self.pokes.append((self.position, place, threads, value))
+        self.stopped = None
+        earlier = [state for state in self._states if state.position < self.position]
+        self._states = earlier or [self._state()]
 
     # --- movement --------------------------------------------------------------------------------------------------
 
@@ -201,6 +216,9 @@ class EuSession:
             self.stopped = fault
             return
         self.position += 1
+        for position, place, threads, value in self.pokes:
+            if position == self.position:
+                place.write(self.unit, threads, value)
 
     # --- states ----------------------------------------------------------------------------------------------------
 

@@ -112,10 +112,37 @@ def test_a_change_has_its_instruction_and_its_threads() -> None:
         (("b step 5", "r", "u", "info b"), "step 5 (met 1 time)"),
         (("end", "bt"), "ended"),
         (("help u",), "also: rs, reverse-step, undo"),
+        (("step 4", "poke g20.1:D = -7", "print g20:D"), "thread 0 g20:D +0 1 -7 1 1"),
+        (("step 4", "poke g20.1:D = -7", "u 4", "print g20:D", "g 4", "print g20:D"), "thread 0 g20:D +0 1 -7 1 1"),
+        (("step 4", "set g20:F = 1.5 thread 0", "end", "u 99", "step 4", "print g20:F"), "g20:F +0 1.5 1.5"),
+        (("poke g1:UB = 255", "poke"), "poke g1:UB = 255 in 1 thread at step 0"),
     ],
 )
 def test_commands_answer(commands: tuple[str, ...], answer: str) -> None:
     assert answer in " ".join(said(SOURCE, *commands, channels=8).split())
+
+
+def test_there_and_back_through_changes_a_position_has_one_state() -> None:
+    """Pokes at the beginning, on the way and at the end; then back and forwards, against one pass that makes them."""
+
+    def state(session: EuSession) -> bytes:
+        return session.unit.memory.data.tobytes() + session.unit.lanes.get_word("pc").tobytes()
+
+    def poked(session: EuSession, positions: tuple[int, ...]) -> None:
+        for position in positions:
+            session.goto(position)
+            session.poke(place_named(f"g{10 + position % 7}.1:D"), [0], 40 + position)
+
+    one, other = (EuSession(assemble_eu(SOURCE), EuConfig()) for _ in range(2))
+    poked(one, (9, 4, 0, 6))
+    poked(other, (0, 4, 6, 9))
+    seen: dict[int, bytes] = {}
+    for position in (12, 3, 9, 8, 4, 0, 6, 20, 5):
+        one.goto(position)
+        seen[one.position] = state(one)
+    for position in sorted(seen):
+        other.goto(position)
+        assert state(other) == seen[position], f"step {position}"
 
 
 @pytest.mark.parametrize(
@@ -129,6 +156,10 @@ def test_commands_answer(commands: tuple[str, ...], answer: str) -> None:
         ("break NOWHERE", "no label or routine 'NOWHERE'"),
         ("delete 3", "there is no stop 3"),
         ("watch g1 g2", "expected a register"),
+        ("poke pc = 3", "pc cannot be changed, so that going back stays true"),
+        ("poke g1:UB = 256", "g1:UB does not hold 256 as UB"),
+        ("poke g1:D = 1.5", "g1:D does not hold 1.5 as D"),
+        ("poke g1", "gives nothing a number"),
     ],
 )
 def test_what_cannot_be_done_is_said(command: str, message: str) -> None:
