@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from larrabee_bridge.kernels.timing import THREADS
 from larrabee_bridge.pipeline.scheduling import FrameWork, ScheduleConfig, schedule
-from larrabee_bridge.vpu.core import CoreConfig, take_turns
+from larrabee_bridge.vpu.core import Core, CoreConfig, take_turns
+from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.unit.note import RunNote
-from larrabee_bridge.vpu.unit.program import VectorProgram
+from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["CORES", "CoreScaling", "cycles_of_cores", "scaled"]
+__all__ = ["CORES", "PEAK", "CoreScaling", "CoresRun", "carry_out", "scaled"]
 
 CORES = (1, 8, 16, 32, 48)
 """Core counts that kernels are scheduled on."""
@@ -64,16 +65,73 @@ def scaled(phases: Sequence[NDArray[np.int64]], cores: Sequence[int] = CORES) ->
     return CoreScaling(tuple(cores), spans, sum(len(each) for each in phases), longest)
 
 
-def cycles_of_cores(
-    program: VectorProgram, note: RunNote, config: CoreConfig | None = None, per_core: int = THREADS
-) -> NDArray[np.int64]:
-    """Return the cycles of each ``per_core`` threads of a note with lines that take turns on a core: int64[cores]."""
-    count = len(note.threads)
-    found = []
-    for first in range(0, count, per_core):
-        past = min(first + per_core, count)
+_FLOPS = {VectorFamily.FUSED: 2, VectorFamily.FLOAT: 1}
+PEAK = 2 * LANES
+"""Flops of a core in a cycle at most: a fused multiply-add in each lane (5.1)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoresRun:
+    """What threads took, some of them a core: every figure is a sum over what was executed."""
+
+    pieces: NDArray[np.int64]
+    """Cycles of each core, its threads taking turns."""
+    alone: int
+    """Cycles of all threads, each alone on a core."""
+    counts: dict[VectorFamily, int]
+    """Instructions carried out, by family."""
+    lines: int
+    """Cache lines touched."""
+
+    @classmethod
+    def joined(cls, runs: Sequence[CoresRun]) -> CoresRun:
+        """Return runs after each other as one."""
+        return cls(
+            np.concatenate([each.pieces for each in runs]),
+            sum(each.alone for each in runs),
+            {family: sum(each.counts[family] for each in runs) for family in VectorFamily},
+            sum(each.lines for each in runs),
+        )
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of all cores together."""
+        return int(self.pieces.sum())
+
+    @property
+    def vector(self) -> int:
+        """Instructions of the vector unit."""
+        return sum(count for family, count in self.counts.items() if family.vector)
+
+    @property
+    def vector_share(self) -> float:
+        """Share of the vector unit's instructions in all."""
+        return self.vector / sum(self.counts.values())
+
+    @property
+    def issuing(self) -> float:
+        """Vector instructions for each cycle of a core."""
+        return self.vector / self.cycles
+
+    @property
+    def flops_per_cycle(self) -> float:
+        """Float operations of all sixteen lanes for each cycle of a core, at most 32; masks are not looked at."""
+        return LANES * sum(_FLOPS.get(family, 0) * count for family, count in self.counts.items()) / self.cycles
+
+
+def carry_out(unit: VectorUnit, config: CoreConfig | None = None, per_core: int = THREADS) -> CoresRun:
+    """Run a unit to its end: each ``per_core`` threads, in their order, take turns on a core."""
+    core = Core(unit.program, unit.threads, config)
+    notes: list[RunNote] = []
+    unit.run(notes.append, lines=True)
+    note = RunNote.joined(notes)
+    core(note)
+    pieces = []
+    for first in range(0, unit.threads, per_core):
+        past = min(first + per_core, unit.threads)
         starts = note.starts[first : past + 1]
         words = note.words[starts[0] : starts[-1]]
         share = RunNote(note.blocks, np.arange(past - first), words, starts - starts[0], note.has_lines)
-        found.append(take_turns(program, share, config).cycles)
-    return np.array(found, np.int64)
+        pieces.append(take_turns(unit.program, share, config).cycles)
+    counts = {family: int(each.sum()) for family, each in core.counts.items()}
+    return CoresRun(np.array(pieces, np.int64), int(core.cycles.sum()), counts, int(core.lines.sum()))

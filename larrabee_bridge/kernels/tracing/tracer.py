@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.cores import CoreScaling, cycles_of_cores, scaled
+from larrabee_bridge.kernels.cores import CoresRun, CoreScaling, carry_out, scaled
 from larrabee_bridge.kernels.timing import THREADS
 from larrabee_bridge.kernels.tracing.mesh import Mesh
 from larrabee_bridge.kernels.tracing.scene import View
 from larrabee_bridge.kernels.tracing.tree import BoxTree, tree_of
-from larrabee_bridge.vpu.core import Core, CoreConfig
-from larrabee_bridge.vpu.isa import LANES, VectorFamily
-from larrabee_bridge.vpu.unit.note import RunNote
+from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, VectorProgram, shipped
 from larrabee_bridge.vpu.unit.vector_unit import VectorUnit
 from pixelflow.simd.errors import Fault, InputError
@@ -45,12 +44,8 @@ class Traced:
     picture: NDArray[np.uint8]
     rays: tuple[int, int, int, int]
     """Of the eye, from there to the light, reflected, from there to the light."""
-    tiles: NDArray[np.int64]
-    """Cycles of a core for each tile of 32x32 pixels, its four threads taking turns."""
-    alone: int
-    """Cycles of all threads, each alone on a core."""
-    counts: dict[VectorFamily, int]
-    """Instructions carried out, by family."""
+    run: CoresRun
+    """Its pieces are tiles of 32x32 pixels."""
     packets: int
     """Packets of sixteen rays that were traced: those of the lights' queue too."""
     tree_bytes: int
@@ -65,23 +60,12 @@ class Traced:
     @property
     def cycles_per_ray(self) -> float:
         """Cycles of a core for each ray."""
-        return int(self.tiles.sum()) / self.all_rays
+        return self.run.cycles / self.all_rays
 
     @property
     def fullness(self) -> float:
         """Share of the lanes of packets that hold a ray."""
         return self.all_rays / (LANES * self.packets)
-
-    @property
-    def vector_share(self) -> float:
-        """Share of the vector unit's instructions."""
-        vector = sum(count for family, count in self.counts.items() if family.vector)
-        return vector / sum(self.counts.values())
-
-    @property
-    def issuing(self) -> float:
-        """Vector instructions for each cycle of a core."""
-        return sum(count for family, count in self.counts.items() if family.vector) / int(self.tiles.sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,18 +144,10 @@ def trace(
             picture[top : top + SIDE, left : left + SIDE] = square
         if progress is not None:
             progress(f"{(first + len(some)) // THREADS} of {len(squares) // THREADS} tiles")
-    tiles = np.concatenate(run.cycles)
+    whole = CoresRun.joined(run.runs)
     eye, lights, reflected, more = run.rays.tolist()
-    return Traced(
-        picture,
-        (eye, lights, reflected, more),
-        tiles,
-        run.alone,
-        run.counts,
-        run.packets,
-        laid.tree_bytes,
-        scaled([tiles]),
-    )
+    rays = eye, lights, reflected, more
+    return Traced(picture, rays, whole, run.packets, laid.tree_bytes, scaled([whole.pieces]))
 
 
 class _Run:
@@ -182,9 +158,8 @@ class _Run:
     ) -> None:
         self.program, self.laid, self.config, self.engine = program, laid, config, engine
         self.rays = np.zeros(4, np.int64)
-        self.cycles: list[NDArray[np.int64]] = []
-        self.alone, self.packets = 0, 0
-        self.counts = dict.fromkeys(VectorFamily, 0)
+        self.runs: list[CoresRun] = []
+        self.packets = 0
         self.own = laid.own + _OWN * np.arange(threads)
 
     def squares(self, some: list[tuple[int, int]]) -> NDArray[np.uint8]:
@@ -196,17 +171,10 @@ class _Run:
         hold[:] = 0
         hold[:, :2] = np.array(some, np.float32).view(np.uint32)
         hold[:, 2] = self.laid.pixels + SIDE * SIDE * 4 * np.arange(count)
-        unit, core = VectorUnit(self.program, count, self.laid.memory, self.engine), Core(self.program, count, self.config)
+        unit = VectorUnit(self.program, count, self.laid.memory, self.engine)
         unit.set_scalar(14, self.own[:count])
         unit.set_scalar(15, _FIRST)
-        notes: list[RunNote] = []
-        unit.run(notes.append, lines=True)
-        note = RunNote.joined(notes)
-        core(note)
-        self.cycles.append(cycles_of_cores(self.program, note, self.config))
-        self.alone += int(core.cycles.sum())
-        for family, counts in core.counts.items():
-            self.counts[family] += int(counts.sum())
+        self.runs.append(carry_out(unit, self.config))
         rays = hold[:, 4:8].astype(np.int64)
         self.rays += rays.sum(0)
         self.packets += int((-(-rays // LANES)).sum())

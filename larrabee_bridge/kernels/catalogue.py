@@ -1,0 +1,36 @@
+"""Catalogue of the kernels that are studied, in the order of the paper."""
+
+from __future__ import annotations
+
+from larrabee_bridge.kernels.dense.filters import linear_study, median_study
+from larrabee_bridge.kernels.dense.fourier import fourier_study
+from larrabee_bridge.kernels.dense.product import product_study
+from larrabee_bridge.kernels.study import KernelStudy
+from larrabee_bridge.kernels.tracing.study import ray_tracer
+from pixelflow.simd.errors import Fault, InputError
+
+__all__ = ["STUDIES", "studies_named"]
+
+STUDIES = (
+    KernelStudy("ray-tracer", "packets of sixteen rays, shadows, one reflection", "6.4, Fig. 18, 19", ray_tracer),
+    KernelStudy("matrix-product", "blocks of 24 x 16 with sums in registers", "Fig. 20", product_study),
+    KernelStudy("linear-filter", "five by five weights", "6.4, Fig. 20", linear_study),
+    KernelStudy("median-filter", "the median of three by three", "6.4, Fig. 20", median_study),
+    KernelStudy("fourier", "a transform of two dimensions", "Fig. 20", fourier_study),
+    KernelStudy(
+        "portfolio",
+        "portfolio management in double precision",
+        "Fig. 20",
+        refused="needs eight lanes of 64 bits (pd, pq), which this model of the instruction set has not",
+    ),
+)
+"""All of them."""
+
+
+def studies_named(names: list[str]) -> tuple[KernelStudy, ...]:
+    """Return studies by their names, all of them for none; raises InputError for a name that no study has."""
+    known = {each.name: each for each in STUDIES}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InputError([Fault(f"there is no kernel {name}", hint=f"kernels: {', '.join(known)}") for name in unknown])
+    return tuple(known[name] for name in dict.fromkeys(names)) if names else STUDIES
