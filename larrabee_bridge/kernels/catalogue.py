@@ -7,9 +7,8 @@ from larrabee_bridge.kernels.dense.fourier import fourier_study
 from larrabee_bridge.kernels.dense.product import product_study
 from larrabee_bridge.kernels.study import KernelStudy
 from larrabee_bridge.kernels.tracing.study import ray_tracer
-from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["STUDIES", "studies_named"]
+__all__ = ["STUDIES"]
 
 STUDIES = (
     KernelStudy("ray-tracer", "packets of sixteen rays, shadows, one reflection", "6.4, Fig. 18, 19", ray_tracer),
@@ -26,11 +25,3 @@ STUDIES = (
 )
 """All of them."""
 
-
-def studies_named(names: list[str]) -> tuple[KernelStudy, ...]:
-    """Return studies by their names, all of them for none; raises InputError for a name that no study has."""
-    known = {each.name: each for each in STUDIES}
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise InputError([Fault(f"there is no kernel {name}", hint=f"kernels: {', '.join(known)}") for name in unknown])
-    return tuple(known[name] for name in dict.fromkeys(names)) if names else STUDIES

@@ -12,7 +12,7 @@ from larrabee_bridge.kernels.cores import PEAK, CoresRun, CoreScaling, scaled
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, fixed, percent
 
-__all__ = ["KernelResult", "KernelStudy", "kernels_report"]
+__all__ = ["KernelResult", "KernelStudy", "kernels_report", "list_of"]
 
 Progress = Callable[[str], None]
 
@@ -61,8 +61,8 @@ class KernelStudy:
     refused: str = ""
 
 
-def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult | None]]) -> Report:
-    """Return a report of studies and what they found."""
+def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult | None]], wrote: Sequence[str] = ()) -> Report:
+    """Return a report of studies and what they found; ``wrote`` are files with their pictures."""
     rows, notes, objects = list[tuple[Json, ...]](), list[Part](), list[Json]()
     cores: tuple[int, ...] = ()
     for study, result in found:
@@ -110,11 +110,17 @@ def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult | None]]) -> 
         Column("vector/cycle", fixed(2)),
         *(Column(f"{count} cores", fixed(1)) for count in cores[1:]),
     ]  # fmt: skip
-    table: list[Part] = [Table(columns, rows)] if rows else []
     closing = "Cycles of a core whose four threads take turns; speed-ups over one core, with locks of 100 cycles."
+    table: list[Part] = [Table(columns, rows), "", closing] if rows else []
     return Report(
-        results=[*table, *notes, "", Fact(closing, key="closing", value=closing)] if rows else [*table, *notes],
+        results=[*table, *notes, *(Fact(path, "wrote") for path in wrote)],
         schema="pixelflow.larrabee-kernels/1",
-        data={"kernels": objects},
+        data={"kernels": objects, "pictures": list(wrote)},
     )
 
+
+def list_of(studies: Sequence[KernelStudy]) -> Report:
+    """Return a report of which kernels there are."""
+    columns = (Column("kernel", key="name", fixed=True), Column("what", key="title"), Column("paper", key="place"))
+    rows = [(each.name, each.title + (" (refused)" if each.refused else ""), each.place) for each in studies]
+    return Report(results=[Table(columns, rows, key="kernels")], schema="pixelflow.larrabee-kernels-list/1")
