@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.cores import PEAK, CoresRun, CoreScaling, scaled
+from larrabee_bridge.kernels.cores import PEAK, CoreScaling, CoresRun, scaled
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, fixed, percent
 

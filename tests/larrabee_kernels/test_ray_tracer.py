@@ -23,9 +23,7 @@ def trimesh_nearest(mesh: Mesh):
     def nearest(origin: np.ndarray, direction: np.ndarray):
         found, far = np.full(len(origin), -1), np.full(len(origin), np.inf)
         length = np.linalg.norm(direction, axis=1)
-        triangle, ray, place = solid.ray.intersects_id(
-            origin, direction, multiple_hits=True, return_locations=True
-        )
+        triangle, ray, place = solid.ray.intersects_id(origin, direction, multiple_hits=True, return_locations=True)
         distance = ((place - origin[ray]) * direction[ray]).sum(1) / length[ray] ** 2
         # What stands in the plane of the triangle that a ray leaves is no hit: 1e-9 is float64's share of that.
         front = ((mesh.facing[triangle] * direction[ray]).sum(1) < 0) & (distance > 1e-9)
@@ -99,9 +97,7 @@ def test_a_tree_holds_every_triangle_once_within_its_boxes() -> None:
         for child in range(2):
             link = int(tree.children[node, child])
             leaf = -1 - link
-            inside = (
-                held(link) if link >= 0 else tree.order[tree.first[leaf] : tree.first[leaf] + tree.count[leaf]]
-            )
+            inside = held(link) if link >= 0 else tree.order[tree.first[leaf] : tree.first[leaf] + tree.count[leaf]]
             box, corners = tree.boxes[node, child], SMALL.corners[inside]
             assert (corners >= box[:3]).all() and (corners <= box[3:]).all()
             found.append(inside)

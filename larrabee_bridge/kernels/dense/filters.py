@@ -1,4 +1,4 @@
-"""Two-dimensional filters, linear and not: five by five weights, and the median of three by three; results and cycles."""
+"""Two-dimensional filters: five by five weights, and the median of three by three; results and cycles."""
 
 from __future__ import annotations
 

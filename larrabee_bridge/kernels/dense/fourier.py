@@ -40,7 +40,9 @@ def _twiddles(log: int) -> NDArray[np.float32]:
     return np.concatenate(parts).astype(np.float32)
 
 
-def transform(values: ArrayLike, config: CoreConfig | None = None) -> tuple[NDArray[np.complex64], tuple[CoresRun, ...]]:
+def transform(
+    values: ArrayLike, config: CoreConfig | None = None
+) -> tuple[NDArray[np.complex64], tuple[CoresRun, ...]]:
     """Return the transforms of complex[squares, n, n], n 64 or 256, and what columns and rows took.
 
     Raises InputError for another shape.
@@ -80,7 +82,9 @@ def fourier_study(config: CoreConfig | None, progress: Callable[[str], None] | N
     """Transform twelve squares of 256 x 256 complex numbers."""
     count, side = 12, 256
     rng = np.random.default_rng(4)
-    values = (rng.uniform(-1, 1, (count, side, side)) + 1j * rng.uniform(-1, 1, (count, side, side))).astype(np.complex64)
+    values = (rng.uniform(-1, 1, (count, side, side)) + 1j * rng.uniform(-1, 1, (count, side, side))).astype(
+        np.complex64
+    )
     found, phases = transform(values, config)
     exact = np.fft.fft2(values.astype(np.complex128))
     columns, rows = (each.cycles for each in phases)
@@ -93,5 +97,5 @@ def fourier_study(config: CoreConfig | None, progress: Callable[[str], None] | N
         units=count * side * side,
         phases=phases,
         limit=f"rows are gathered and scattered a line a lane: {rows / columns:.2f} times the cycles of columns; each "
-        f"butterfly loads and stores all it works on, of its sums none is fused; {len(phases[0].pieces)} pieces a phase",
+        f"butterfly loads and stores all it works on, no sum is fused; {len(phases[0].pieces)} pieces a phase",
     )

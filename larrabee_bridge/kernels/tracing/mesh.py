@@ -41,7 +41,7 @@ class Mesh:
         return np.cross(self.corners[:, 1] - first, self.corners[:, 2] - first)
 
 
-def _grid(points: NDArray[np.float64], normals: NDArray[np.float64]) -> tuple[NDArray[np.int64], ...]:
+def _grid(points: NDArray[np.float64], normals: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """Return both as [triangle, corner, xyz], two triangles for each cell of a grid [row, column, xyz]."""
     found = []
     for values in (points, normals):
@@ -98,7 +98,8 @@ def knot_on_floor(along: int = 1284, around: int = 80) -> Mesh:
     floor, floor_normals = _grid(flat.transpose(1, 0, 2), np.broadcast_to((0.0, 1.0, 0.0), flat.shape))
     cells = np.arange(len(floor)) // 2
     light = (cells // 16 + cells % 16) % 2
-    floor_colours = np.stack([np.where(light, each, 70) for each in (225, 222, 210)] + [np.full(len(cells), 90)], axis=1)
+    shades = [*(np.where(light, each, 70) for each in (225, 222, 210)), np.full(len(cells), 90)]
+    floor_colours = np.stack(shades, axis=1)
     return Mesh(
         np.concatenate([knot, floor]).astype(np.float32),
         np.concatenate([knot_normals, floor_normals]).astype(np.float32),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.cores import CoresRun, CoreScaling, carry_out, scaled
+from larrabee_bridge.kernels.cores import CoreScaling, CoresRun, carry_out, scaled
 from larrabee_bridge.kernels.timing import THREADS
 from larrabee_bridge.kernels.tracing.mesh import Mesh
 from larrabee_bridge.kernels.tracing.scene import View
