@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.cores import PEAK, CoreScaling, CoresRun, scaled
+from larrabee_bridge.kernels.timing import PEAK, CoreScaling, CoresRun, scaled
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, fixed, percent
 
@@ -68,7 +68,7 @@ def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult | None]], wro
     for study, result in found:
         about: dict[str, Json] = {"name": study.name, "title": study.title, "place": study.place}
         if result is None:
-            notes += ["", f"{study.name} ({study.place}): refused: {study.refused}"]
+            notes += ["", f"{study.name} ({study.place}): not here: {study.refused}"]
             objects.append({**about, "refused": study.refused})
             continue
         run, scaling = result.run, result.scaling
@@ -122,5 +122,5 @@ def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult | None]], wro
 def list_of(studies: Sequence[KernelStudy]) -> Report:
     """Return a report of which kernels there are."""
     columns = (Column("kernel", key="name", fixed=True), Column("what", key="title"), Column("paper", key="place"))
-    rows = [(each.name, each.title + (" (refused)" if each.refused else ""), each.place) for each in studies]
+    rows = [(each.name, each.title + (" (not here)" if each.refused else ""), each.place) for each in studies]
     return Report(results=[Table(columns, rows, key="kernels")], schema="pixelflow.larrabee-kernels-list/1")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from larrabee_bridge.kernels.tracing import Mesh, View, knot_on_floor, trace, tree_of
+from larrabee_bridge.kernels.tracing import TracedMesh, TracedView, knot_on_floor, trace, tree_of
 from larrabee_bridge.kernels.tracing.reference import against_all, shaded
 from larrabee_bridge.kernels.tracing.study import SIZE
 from pixelflow.simd.errors import InputError
@@ -12,7 +12,7 @@ SMALL = knot_on_floor(60, 10)
 PIXELS = np.stack(np.meshgrid(np.arange(64), np.arange(64)), axis=-1).reshape(-1, 2)
 
 
-def trimesh_nearest(mesh: Mesh):
+def trimesh_nearest(mesh: TracedMesh):
     """The nearest front by trimesh's rays (an R-tree of boxes, planes and barycentric coordinates in float64)."""
     trimesh = pytest.importorskip("trimesh", reason="needs trimesh")
     pytest.importorskip("rtree", reason="needs rtree")
@@ -42,7 +42,7 @@ def trimesh_nearest(mesh: Mesh):
 def test_every_pixel_is_that_of_float64() -> None:
     """Ray against every triangle in float64: of 4,096 pixels none may differ by more than one step of 255."""
     found = trace(SMALL, size=64)
-    wanted = np.rint(shaded(SMALL, View(), 64, PIXELS) * 255).reshape(64, 64, 3)
+    wanted = np.rint(shaded(SMALL, TracedView(), 64, PIXELS) * 255).reshape(64, 64, 3)
     steps = np.abs(found.picture - wanted).max(axis=-1)
     assert steps.max() <= 1 and (steps > 0).mean() < 0.01
 
@@ -50,7 +50,7 @@ def test_every_pixel_is_that_of_float64() -> None:
 def test_pixels_are_those_of_trimesh() -> None:
     found = trace(SMALL, size=64)
     some = np.random.default_rng(5).permutation(PIXELS)[:400]
-    wanted = np.rint(shaded(SMALL, View(), 64, some, trimesh_nearest(SMALL)) * 255)
+    wanted = np.rint(shaded(SMALL, TracedView(), 64, some, trimesh_nearest(SMALL)) * 255)
     steps = np.abs(found.picture[some[:, 1], some[:, 0]] - wanted).max(axis=-1)
     assert steps.max() <= 1
 
@@ -58,7 +58,7 @@ def test_pixels_are_those_of_trimesh() -> None:
 def test_rays_are_those_that_the_scene_has() -> None:
     """One of the eye a pixel; to the light and reflected, at most one for each that hits; then from there."""
     found = trace(SMALL, size=64)
-    view = View()
+    view = TracedView()
     corner, right, down = view.rays(64).astype(np.float64)
     direction = corner + PIXELS[:, :1] * right + PIXELS[:, 1:] * down
     hit, *_ = against_all(SMALL)(np.broadcast_to(np.array(view.eye, np.float32), direction.shape), direction)
@@ -134,6 +134,6 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="a tree of 1 triangles"):
         tree_of(SMALL.corners[:1])
     with pytest.raises(InputError, match="a mesh of shapes"):
-        Mesh(SMALL.corners, SMALL.normals[:3], SMALL.colours)
+        TracedMesh(SMALL.corners, SMALL.normals[:3], SMALL.colours)
     with pytest.raises(InputError, match="2 x 80 cells"):
         knot_on_floor(2)

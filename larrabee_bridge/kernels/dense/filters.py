@@ -8,8 +8,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.cores import CoresRun, carry_out
 from larrabee_bridge.kernels.study import KernelResult
+from larrabee_bridge.kernels.timing import CoresRun, carry_out
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.cores import CoresRun, carry_out
 from larrabee_bridge.kernels.study import KernelResult
-from larrabee_bridge.kernels.tracing.mesh import Mesh
-from larrabee_bridge.kernels.tracing.scene import View
+from larrabee_bridge.kernels.timing import CoresRun, carry_out
+from larrabee_bridge.kernels.tracing.mesh import TracedMesh
+from larrabee_bridge.kernels.tracing.scene import TracedView
 from larrabee_bridge.kernels.tracing.tracer import trace
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
@@ -182,10 +182,10 @@ def _picture(points: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
     colours = [cloth, cloth // 2, np.full((len(ball_halves), 3), 120), np.full((2, 3), 190)]
     mirrors = [np.full((len(each), 1), mirror) for each, mirror in zip(colours, (0, 0, 60, 70), strict=True)]
     paint = np.concatenate([np.hstack(each) for each in zip(colours, mirrors, strict=True)])
-    mesh = Mesh(
+    mesh = TracedMesh(
         np.concatenate(corners).astype(np.float32), np.concatenate(bends).astype(np.float32), paint.astype(np.uint8)
     )
-    view = View(eye=(2.6, 2.1, 3.4), at=(0.0, -0.2, 0.0), light=(2.0, 5.0, 1.5), height=0.85)
+    view = TracedView(eye=(2.6, 2.1, 3.4), at=(0.0, -0.2, 0.0), light=(2.0, 5.0, 1.5), height=0.85)
     return trace(mesh, view, _PIXELS).picture
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from larrabee_bridge.kernels.cores import CoresRun, carry_out
 from larrabee_bridge.kernels.study import KernelResult
-from larrabee_bridge.kernels.timing import THREADS
+from larrabee_bridge.kernels.timing import THREADS, CoresRun, carry_out
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.program import LINE_BYTES, shipped

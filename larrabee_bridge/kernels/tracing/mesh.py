@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["Mesh", "knot_on_floor"]
+__all__ = ["TracedMesh", "knot_on_floor"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mesh:
+class TracedMesh:
     """Triangles, seen from where their corners go round against the clock."""
 
     corners: NDArray[np.float32]
@@ -51,7 +51,7 @@ def _grid(points: NDArray[np.float64], normals: NDArray[np.float64]) -> tuple[ND
     return tuple(found)
 
 
-def knot_on_floor(along: int = 1284, around: int = 80) -> Mesh:
+def knot_on_floor(along: int = 1284, around: int = 80) -> TracedMesh:
     """Return a (2, 3) torus knot with waves, 2 x ``along`` x ``around`` triangles, above a floor of 2 x 16 x 16.
 
     1,284 x 80 are 205,952 with the floor. Raises InputError for fewer than three along or around.
@@ -100,7 +100,7 @@ def knot_on_floor(along: int = 1284, around: int = 80) -> Mesh:
     light = (cells // 16 + cells % 16) % 2
     shades = [*(np.where(light, each, 70) for each in (225, 222, 210)), np.full(len(cells), 90)]
     floor_colours = np.stack(shades, axis=1)
-    return Mesh(
+    return TracedMesh(
         np.concatenate([knot, floor]).astype(np.float32),
         np.concatenate([knot_normals, floor_normals]).astype(np.float32),
         np.concatenate([colours, floor_colours]).astype(np.uint8),

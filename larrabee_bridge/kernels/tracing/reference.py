@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.tracing.mesh import Mesh
-from larrabee_bridge.kernels.tracing.scene import View
+from larrabee_bridge.kernels.tracing.mesh import TracedMesh
+from larrabee_bridge.kernels.tracing.scene import TracedView
 
 __all__ = ["Nearest", "against_all", "shaded"]
 
@@ -20,7 +20,7 @@ Nearest = Callable[[Floats, Floats], Hits]
 _AT_A_TIME = 1 << 21
 
 
-def against_all(mesh: Mesh) -> Nearest:
+def against_all(mesh: TracedMesh) -> Nearest:
     """Return the search that tries every triangle: the volumes of Moeller and Trumbore, in float64."""
     corners = mesh.corners.astype(np.float64)
     p0, e1, e2 = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
@@ -54,7 +54,9 @@ def against_all(mesh: Mesh) -> Nearest:
     return nearest
 
 
-def shaded(mesh: Mesh, view: View, size: int, pixels: NDArray[np.int64], nearest: Nearest | None = None) -> Floats:
+def shaded(
+    mesh: TracedMesh, view: TracedView, size: int, pixels: NDArray[np.int64], nearest: Nearest | None = None
+) -> Floats:
     """Return the colours of pixels (x, y), int64[n, 2], of a picture of ``size`` x ``size``: float64[n, rgb], 0 to 1.
 
     What ``nearest`` finds is shaded as in `trace.mc`: light from everywhere, one light with shadows, one reflection.
@@ -69,8 +71,8 @@ def shaded(mesh: Mesh, view: View, size: int, pixels: NDArray[np.int64], nearest
 
 
 def _gather(
-    mesh: Mesh,
-    view: View,
+    mesh: TracedMesh,
+    view: TracedView,
     nearest: Nearest,
     origin: Floats,
     direction: Floats,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["View"]
+__all__ = ["TracedView"]
 
 Point = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class TracedView:
     """An eye that looks at a point, a light at a point, a sky, and how bright everything is."""
 
     eye: Point = (4.6, 3.6, 5.6)

@@ -9,7 +9,7 @@ import numpy as np
 from larrabee_bridge.kernels.study import KernelResult
 from larrabee_bridge.kernels.tracing.mesh import knot_on_floor
 from larrabee_bridge.kernels.tracing.reference import shaded
-from larrabee_bridge.kernels.tracing.scene import View
+from larrabee_bridge.kernels.tracing.scene import TracedView
 from larrabee_bridge.kernels.tracing.tracer import Traced, trace
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import VectorFamily
@@ -34,7 +34,7 @@ def ray_tracer(config: CoreConfig | None, progress: Callable[[str], None] | None
     mesh = knot_on_floor()
     found = trace(mesh, size=SIZE, config=config, progress=progress)
     pixels = np.random.default_rng(_SEED).integers(0, SIZE, (_COMPARED, 2))
-    wanted = np.rint(shaded(mesh, View(), SIZE, pixels) * WHITE)
+    wanted = np.rint(shaded(mesh, TracedView(), SIZE, pixels) * WHITE)
     steps = np.abs(found.picture[pixels[:, 1], pixels[:, 0]] - wanted)
     eye, lights, reflected, more = found.rays
     memory = found.run.counts[VectorFamily.MEMORY] / sum(found.run.counts.values())

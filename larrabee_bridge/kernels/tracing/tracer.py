@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.kernels.cores import CoreScaling, CoresRun, carry_out, scaled
-from larrabee_bridge.kernels.timing import THREADS
-from larrabee_bridge.kernels.tracing.mesh import Mesh
-from larrabee_bridge.kernels.tracing.scene import View
+from larrabee_bridge.kernels.timing import THREADS, CoreScaling, CoresRun, carry_out, scaled
+from larrabee_bridge.kernels.tracing.mesh import TracedMesh
+from larrabee_bridge.kernels.tracing.scene import TracedView
 from larrabee_bridge.kernels.tracing.tree import BoxTree, tree_of
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import LANES
@@ -78,7 +77,7 @@ class _Laid:
     tree_bytes: int
 
 
-def _laid(mesh: Mesh, tree: BoxTree, view: View, size: int, threads: int) -> _Laid:
+def _laid(mesh: TracedMesh, tree: BoxTree, view: TracedView, size: int, threads: int) -> _Laid:
     nodes = _FIRST + 2 * LINE_BYTES
     triangles = nodes + LINE_BYTES * len(tree.boxes)
     shading = triangles + LINE_BYTES * len(mesh)
@@ -114,8 +113,8 @@ def _squares(size: int) -> Iterator[tuple[int, int]]:
 
 
 def trace(
-    mesh: Mesh,
-    view: View | None = None,
+    mesh: TracedMesh,
+    view: TracedView | None = None,
     size: int = 1024,
     *,
     config: CoreConfig | None = None,
@@ -134,7 +133,7 @@ def trace(
         raise InputError(Fault(f"a tree {tree.depth} nodes deep", hint=f"{_DEEPEST}: the program's stack"))
     squares = list(_squares(size))
     threads = min(_AT_A_TIME, len(squares))
-    laid = _laid(mesh, tree, view or View(), size, threads)
+    laid = _laid(mesh, tree, view or TracedView(), size, threads)
     program = shipped("tracing/trace.mc", SIDE=SIDE)
     run = _Run(program, laid, threads, config, engine)
     picture = np.zeros((size, size, 3), np.uint8)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS
-from pixelflow.cli.evidence import kernels as larrabee_kernels
 from pixelflow.cli.evidence import vector as larrabee_run
 from pixelflow.cli.evidence.verify import add_choice, paper_named, verify
 from pixelflow.cli.model.isa import instructions_report
@@ -35,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "cycles, speed-up on 8 to 48 cores, what limits them. All of them take a minute or two."
     )
     kernels = actions.add_parser("kernels", help="the paper's other applications on many cores", description=text)
-    larrabee_kernels.add_arguments(kernels)
+    larrabee_run.add_kernel_arguments(kernels)
     text = (
         "What the paper on Larrabee claims, and what is measured here, now; a minute or two\n"
         "without --quick. The exit code is 1 where a printed figure that must be the same is\n"
@@ -60,5 +59,5 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         everything = "pixelflow larrabee claims --quick"
         return verify(paper_named("larrabee"), args.only, args, screen, option="--only", everything=everything)
     if args.action == "kernels":
-        return larrabee_kernels.run(args, screen)
+        return larrabee_run.run_kernels(args, screen)
     return larrabee_run.run(args, screen)
