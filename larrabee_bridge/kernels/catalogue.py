@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from larrabee_bridge.kernels.dense.cubes import cubes_study
 from larrabee_bridge.kernels.dense.filters import linear_study, median_study
 from larrabee_bridge.kernels.dense.fourier import fourier_study
 from larrabee_bridge.kernels.dense.product import product_study
@@ -27,6 +28,7 @@ STUDIES = (
     KernelStudy("matrix-product", "blocks of 24 x 16 with sums in registers", "Fig. 20", product_study),
     KernelStudy("linear-filter", "five by five weights", "6.4, Fig. 20", linear_study),
     KernelStudy("median-filter", "the median of three by three", "6.4, Fig. 20", median_study),
+    KernelStudy("marching-cubes", "the surface where a volume passes a level", "6.4, Fig. 20", cubes_study),
     KernelStudy("fourier", "a transform of two dimensions", "Fig. 20", fourier_study),
     KernelStudy(
         "portfolio",

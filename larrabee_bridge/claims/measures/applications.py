@@ -16,7 +16,7 @@ __all__ = ["applications_on_cores", "physics_on_cores", "rays_on_cores", "scene_
 _CORES = (8, 16, 24, 32, 40, 48)
 """Core counts of figures 19 and 20; everything is relative to the first."""
 _PHYSICS = ("cloth", "sweep-and-prune", "particles")
-_APPLICATIONS = ("matrix-product", "linear-filter", "median-filter", "fourier")
+_APPLICATIONS = ("matrix-product", "linear-filter", "median-filter", "marching-cubes", "fourier")
 
 
 def _result(bench: SceneBench, name: str) -> KernelResult:

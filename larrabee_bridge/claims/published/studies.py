@@ -136,7 +136,7 @@ CLAIMS = (
     Claim("applications-scaling", "Fig. 20",
         "Image processing, physical simulation and other applications scale with cores.",
         P, "a chart",
-        "our programs: a matrix product, two filters, Fourier transforms; locks of 100 cycles, no bandwidth; neither "
-        "their applications nor the portfolio kernel, which needs lanes of 64 bits"),
+        "our programs: a matrix product, two filters, marching cubes, Fourier transforms; locks of 100 cycles, no "
+        "bandwidth; neither their applications nor the portfolio kernel, which needs lanes of 64 bits"),
 )  # fmt: skip
 """In the order of the paper."""
