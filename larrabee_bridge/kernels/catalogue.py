@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from larrabee_bridge.kernels.compressed import compressed_study
 from larrabee_bridge.kernels.dense.cubes import cubes_study
 from larrabee_bridge.kernels.dense.filters import linear_study, median_study
 from larrabee_bridge.kernels.dense.fourier import fourier_study
@@ -15,6 +16,7 @@ from larrabee_bridge.kernels.tracing.study import ray_tracer
 __all__ = ["STUDIES"]
 
 STUDIES = (
+    KernelStudy("decompression", "texels in blocks, decoded and filtered in software", "3.5", compressed_study),
     KernelStudy("cloth", "distances between points, Verlet's step", "6.4, Fig. 17", cloth_study),
     KernelStudy("sweep-and-prune", "pairs of boxes that overlap", "6.4, Fig. 17", sweep_study),
     KernelStudy("particles", "densities of particles from their neighbours", "6.4, Fig. 17", particles_study),
