@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from larrabee_bridge.kernels.timing import PEAK, CoreScaling, CoresRun, scaled
-from larrabee_bridge.vpu.core import CoreConfig
+from larrabee_bridge.vpu.core import CoreConfig, invented
 from pixelflow.simd.report import Column, Fact, Json, Part, Report, Table, fixed, percent
 
 __all__ = ["KernelResult", "KernelStudy", "kernels_report", "list_of"]
@@ -61,7 +61,11 @@ class KernelStudy:
     refused: str = ""
 
 
-def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult | None]], wrote: Sequence[str] = ()) -> Report:
+def kernels_report(
+    found: Sequence[tuple[KernelStudy, KernelResult | None]],
+    wrote: Sequence[str] = (),
+    config: CoreConfig | None = None,
+) -> Report:
     """Return a report of studies and what they found; ``wrote`` are files with their pictures."""
     rows, notes, objects = list[tuple[Json, ...]](), list[Part](), list[Json]()
     cores: tuple[int, ...] = ()
@@ -110,7 +114,12 @@ def kernels_report(found: Sequence[tuple[KernelStudy, KernelResult | None]], wro
         Column("vector/cycle", fixed(2)),
         *(Column(f"{count} cores", fixed(1)) for count in cores[1:]),
     ]  # fmt: skip
-    closing = "Cycles of a core whose four threads take turns; speed-ups over one core, with locks of 100 cycles."
+    config = config or CoreConfig()
+    memory = "each piece of work begins with empty caches" if config.caches else "every access hits the L1 cache"
+    closing = (
+        "Cycles of a core whose four threads take turns; speed-ups over one core, with locks of 100 cycles and no "
+        f"limit of bandwidth; {memory}. No source gives: {', '.join(invented(config))}."
+    )
     table: list[Part] = [Table(columns, rows), "", closing] if rows else []
     return Report(
         results=[*table, *notes, *(Fact(path, "wrote") for path in wrote)],

@@ -127,4 +127,4 @@ def run_kernels(args: argparse.Namespace, screen: Screen) -> Report:
                 rows, columns, _ = result.picture.shape
                 write_picture(path, replace(Picture.empty(columns, rows), colours=result.picture))
                 wrote.append(path)
-    return kernels_report(found, wrote)
+    return kernels_report(found, wrote, config)
