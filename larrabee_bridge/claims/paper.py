@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from larrabee_bridge.claims.bench import SceneBench
-from larrabee_bridge.claims.measures import architecture, cores, rasterizer, tiles, traffic
+from larrabee_bridge.claims.measures import applications, architecture, cores, rasterizer, tiles, traffic
 from larrabee_bridge.claims.published.architecture import CLAIMS as ARCHITECTURE
 from larrabee_bridge.claims.published.renderer import CLAIMS as RENDERER
 from larrabee_bridge.claims.published.studies import CLAIMS as STUDIES
@@ -23,6 +23,7 @@ _SMALL_SIZE = (256, 192)
 _LONG = (
     *("clauses", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
     *("units-for-60", "bin-balance", "binning-bandwidth", "gain-grows", "stages"),
+    *("physics", "ray-scene", "ray-scaling", "applications-scaling"),
 )
 
 
@@ -81,6 +82,10 @@ PAPER = Paper(
         "stages": rasterizer.shares_of_stages,
         "gather-gain": architecture.gain_of_gather,
         "ray-triangle": architecture.rays_and_a_triangle,
+        "physics": applications.physics_on_cores,
+        "ray-scene": applications.scene_that_is_traced,
+        "ray-scaling": applications.rays_on_cores,
+        "applications-scaling": applications.applications_on_cores,
     },
     bench=_bench,
     efforts=dict.fromkeys(_LONG, 10),

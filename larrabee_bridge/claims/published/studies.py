@@ -106,9 +106,11 @@ CLAIMS = (
         values={"ratio": 3}),
     Claim("physics", "6.4, Fig. 17",
         "Game physics uses many cores well.",
-        N + P, "more than 50 % of the resources up to 64 cores",
-        "their applications",
-        reason="needs the applications; their kernels are not rebuilt here"),
+        P, "more than 50 % of the resources up to 64 cores",
+        "our programs and scenes, not theirs: a step of cloth of 96 x 96 points, sweep and prune of 10,000 boxes, "
+        "densities of 12,288 particles; speed-up on 64 cores as a share of 64, locks of 100 cycles, no bandwidth; "
+        "rigid bodies, forces of particles and GJK are not here, and sorting is the host's",
+        values={"share": 0.5, "cores": 64}),
     Claim("ray-triangle", "6.4",
         "Sixteen rays are tested against one triangle in few cycles.",
         R, "47 cycles; 257 on a Core 2 Duo",
@@ -122,18 +124,19 @@ CLAIMS = (
         reason="needs their ray tracer and scene"),
     Claim("ray-scene", "Fig. 18",
         "The scene that was traced, and what it took.",
-        N + P, "234,000 triangles, about 4 million rays, 25 MB of kd-tree, 1 light, 1 reflection",
-        "the scene is not public",
-        reason="needs the scene; a mesh of such a size says nothing about a ray tracer that is not here"),
+        P, "234,000 triangles, about 4 million rays, 25 MB of kd-tree, 1 light, 1 reflection",
+        "our scene, a knot above a floor, 1024x1024, one light and one reflection; a tree of boxes that the host "
+        "builds, not a kd-tree; every ray executed",
+        values={"triangles": 234000, "rays": 4000000, "tree_bytes": 25000000}),
     Claim("ray-scaling", "Fig. 19",
         "The ray tracer scales with cores.",
-        N, "a chart",
-        "the tracer and its scene",
-        reason="needs their ray tracer and scene; how it scales is in a chart, and only its caption has a figure"),
+        P, "a chart",
+        "our tracer and scene: tiles of 32x32 pixels from one list, four threads a core, locks of 100 cycles, no "
+        "bandwidth; building the tree is the host's and is not counted"),
     Claim("applications-scaling", "Fig. 20",
         "Image processing, physical simulation and other applications scale with cores.",
-        N, "a chart",
-        "the applications",
-        reason="needs the applications; the figures are in a chart alone"),
+        P, "a chart",
+        "our programs: a matrix product, two filters, marching cubes, Fourier transforms; locks of 100 cycles, no "
+        "bandwidth; neither their applications nor the portfolio kernel, which needs lanes of 64 bits"),
 )  # fmt: skip
 """In the order of the paper."""

@@ -1,4 +1,4 @@
-"""The action ``pixelflow larrabee run``: one program on the vector unit, its cycles, registers and memory."""
+"""The actions ``pixelflow larrabee run`` and ``kernels``: a program and its registers; kernels on many cores."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
+from larrabee_bridge.kernels.catalogue import STUDIES
+from larrabee_bridge.kernels.study import kernels_report, list_of
 from larrabee_bridge.machine import run_program
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import NAMES
 from larrabee_bridge.vpu.unit import MEMORY_BYTES, TARGET, VectorProgram
+from pixelflow.cli.draw.pictures import write_picture
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.machine_values import configured
-from pixelflow.cli.shell.output import STANDARD_STREAM
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable
 from pixelflow.cli.shell.programs import add_parameter_option, read_program
+from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.errors import nearest
 from pixelflow.simd.report import Report
+from tessellation.picture.preview import require_pillow
 
 LARGEST = 4096
 """Most bytes of memory that are shown."""
@@ -80,3 +87,44 @@ def _span(text: str, program: VectorProgram) -> tuple[int, int]:
     if start % 4 or size % 4 or not 0 < size <= LARGEST or start + size > MEMORY_BYTES:
         raise UsageError(f"--memory {text}", f"whole words inside the memory are shown, {LARGEST} bytes at most")
     return start, size
+
+
+def add_kernel_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add which kernels, where pictures go, and values of the core model."""
+    add = parser.add_argument
+    add("kernels", nargs="*", metavar="KERNEL", help="kernels by name: ray-tracer, matrix-product (default: all)")
+    add("--list", action="store_true", help="show the names and places of all kernels, carry out none")
+    add("-o", dest="pictures", metavar="FOLDER", help="write the pictures of kernels that have one, as FOLDER/NAME.png")
+    add("-D", dest="overrides", action="append", default=[], metavar="KEY=VALUE", help="a value of the core model")
+
+
+def run_kernels(args: argparse.Namespace, screen: Screen) -> Report:
+    """Carry out kernels and report."""
+    known = {each.name: each for each in STUDIES}
+    for name in args.kernels:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"did you mean {near}?" if near else f"kernels: {', '.join(known)}"
+            raise UsageError("KERNEL", f"there is no kernel {name!r}", hint)
+    chosen = [known[name] for name in dict.fromkeys(args.kernels)] or list(STUDIES)
+    if args.list:
+        return list_of(chosen)
+    config = configured(CoreConfig, "-D", args.overrides)
+    if args.pictures is not None:
+        require_pillow()
+        if not Path(args.pictures).is_dir():
+            raise UsageError("-o", f"{args.pictures!r} is no folder", "make it first")
+        for study in chosen:
+            check_writable(Path(args.pictures) / f"{study.name}.png")
+    found, wrote = [], []
+    with Progress(screen, len(chosen)) as progress:
+        for study in progress.over(chosen):
+            progress.doing(study.name)
+            result = study.study(config, progress.doing) if study.study else None
+            found.append((study, result))
+            if args.pictures is not None and result is not None and result.picture is not None:
+                path = str(Path(args.pictures) / f"{study.name}.png")
+                rows, columns, _ = result.picture.shape
+                write_picture(path, replace(Picture.empty(columns, rows), colours=result.picture))
+                wrote.append(path)
+    return kernels_report(found, wrote, config)

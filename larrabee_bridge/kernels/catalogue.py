@@ -1,0 +1,42 @@
+"""Catalogue of the kernels that are studied, in the order of the paper."""
+
+from __future__ import annotations
+
+from larrabee_bridge.kernels.compressed import compressed_study
+from larrabee_bridge.kernels.dense.cubes import cubes_study
+from larrabee_bridge.kernels.dense.filters import linear_study, median_study
+from larrabee_bridge.kernels.dense.fourier import fourier_study
+from larrabee_bridge.kernels.dense.product import product_study
+from larrabee_bridge.kernels.physics.cloth import cloth_study
+from larrabee_bridge.kernels.physics.overlaps import sweep_study
+from larrabee_bridge.kernels.physics.particles import particles_study
+from larrabee_bridge.kernels.study import KernelStudy
+from larrabee_bridge.kernels.tracing.study import ray_tracer
+
+__all__ = ["STUDIES"]
+
+STUDIES = (
+    KernelStudy("decompression", "texels in blocks, decoded and filtered in software", "3.5", compressed_study),
+    KernelStudy("cloth", "distances between points, Verlet's step", "6.4, Fig. 17", cloth_study),
+    KernelStudy("sweep-and-prune", "pairs of boxes that overlap", "6.4, Fig. 17", sweep_study),
+    KernelStudy("particles", "densities of particles from their neighbours", "6.4, Fig. 17", particles_study),
+    KernelStudy(
+        "gjk",
+        "distance of convex bodies",
+        "6.4, Fig. 17",
+        refused="not rebuilt here",
+    ),
+    KernelStudy("ray-tracer", "packets of sixteen rays, shadows, one reflection", "6.4, Fig. 18, 19", ray_tracer),
+    KernelStudy("matrix-product", "blocks of 24 x 16 with sums in registers", "Fig. 20", product_study),
+    KernelStudy("linear-filter", "five by five weights", "6.4, Fig. 20", linear_study),
+    KernelStudy("median-filter", "the median of three by three", "6.4, Fig. 20", median_study),
+    KernelStudy("marching-cubes", "the surface where a volume passes a level", "6.4, Fig. 20", cubes_study),
+    KernelStudy("fourier", "a transform of two dimensions", "Fig. 20", fourier_study),
+    KernelStudy(
+        "portfolio",
+        "portfolio management in double precision",
+        "Fig. 20",
+        refused="needs eight lanes of 64 bits (pd, pq), which this model of the instruction set has not",
+    ),
+)
+"""All of them."""

@@ -1,0 +1,1 @@
+"""Dense arithmetic (neither): matrix product, filters of pictures, Fourier transform, surfaces in volumes."""

@@ -1,0 +1,1 @@
+"""Game physics (neither): cloth, sweep and prune, particles with neighbours."""

@@ -1,0 +1,50 @@
+"""The command that carries out kernels: what it lists, its report, its object, what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from larrabee_bridge.kernels.catalogue import STUDIES
+from pixelflow.cli.main import main
+
+
+def test_the_list_has_every_kernel(capsys) -> None:
+    assert main(["larrabee", "kernels", "--list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["kernels"]
+    assert [row["name"] for row in rows] == [each.name for each in STUDIES]
+    assert all((each.study is None) == bool(each.refused) for each in STUDIES)
+
+
+def test_the_object_has_the_sums(capsys) -> None:
+    assert main(["larrabee", "kernels", "fourier", "portfolio", "--json"]) == 0
+    fourier, portfolio = json.loads(capsys.readouterr().out)["kernels"]
+    assert fourier["cores"] == [1, 8, 16, 32, 48] and fourier["cycles_on_cores"] == sorted(
+        fourier["cycles_on_cores"], reverse=True
+    )
+    assert fourier["cycles_per_unit"] == pytest.approx(fourier["cycles"] / fourier["units"])
+    assert fourier["cycles_on_cores"][0] > fourier["cycles"] and 0 < fourier["share_of_peak"] < 1
+    assert "64 bits" in portfolio["refused"] and "cycles" not in portfolio
+
+
+def test_caches_take_part(capsys) -> None:
+    """Each piece begins with empty caches, so that everything takes longer; results are the same."""
+    found = []
+    for words in ([], ["-D", "caches=true"]):
+        assert main(["larrabee", "kernels", "decompression", "--json", *words]) == 0
+        found += json.loads(capsys.readouterr().out)["kernels"]
+    assert found[1]["cycles"] > 1.05 * found[0]["cycles"] and found[1]["error"] == found[0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["fourrier"], 2, "did you mean fourier?"),
+        (["fourier", "-o", "nowhere"], 2, "is no folder"),
+        (["fourier", "-D", "vector_latency=0"], 3, "vector_latency"),
+    ],
+)
+def test_what_is_wrong_is_said(capsys, tmp_path: Path, monkeypatch, words: list[str], code: int, message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["larrabee", "kernels", *words]) == code
+    assert message in " ".join(capsys.readouterr().err.split())
