@@ -222,7 +222,10 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             s.looked.append((s.found.popleft(), index))
 
     def _insert(self, first: int) -> int:
-        """Give a line to other blocks; return it, or -1 where all are in use."""
+        """Give the first free line to other blocks; return it, or -1 where all are in use.
+
+        Recorded reads of the buffer are as many; the line used least recently would need a third of them.
+        """
         lines = self.state.lines
         index = next((index for index, line in enumerate(lines) if line.first < 0), -1)
         if index < 0:
