@@ -128,7 +128,9 @@ class SceneRun:
 
 def units_of(config: AttilaConfig) -> Units:
     """Return what the picture's arithmetic has to know of a machine."""
-    return Units(config.gpu.rops, config.gpu.shaders, recursive=config.traversal.recursive)
+    return Units(
+        config.gpu.rops, config.gpu.shaders, testers=config.traversal.testers, recursive=config.traversal.recursive
+    )
 
 
 def run_scene(

@@ -9,7 +9,6 @@ from attila_bridge.code.assembler import ShaderProgram
 from attila_bridge.code.isa.registers import RegisterBank, ShaderStage
 from attila_bridge.function.fragment.blending import color_word
 from attila_bridge.function.fragment.stage import FragmentStage, FrameBuffers
-from attila_bridge.function.fragment.tests import has_tests
 from attila_bridge.function.geometry.assembly import assembled, is_outside, names_twice
 from attila_bridge.function.geometry.coverage import DEPTH_MOST, steps_of
 from attila_bridge.function.geometry.scanline import scan_lines
@@ -73,6 +72,7 @@ def draw(scene: AttilaScene, units: Units = DEFAULT_UNITS, *, first: int = 0) ->
         color_address=color_address,
         depth_address=depth_address,
         blocks=blocks,
+        end_address=memory.place(0),
         draws=draws,
         color=drawer.frame.rows(drawer.frame.color),
         depth=drawer.frame.rows(drawer.frame.depth),
@@ -144,7 +144,7 @@ class _Drawer:
         boxes[drawn] = setup.box
         width, height = scene.size
         if self.units.recursive:
-            batches = traverse(setup, drawn, (width, width if self.units.square else height))
+            batches = traverse(setup, drawn, (width, width if self.units.square else height), self.units.testers)
         else:
             batches = scan_lines(setup, drawn, what.state.scissor or (0, 0, width, height))
         steps = steps_of(batches)
@@ -222,7 +222,7 @@ class _Drawer:
             color_mask=sum(1 << at for at, each in enumerate(state.color_mask) if each),
             color_write=any(state.color_mask),
             cull=state.cull,
-            early_z=has_tests(state) and not writes_depth,
+            early_z=not writes_depth,
             hz=hz and not writes_depth,
             textures=tuple(sorted(what.textures)),
             indexed=indices is not None,

@@ -41,6 +41,8 @@ class Units:
     """Whether tiles further up than the screen is wide are left out: the public simulator takes the width for both.
 
     A frame that is higher than wide is then not drawn above that line."""
+    testers: int = 4
+    """Tiles of a level that the descent splits at once."""
     recursive: bool = True
     """Whether traversal descends through tiles with four triangles at once; else it scans one after the other."""
 

@@ -152,7 +152,7 @@ class StateWork:
     cull: bool
     """Whether back faces are dropped."""
     early_z: bool
-    """Whether depth and stencil are tested before shading."""
+    """Whether the depth unit comes before shading, as the fragment program leaves depth alone."""
     hz: bool
     """Whether hierarchical Z may cull in this draw: tests, operations, what was written since the clear."""
     textures: tuple[int, ...]
@@ -330,6 +330,8 @@ class AttilaWork:
     """Where the buffers begin in memory; line b of 256 bytes is ``address + 256 b``."""
     blocks: int
     """Lines of the colour buffer, and of the depth buffer."""
+    end_address: int
+    """The first address past all buffers and textures: programs lie there."""
     draws: tuple[DrawWork, ...]
     color: Words
     """[height, width] the picture, row 0 at the bottom: red in the lowest byte."""

@@ -9,6 +9,9 @@ from pixelflow.simd.errors import InputError
 
 __all__ = ["check_agreement"]
 
+_SINGLE = 4
+"""Clients of memory that there is one of: command processor, fetch of indices, loader of vertices, display."""
+
 
 def check_agreement(work: AttilaWork, config: AttilaConfig) -> None:
     """Raise InputError where work and configuration do not fit each other."""
@@ -27,6 +30,14 @@ def check_agreement(work: AttilaWork, config: AttilaConfig) -> None:
     for key, ours, needed, fits in pairs:
         if not fits:
             raise InputError(f"{key} is {ours}; the frame was drawn for {needed}")
+    clients = _SINGLE + 2 * config.gpu.rops + config.gpu.shaders * config.texture.units
+    writers = 1 + 2 * config.gpu.rops
+    for key, held, needed in (
+        ("memory.request_queue", config.memory.request_queue, config.memory.reserve * clients),
+        ("memory.write_buffers", config.memory.write_buffers, config.memory.reserve * writers),
+    ):
+        if held <= needed:
+            raise InputError(f"{key} is {held}; memory.reserve keeps {needed} free, so that nothing would be accepted")
     together = config.traversal.at_once
     if any(len(each.batches) != -(-len(each.triangles.drawn) // together) for each in work.draws):
         recursive = config.traversal.recursive

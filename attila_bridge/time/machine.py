@@ -101,7 +101,7 @@ def _frame(work: AttilaWork, config: AttilaConfig, draws: tuple[DrawPlan, ...]) 
         depth_address=work.depth_address,
         clear_color=work.clear.color or 0,
         clear_depth=work.clear.depth_word,
-        program_address=0,
+        program_address=work.end_address,
         uploaded=sum(each.size for each in work.uploads) + sum(_loaded(draw) for draw in draws),
         before=contents(work),
     )

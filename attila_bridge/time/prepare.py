@@ -48,7 +48,6 @@ def plans(work: AttilaWork, config: AttilaConfig) -> tuple[DrawPlan, ...]:
 def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int) -> DrawPlan:
     state, quads = draw.state, draw.quads
     steps = len(quads.triangle)
-    early = not draw.fragment_program.writes_depth
     tests = state.depth_test or state.stencil_test
     covered, tested, killed = quads.covered, quads.tested, quads.killed
     kept = tested & ~killed & 15
@@ -65,8 +64,8 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
         batches=_batches(draw),
         vertex_program=_program(draw.vertex_program, config),
         fragment_program=_program(draw.fragment_program, config),
-        early=early,
-        hierarchical=state.hz and config.hz.enabled and not draw.fragment_program.writes_depth,
+        early=state.early_z,
+        hierarchical=state.hz and config.hz.enabled,
         culls_equal=state.depth_func == "less",
         tests=tests,
         blends=state.blend,
@@ -83,7 +82,7 @@ def _plan(number: int, draw: DrawWork, config: AttilaConfig, first_textures: int
         steps_covered=_COUNTS[covered.reshape(steps, 16)].sum(axis=1).tolist() if steps else [],
         nearest=quads.nearest.tolist(),
         tested=tested.tobytes(),
-        to_depth=(covered if early else covered & ~killed & 15).tobytes(),
+        to_depth=(covered if state.early_z else covered & ~killed & 15).tobytes(),
         to_color=kept.tobytes(),
         depth_words=quads.depth_words.reshape(-1).tolist(),
         color_words=quads.color_words.reshape(-1).tolist(),

@@ -60,7 +60,7 @@ def answers(*accesses: tuple[bool, int]) -> tuple[list[int], dict[str, int]]:
     """Return the cycles in which reads are answered, and what the controller counted."""
     client = Client(0, "asker", "ColorWrite", 64)
     asker = Asker([(write, address, 64, 0, number) for number, (write, address) in enumerate(accesses)])
-    memory = MemoryController("memory", ControllerSpec(PAPER.memory, (client,), 2, 2), counts_of("MC", 4))
+    memory = MemoryController("memory", ControllerSpec(PAPER.memory, (client,)), counts_of("MC", 4))
     net = Netlist("test")
     net.add(asker)
     net.add(memory)

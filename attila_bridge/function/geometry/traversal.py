@@ -15,8 +15,6 @@ __all__ = ["BATCH", "traverse"]
 
 BATCH = 4
 """Triangles of a batch."""
-_SPLIT = 4
-"""Tiles that are split at once."""
 _CHILDREN = ((0, 0), (1, 0), (0, 1), (1, 1))
 Integers = NDArray[np.int64]
 
@@ -34,7 +32,9 @@ class _Level:
     """For each tile the numbers of the tiles below that stay, in the next smaller level."""
 
 
-def traverse(setup: Setup, numbers: NDArray[np.int32], reach: tuple[int, int]) -> tuple[BatchWork, ...]:
+def traverse(
+    setup: Setup, numbers: NDArray[np.int32], reach: tuple[int, int], testers: int = 4
+) -> tuple[BatchWork, ...]:
     """Return the batches of drawn triangles ``numbers`` (positions in the assembly; ``setup`` is about these only).
 
     Tiles that begin past ``reach``, in pixels to the right and upwards, are left out.
@@ -67,7 +67,14 @@ def traverse(setup: Setup, numbers: NDArray[np.int32], reach: tuple[int, int]) -
         levels[tile] = added if above is None else _joined(_split(above, tile, sides, reach), added)
         tile //= 2
     return tuple(
-        _batch(number, tuple(int(each) for each in numbers[at : at + BATCH]), corner[number], int(top[number]), levels)
+        _batch(
+            number,
+            tuple(int(each) for each in numbers[at : at + BATCH]),
+            corner[number],
+            int(top[number]),
+            levels,
+            testers,
+        )
         for number, at in enumerate(first)
     )
 
@@ -114,11 +121,13 @@ def _joined(split: _Level, added: _Level) -> _Level:
     )
 
 
-def _batch(number: int, triangles: tuple[int, ...], corner: Integers, top: int, levels: dict[int, _Level]) -> BatchWork:
+def _batch(
+    number: int, triangles: tuple[int, ...], corner: Integers, top: int, levels: dict[int, _Level], testers: int
+) -> BatchWork:
     """Return a batch with its scan tiles in the order in which they are opened.
 
-    Depth first: up to four tiles of the present level are split; as soon as there are children, theirs is the present
-    level; a level without tiles gives way to the one above.
+    Depth first: up to ``testers`` tiles of the present level are split; as soon as there are children, theirs is the
+    present level; a level without tiles gives way to the one above.
     """
     level = levels[top]
     begins = _position(level, number)
@@ -132,7 +141,7 @@ def _batch(number: int, triangles: tuple[int, ...], corner: Integers, top: int, 
         if not queue:
             tile *= 2
             continue
-        taken, waiting[tile] = queue[:_SPLIT], queue[_SPLIT:]
+        taken, waiting[tile] = queue[:testers], queue[testers:]
         children = [child for each in taken for child in levels[tile].children[each]]
         descents.append((tile, len(taken), len(children)))
         if tile == 2 * SCAN_TILE:

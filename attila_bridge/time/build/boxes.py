@@ -134,7 +134,7 @@ class Boxes:
         self.textures = [[self._texture(frame, n, unit) for unit in range(config.texture.units)] for n in shaders]
         self.memory = MemoryController(
             "MemoryController",
-            ControllerSpec(memory, tuple(self.clients), gpu.rops, gpu.shaders * config.texture.units),
+            ControllerSpec(memory, tuple(self.clients)),
             self._counts("MC"),
         )
 

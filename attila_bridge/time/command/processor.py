@@ -43,6 +43,7 @@ class CommandProcessorSpec:
     shaders: int
     pipelined: bool
     program_address: int
+    """Where programs begin."""
 
 
 @dataclass
@@ -61,6 +62,7 @@ class CommandProcessorState:
     """Bytes of a program not asked for, and not received."""
     bytes_due: int = 0
     address: int = 0
+    """The next byte of programs, which follow one another, each in transactions of its own."""
     bus_until: int = 0
     ends: int = 0
     """Ends that a clear or swap waits for."""
@@ -93,6 +95,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
 
     def __init__(self, name: str, spec: CommandProcessorSpec, state: CommandProcessorState) -> None:
         super().__init__(name, spec, state)
+        state.address = spec.program_address
         rops = range(spec.rops)
         self._fragment = ("setup", "traversal", "hz", "fifo", *(f"{kind}{rop}" for rop in rops for kind in _KINDS))
         self.inputs = (
@@ -215,7 +218,7 @@ class CommandProcessor(Box[CommandProcessorSpec, CommandProcessorState]):
             s.until = cycle + argument
         elif kind == "read":
             s.bytes_left = s.bytes_due = argument
-            s.address = self.spec.program_address
+            s.address = -(-s.address // TRANSACTION_BYTES) * TRANSACTION_BYTES
         elif kind == "clear":
             self._clear(cycle, argument)
         else:

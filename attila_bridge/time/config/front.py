@@ -92,6 +92,9 @@ class MemoryConfig:
         standing=Standing.DERIVED, low=1, high=256)
     request_queue: int = param(64, "requests that the controller holds", unit="requests", source=_CODE,
         standing=Standing.DERIVED, low=32, high=1024)
+    reserve: int = param(2, "requests, and buffers of writes, kept free for each client that may send them: one cycle's"
+        " that is on its way and one that is sent before it hears", unit="requests", source=_CODE,
+        standing=Standing.DERIVED, low=1, high=64)
     service_queue: int = param(32, "answers that wait for their bus, in one order for all", unit="answers",
         source=_CODE, standing=Standing.DERIVED, low=1, high=1024)
     read_buffers: int = param(32, "reads whose data the controller holds", unit="transactions", source=_CODE,

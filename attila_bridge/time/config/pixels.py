@@ -11,6 +11,7 @@ __all__ = ["FifoConfig", "HierarchicalConfig", "SetupConfig", "ShadingConfig", "
 
 _PAPER = "Moya et al., ISPASS 2006: Tables 1 and 2, sections 2 and 5"
 _CODE = "the early preset or a constant of the authors' public simulator"
+_BANDWIDTH = "the recorded wire of results carries 8 threads a cycle, two groups of four"
 _DERIVED = "16 tiles of each level of the descent, four scan tiles of each"
 
 
@@ -45,6 +46,8 @@ class TraversingConfig:
         unit="pixels", source=_PAPER, standing=Standing.DERIVED, allowed=(8,), because="no other is built")
     batch: int = param(4, "triangles traversed at once", unit="triangles", source=_CODE, standing=Standing.DERIVED,
         allowed=(4,), because="no other is built")
+    testers: int = param(4, "tiles that are split a cycle", unit="tiles", source=_CODE, standing=Standing.DERIVED,
+        low=1, high=64)
     recursive: bool = param(True, "tiles are split for a batch at once; else rows of scan tiles are walked, triangle by"
         " triangle", unit="", source=_PAPER, standing=Standing.DERIVED)
     queue: int = param(16, "triangles that wait", unit="triangles", source=_PAPER, standing=Standing.DERIVED, low=4,
@@ -52,7 +55,7 @@ class TraversingConfig:
     steps: int = param(2, "steps of 16 quads a cycle", unit="steps", source=_PAPER, standing=Standing.DERIVED, low=1,
         high=8)
     scan_queue: int = param(64, "scan tiles that wait to be opened", unit="tiles", source=_DERIVED,
-        standing=Standing.DERIVED, low=4, high=256)
+        standing=Standing.DERIVED, low=1, high=256)
     # fmt: on
 
     @property
@@ -138,8 +141,12 @@ class ShadingConfig:
         because="no other is built")
     outputs: int = param(4, "outputs a cycle", unit="outputs", source=_PAPER, standing=Standing.DERIVED, allowed=(4,),
         because="no other is built")
+    output_delay: int = param(3, "an output is on its way, besides its transmission", unit="cycles", source=_CODE,
+        standing=Standing.DERIVED, low=1, high=64)
     output_latency: int = param(11, "an output is on its way at most", unit="cycles", source=_CODE,
         standing=Standing.DERIVED, low=4, high=64)
+    results: int = param(2, "groups whose results are written in one cycle, for each that is issued in one",
+        unit="groups", source=_BANDWIDTH, standing=Standing.DERIVED, low=1, high=16)
     batch_wait: int = param(64, "an open batch is closed after its last input", unit="cycles", source=_CODE,
         standing=Standing.DERIVED, low=1, high=100000)
     # fmt: on

@@ -73,8 +73,6 @@ class ControllerSpec:
 
     config: MemoryConfig
     clients: tuple[Client, ...]
-    rops: int
-    texture_units: int
 
 
 @dataclass
@@ -133,8 +131,8 @@ class MemoryController(Box[ControllerSpec, ControllerState]):
             *(f"{c.name}_{port}" for c in clients for port in ("data", "state")),
             *(f"module{i}" for i in modules),
         )
-        self._threshold = 8 + 4 * spec.rops + 2 * spec.texture_units
-        self._write_threshold = 2 + 4 * spec.rops
+        self._threshold = config.reserve * len(clients)
+        self._write_threshold = config.reserve * sum(client.writes for client in clients)
         self._bus_shift = config.interleave.bit_length() - 1
         self._bank_shift = (config.channels * config.page_bytes).bit_length() - 1
         self._page_shift = self._bank_shift + config.open_pages.bit_length() - 1

@@ -17,6 +17,10 @@ Transaction: TypeAlias = tuple[bool, int, int, int, int]
 """Whether it writes, address, bytes, number of the client, the client's ticket."""
 
 
+_WRITING = ("CommandProcessor", "ZStencilTest", "ColorWrite")
+"""Kinds of units that write, by what statistics call them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Client:
     """A unit that has a bus of its own to the controller."""
@@ -27,6 +31,11 @@ class Client:
     """What statistics call its kind: `ColorWrite`."""
     width: int
     """Bytes a cycle."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may send writes."""
+        return self.kind in _WRITING
 
     @property
     def request(self) -> str:

@@ -195,20 +195,25 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             queue.extend(quads)
 
     def _look_up(self, cycle: Cycle, plan: DrawPlan, bus_free: bool) -> None:
-        """Look the blocks of quads up in the cache; one line a cycle may be asked from the buffer."""
+        """Look the blocks of quads up in the cache; one line a cycle may be asked from the buffer.
+
+        A quad that cannot go on is tried again until the tries of the cycle are used up, each of which counts a miss:
+        recorded misses beyond the lines that were read are multiples of a cycle's tries.
+        """
         s, counts = self.state, self.state.counts
         size = self.spec.config.cache_line
-        for _ in range(min(self.spec.quads, len(s.found))):
+        for tried in range(self.spec.quads):
+            if not s.found:
+                return
             quad = s.found[0]
             first = plan.blocks[quad >> 4] // size * size
             index = next((index for index, line in enumerate(s.lines) if line.first == first), -1)
             if index < 0:
-                counts["MissesHZCache"] += 1
-                if not bus_free:
-                    continue
-                index = self._insert(first)
+                index = self._insert(first) if bus_free else -1
                 if index < 0:
-                    continue
+                    counts["MissesHZCache"] += self.spec.quads - tried
+                    return
+                counts["MissesHZCache"] += 1
                 self._buffer.send(cycle, (first, -1 - index))
                 bus_free = False
             else:
@@ -217,7 +222,10 @@ class HierarchicalZ(Box[HierarchicalZSpec, HierarchicalZState]):
             s.looked.append((s.found.popleft(), index))
 
     def _insert(self, first: int) -> int:
-        """Give a line to other blocks; return it, or -1 where all are in use."""
+        """Give the first free line to other blocks; return it, or -1 where all are in use.
+
+        Recorded reads of the buffer are as many; the line used least recently would need a third of them.
+        """
         lines = self.state.lines
         index = next((index for index, line in enumerate(lines) if line.first < 0), -1)
         if index < 0:

@@ -17,12 +17,6 @@ __all__ = ["ShaderSpec", "UnifiedShader"]
 _BLOCK, _UNBLOCK, _REPEAT, _FINISH = range(4)
 """What decoding tells fetching, a cycle later."""
 
-_RESULTS = 2
-"""Groups whose results may be written in one cycle, for each that may be issued."""
-
-_OUTPUT_DELAY = 3
-"""Cycles of an output on its way, besides its transmission."""
-
 
 @dataclass(frozen=True)
 class ShaderSpec:
@@ -215,7 +209,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
         number = s.finished.popleft()
         slot = s.slots[number]
         cycles = slot.transmission
-        latency = min(cycles + _OUTPUT_DELAY, self.spec.config.output_latency)
+        latency = min(cycles + self.spec.config.output_delay, self.spec.config.output_latency)
         self._outputs.send(cycle, slot.group, self._threads, latency)
         s.counts["Outputs"] += self._threads
         if cycles > 1:
@@ -295,7 +289,7 @@ class UnifiedShader(Box[ShaderSpec, ShaderState]):
                     return True
             if written.get(instruction.destination, 0) >= cycle + instruction.latency:
                 return True
-        return s.writes.get(cycle + instruction.latency, 0) >= _RESULTS * self._rate
+        return s.writes.get(cycle + instruction.latency, 0) >= self.spec.config.results * self._rate
 
     def _execute(self, cycle: Cycle, slot: GroupSlot, instruction: InstructionPlan, position: int) -> None:
         s, executed, threads = self.state, self.state.executed, self._threads

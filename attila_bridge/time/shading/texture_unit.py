@@ -283,6 +283,9 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
             elif misses:
                 misses -= 1
                 line = tags.fetch(block, texels)
+                if line < 0:  # the try was the cycle's miss, so that the other texels of the line have none left
+                    tags.misses += texels - 1
+                    tags.failed_limit += texels - 1
             else:
                 tags.misses += texels
                 tags.failed_limit += texels

@@ -1,0 +1,206 @@
+"""Values of the whole configuration: each, moved by itself, changes a cycle or a count of a small scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from attila_bridge.time.config import PAPER
+from pixelflow.simd.config.param import Value, leaves
+from pixelflow.simd.errors import InputError
+from tests.attila.moved import BATCHES, outcome
+
+SMALL_DEPTH = {"depth.lines": 2, "depth.ways": 2}
+SMALL_COLOR = {"color.lines": 2, "color.ways": 2}
+TWO_UNITS = {"texture.units": 2}
+
+MOVED: Mapping[str, tuple[str, Value, Mapping[str, Value]]] = {
+    "gpu.shaders": ("texture", 1, {}),
+    "gpu.rops": ("texture", 1, {}),
+    "gpu.vertex_ports": ("texture", 2, {}),
+    "gpu.pipelined_draws": ("depths", False, {}),
+    "command.ready_cycles": ("texture", 34, {}),
+    "command.texture_cycles": ("texture", 8, {}),
+    "command.index_cycles": ("mesh", 3, {}),
+    "command.test_cycles": ("again and again", 2, {}),
+    "command.blend_cycles": ("again and again", 2, {}),
+    "command.padding": ("texture", 8, {}),
+    "command.start_latency": ("texture", 3, {}),
+    "command.end_latency": ("texture", 1, {}),
+    "memory.channels": ("texture", 2, {}),
+    "memory.bus_bits": ("texture", 32, {}),
+    "memory.interleave": ("texture", 128, {}),
+    "memory.read_latency": ("texture", 5, {}),
+    "memory.write_latency": ("texture", 3, {}),
+    "memory.write_to_read": ("texture", 3, {}),
+    "memory.page_bytes": ("texture", 2048, {}),
+    "memory.open_pages": ("sliver", 4, {}),
+    "memory.page_open": ("texture twice", 10, {}),
+    "memory.max_reads": ("depths", 8, {}),
+    "memory.max_writes": ("texture", 8, {}),
+    "memory.request_queue": ("texture", 32, {}),
+    "memory.reserve": ("depths", 1, {}),
+    "memory.service_queue": ("texture", 16, {}),
+    "memory.read_buffers": ("texture", 16, {}),
+    "memory.write_buffers": ("texture", 16, {}),
+    "memory.command_bus": ("texture", 16, {}),
+    "memory.fetch_bus": ("mesh", 32, {}),
+    "memory.loader_bus": ("texture", 32, {}),
+    "memory.depth_bus": ("again and again", 32, SMALL_DEPTH),
+    "memory.color_bus": ("texture", 32, {}),
+    "memory.display_bus": ("texture", 32, {}),
+    "memory.texture_bus": ("texture", 32, {}),
+    "streamer.index_buffer": ("mesh", 512, {}),
+    "streamer.output_queue": ("mesh", 32, {}),
+    "streamer.output_memory": ("mesh", 24, {}),
+    "streamer.attributes_sent": ("texture", 2, {}),
+    "streamer.request_queue": ("texture", 4, {}),
+    "streamer.attributes": ("texture", 2, {}),
+    "streamer.cache_lines": ("mesh", 8, {}),
+    "streamer.cache_line": ("texture", 128, {}),
+    "streamer.cache_port": ("texture", 8, {}),
+    "streamer.cache_requests": ("texture", 2, {}),
+    "streamer.cache_inputs": ("texture", 2, {}),
+    "assembly.queue": ("texture", 4, {}),
+    "assembly.bus_latency": ("texture", 5, {}),
+    "clipper.start": ("again and again", 16, {}),
+    "clipper.latency": ("texture", 3, {}),
+    "clipper.buffer": ("small triangles", 2, {}),
+    "setup.fifo": ("again and again", 6, {}),
+    "setup.latency": ("texture", 5, {}),
+    "setup.start": ("texture", 2, {}),
+    "setup.input_latency": ("texture", 1, {}),
+    "setup.output_latency": ("texture", 1, {}),
+    "traversal.testers": ("corners", 1, {}),
+    "traversal.recursive": ("texture", False, {}),
+    "traversal.queue": ("texture", 8, {}),
+    "traversal.steps": ("texture", 1, {}),
+    "traversal.scan_queue": ("depths", 1, {}),
+    "hz.enabled": ("again and again", False, {}),
+    "hz.cache_lines": ("depths", 2, {}),
+    "hz.cache_line": ("again and again", 8, {}),
+    "hz.queue": ("texture", 65, {}),
+    "hz.access_latency": ("again and again", 2, {}),
+    "hz.update_latency": ("depths", 2, SMALL_DEPTH),
+    "hz.cleared": ("wide", 1, {}),
+    "fifo.generated": ("texture", 64, {}),
+    "fifo.tested": ("texture", 16, {}),
+    "fifo.interpolated": ("texture", 8, {}),
+    "fifo.shaded": ("texture", 32, {}),
+    "fifo.shader_inputs": ("texture", 8, {}),
+    "fifo.vertex_inputs": ("texture", 8, {}),
+    "fifo.vertex_outputs": ("texture", 4, {}),
+    "fifo.interpolators": ("texture twice", 1, {}),
+    "fifo.interpolation_latency": ("texture", 2, {}),
+    "fifo.vertex_wait": ("again and again", 500, {}),
+    "shader.threads": ("texture", 56, {}),
+    "shader.buffers": ("texture", 8, {}),
+    "shader.registers": ("texture twice", 224, {}),
+    "shader.thread_rate": ("texture", 8, {}),
+    "shader.window": ("texture", False, {}),
+    "shader.fetch_delay": ("texture", 1, BATCHES),
+    "shader.output_delay": ("texture", 1, {}),
+    "shader.output_latency": ("texture", 5, {}),
+    "shader.results": ("texture twice", 1, {}),
+    "shader.batch_wait": ("texture", 32, BATCHES),
+    "texture.units": ("texture", 3, {}),
+    "texture.request_rate": ("texture", 3, TWO_UNITS),
+    "texture.request_group": ("texture", 32, TWO_UNITS),
+    "texture.address_latency": ("texture", 3, {}),
+    "texture.filter_latency": ("texture", 2, {}),
+    "texture.request_queue": ("texture", 1, {}),
+    "texture.access_queue": ("texture twice", 32, {}),
+    "texture.wait_window": ("texture", 16, {}),
+    "texture.line": ("texture", 128, {}),
+    "texture.ways": ("texture twice", 2, {}),
+    "texture.lines": ("texture twice", 8, {}),
+    "texture.port": ("texture", 8, {}),
+    "texture.cache_requests": ("texture twice", 2, {}),
+    "texture.cache_inputs": ("texture twice", 2, {}),
+    "texture.misses": ("texture twice", 3, {}),
+    "texture.decompression": ("texture", 2, {}),
+    "depth.input_queue": ("texture twice", 4, {}),
+    "depth.fetch_queue": ("depths", 32, {}),
+    "depth.read_queue": ("depths", 8, {}),
+    "depth.op_queue": ("again and again", 2, {}),
+    "depth.write_queue": ("texture", 4, {}),
+    "depth.alu_rate": ("again and again", 3, {}),
+    "depth.alu_latency": ("again and again", 1, {}),
+    "depth.ways": ("depths", 2, {}),
+    "depth.lines": ("depths", 8, {}),
+    "depth.port": ("again and again", 16, {}),
+    "depth.extra_read_port": ("again and again", False, SMALL_DEPTH),
+    "depth.extra_write_port": ("again and again", False, {}),
+    "depth.cache_requests": ("again and again", 1, SMALL_DEPTH),
+    "depth.cache_inputs": ("again and again", 1, SMALL_DEPTH),
+    "depth.cache_outputs": ("depths", 1, {"depth.lines": 1, "depth.compression": 64}),
+    "depth.block_states": ("mesh", 131072, {}),
+    "depth.cleared": ("mesh", 512, {}),
+    "depth.compress": ("again and again", False, SMALL_DEPTH),
+    "depth.compression": ("again and again", 4, SMALL_DEPTH),
+    "depth.decompression": ("again and again", 4, {}),
+    "color.input_queue": ("sliver", 4, {}),
+    "color.fetch_queue": ("again and again", 16, {}),
+    "color.read_queue": ("sliver", 8, {}),
+    "color.op_queue": ("texture", 2, {}),
+    "color.alu_rate": ("texture", 3, {}),
+    "color.alu_latency": ("texture", 1, {}),
+    "color.ways": ("depths", 2, {}),
+    "color.lines": ("texture", 8, {}),
+    "color.port": ("texture", 16, {}),
+    "color.extra_read_port": ("again and again", False, SMALL_COLOR),
+    "color.extra_write_port": ("blended", False, {}),
+    "color.cache_requests": ("depths", 17, {}),
+    "color.cache_inputs": ("blended", 1, SMALL_COLOR),
+    "color.cache_outputs": ("texture", 4, {}),
+    "color.block_states": ("texture", 131072, {}),
+    "color.cleared": ("texture", 512, {}),
+    "color.compress": ("small triangles", False, {}),
+    "color.compression": ("texture", 4, {}),
+    "color.decompression": ("again and again", 4, {}),
+    "display.queue": ("sliver", 16, {}),
+    "display.decompression": ("texture", 3, {}),
+    "display.updated": ("wide", 512, {}),
+}
+"""The scene, the value that a key is moved to, and other values that its part needs to be under load."""
+
+UNMOVED = {
+    "texture.result_queue": "a result leaves in the cycle after it came, and one comes a cycle: it holds one at most",
+    "color.write_queue": "a quad leaves in the cycle after it was written, and one is written a cycle: one at most",
+}
+"""Keys that change nothing as this machine is built, and why that follows."""
+
+
+def test_every_value_is_moved_or_has_one_value() -> None:
+    """One value alone is built of some; the buffer of hierarchical Z only says which frames fit."""
+    several = {key for key, what, _, _ in leaves(PAPER) if len(what.allowed or (0, 1)) > 1}
+    assert several == {*MOVED, *UNMOVED, "hz.blocks"}
+
+
+@pytest.mark.parametrize("key", MOVED)
+def test_a_moved_value_changes_something(key: str) -> None:
+    scene, value, given = MOVED[key]
+    before = PAPER.with_values(given)
+    assert before.values[key] != value
+    assert outcome(scene, before.with_values({key: value})) != outcome(scene, before)
+
+
+@pytest.mark.parametrize("key", UNMOVED)
+@pytest.mark.parametrize("scene", ["texture twice", "blended"])
+def test_a_queue_that_never_holds_two_may_have_one_place(key: str, scene: str) -> None:
+    assert outcome(scene, PAPER.with_values({key: 1})) == outcome(scene)
+
+
+def test_a_frame_with_more_blocks_than_the_buffer_is_refused() -> None:
+    """320x256 pixels are 5x4 over-tiles of 64 blocks each."""
+    with pytest.raises(InputError, match=r"hz\.blocks is 1024; the frame was drawn for 1280"):
+        outcome("high", PAPER.with_values({"hz.blocks": 1024}))
+
+
+def test_memory_that_would_accept_nothing_is_refused() -> None:
+    """Ten clients, five of which write: 70 requests of 64, and 35 buffers of 32, would have to stay free."""
+    with pytest.raises(InputError, match=r"memory\.request_queue is 64; memory\.reserve keeps 70 free"):
+        outcome("texture", PAPER.with_values({"memory.reserve": 7}))
+    with pytest.raises(InputError, match=r"memory\.write_buffers is 32; memory\.reserve keeps 35 free"):
+        outcome("texture", PAPER.with_values({"memory.reserve": 7, "memory.request_queue": 128}))
