@@ -16,6 +16,7 @@ from tessellation.microprogram.gp_traffic import RESULT_BYTES, load, received
 from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.microprogram.passes import Method, PassWork, Plan, pass_program, write_back
 from tessellation.microprogram.write_back import WriteBack
+from tessellation.plan.fixed import fixed_map
 from tessellation.plan.mapping import Marked, Pass, allocate, allocate_modules, blocks_of
 from tessellation.plan.memory_map import AXES
 from tessellation.plan.schedule import BATCH_VALUES
@@ -49,6 +50,7 @@ class _Registered:
     patch: Patch
     modules: tuple[int, ...]
     stored: Stored | None
+    fixed: bool
 
 
 class PassBegins(NamedTuple):
@@ -79,7 +81,7 @@ class Session:
         self.after: Callable[[Session, Plan], None] | None = None
         """Called as soon as each pass has run, while its points and normals are in PE memory."""
         self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
-        self._choices: dict[tuple[int, int], ModuleChoice] = {}
+        self._choices: dict[tuple[tuple[int, int], bool], ModuleChoice] = {}
         self._patches: list[_Registered] = []
         self._configured = False
         ModuleChoice(config.array.modules, method.replication)
@@ -93,29 +95,36 @@ class Session:
         """
         check_nets([patch], first=len(self._patches))
         modules, stored = (), None
+        fixed = self.method.refusal(patch) is None
         if self.method.from_texture:
-            if patch.counts not in self._choices:
-                self._choices[patch.counts] = ModuleChoice(self.config.array.modules, self.method.replication)
-            choice = self._choices[patch.counts]
+            kind = patch.counts, fixed
+            if kind not in self._choices:
+                self._choices[kind] = ModuleChoice(self.config.array.modules, self.method.replication)
+            choice = self._choices[kind]
             modules = choice.next(blocks_of(samples) if samples else 1)
             stored = self._database.store(self.method.values(patch), modules)
-        self._patches.append(_Registered(patch, modules, stored))
+        self._patches.append(_Registered(patch, modules, stored, fixed))
         return len(self._patches) - 1
 
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.
 
+        With sums in fixed point those of one number of samples do, and the patches that need floats come after them.
+
         Raises InputError for sample counts that the machine has no room for.
         """
         plans: list[Plan] = []
-        by_net: dict[tuple[int, int], list[int]] = {}
-        for number in marked:
-            by_net.setdefault(self._patches[number].patch.counts, []).append(number)
-        for counts in sorted(by_net):
-            members = sorted(by_net[counts])
-            memory = self.method.layout(counts)
+        by_net: dict[tuple[int, tuple[int, int]], list[int]] = {}
+        for number, k in marked.items():
+            one = self._patches[number]
+            # Passes in fixed point come first: less than any k is "any".
+            by_net.setdefault((-k if one.fixed else 0, one.patch.counts), []).append(number)
+        for (fixed, counts), numbers in sorted(by_net.items()):
+            members = sorted(numbers)
+            memory = fixed_map(-fixed) if fixed else self.method.layout(counts)
             for work in self._allocate(members, marked):
-                plans.append(Plan(memory, work, first=not plans and not self._configured))
+                first = not plans and not self._configured
+                plans.append(Plan(memory, work, first=first, fixed=fixed < 0))
         return self._chained(plans) if self.method.coarse else tuple(plans)
 
     def _chained(self, plans: list[Plan]) -> tuple[Plan, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -46,6 +46,9 @@ class Tessellation(Shown):
     wall_seconds: float
     ledger: PatchLedger
     """Patches, blocks and samples: marked, placed, and returned."""
+    refused: Mapping[int, str] = field(default_factory=dict)
+    """Patches, by their place in the caller's order, that sums in fixed point cannot be trusted with, and why. They
+    took passes of shared columns with floats, which are counted."""
     loads: tuple[Run, ...] = ()
     """The machine's account of the load of the database from the GPs, once a session."""
     caches: tuple[Run, ...] = ()
@@ -106,7 +109,8 @@ class Tessellation(Shown):
     @property
     def cycles_in_thesis(self) -> int:
         """Cycles of what the thesis counts: base addresses, Bernstein values, arithmetic (tables 3, 4 and 7)."""
-        inside = (Stage.ADDRESSES, Stage.BERNSTEIN, Stage.POINTS, Stage.DERIVATIVES, Stage.NORMALS)
+        sums = (Stage.POINTS, Stage.DERIVATIVES, Stage.INNER, Stage.OUTER, Stage.FLOATS)
+        inside = (Stage.ADDRESSES, Stage.BERNSTEIN, *sums, Stage.NORMALS)
         return sum(self.cycles_by_stage.get(stage.value, 0) for stage in inside)
 
     @property
@@ -205,8 +209,10 @@ def tessellate(
     if len(counts) != len(patches):
         raise InputError(Fault(f"{len(counts)} sample counts for {len(patches)} patches"))
     method = Method() if method is None else method
-    floats = library_for(library, patches, finite=method.shares_columns)
     check_nets(patches)
+    refused = {index: why for index, patch in enumerate(patches) if (why := method.refusal(patch)) is not None}
+    # Normals in fixed-point passes know no scale, so that only patches of floats can overflow.
+    floats = library_for(library, [patches[index] for index in refused], finite=method.shares_columns)
     session = new_session(config, engine, floats, method)
     session.after = after
     for patch, k in zip(patches, counts, strict=True):
@@ -223,6 +229,7 @@ def tessellate(
         plans=tuple(result.plan for result in results),
         runs=tuple(result.run for result in results),
         library=floats.name,
+        refused=refused if method.fixed_sums else {},
         engine=session.node.engine,
         method=method,
         config=config,

@@ -29,6 +29,7 @@ __all__ = [
     "emit_addresses",
     "emit_bernstein",
     "emit_conversions",
+    "emit_exchange",
     "emit_lee",
     "emit_normals",
     "emit_results",
@@ -222,6 +223,25 @@ def emit_normals(builder: Builder, memory: MemoryMap, library: FloatLibrary) -> 
     library.root(builder, length, length)
     for axis in range(3):
         library.divide(builder, normal[axis], normal[axis], length)
+
+
+def emit_exchange(builder: Builder, start: int, size: int, columns: int) -> None:
+    """Emit the exchange of the sums of a group of 1 to 4 columns among PEs y = 0 .. 3 of a block.
+
+    Slots of ``size`` bytes begin at ``start``. Before, each PE has its own in the first slot; after, all have those of
+    columns 0, 2, 1, 3 in this order, or of as many of them as there are. For binary32 that takes 14 + 26 + 18 + 34
+    cycles for four columns, 14 + 26 + 10 + 26 for three, 14 + 10 + 26 for two and 14 + 10 for one.
+    """
+    builder.mark(Stage.EXCHANGE.value)
+    first, second, third = (Mem(start + slot * size) for slot in range(3))
+    even = (columns + 1) // 2
+    if even == 2:
+        builder.emit("EMC_PixSwap", second, first, size, 2)
+    builder.emit("EMC_PixCopy", first, first, even * size, 2)
+    odd = columns // 2
+    if odd:
+        builder.emit("EMC_PixSwap", third, first, odd * size, 1)
+    builder.emit("EMC_PixCopy", first, first, (2 + odd if odd else 1) * size, 1)
 
 
 def emit_conversions(builder: Builder, mantissa_bytes: int) -> None:

@@ -32,6 +32,7 @@ from tessellation.microprogram.kernels import (
     Evaluation,
     Selector,
     emit_addresses,
+    emit_exchange,
     emit_normals,
     select_by_marks,
     stage_of,
@@ -47,15 +48,10 @@ from tessellation.plan.schedule import SurfaceWork
 from tessellation.plan.stages import Stage
 from tessellation.plan.texture_layout import slot_bytes
 
-__all__ = ["Banks", "emit_exchange", "emit_shared_columns", "extra_memory"]
+__all__ = ["Banks", "Columns", "emit_shared_columns", "emit_way"]
 
 _SLOTS = (0, 2, 1, 3)
 """Where the exchange leaves the sum of each of four columns."""
-
-
-def extra_memory(value_bytes: int) -> tuple[tuple[str, int], ...]:
-    """Return the PE memory beyond table 9: the inner sums of four columns."""
-    return (("columns", BLOCK_SIDE * value_bytes),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +149,7 @@ def _select_by_place(builder: Builder, side: int) -> Selector:
 
 
 @dataclass(slots=True)
-class _Columns:
+class Columns:
     """The way of the values to the PEs: transfers of 16 bytes for each."""
 
     place: int
@@ -162,6 +158,8 @@ class _Columns:
     """What the last transfer brings to a PE."""
     alternate: bool
     write_back: WriteBack
+    apart: int = 0
+    """How far from each other transfers are put in PE memory; 0 where each takes the place of the one before."""
 
     def emit_start(self, builder: Builder) -> None:
         """Emit marks, for PEs y = 0 and y = 2 of the first column of every block, and the stream of the TIGC."""
@@ -183,7 +181,7 @@ class _Columns:
     def emit_next(self, builder: Builder, number: int) -> None:
         """Emit: wait, take the PE's own values and those for the PE below, let the next transfer begin, spread."""
         emit_arrival(builder, number, self.write_back)
-        place = Mem(self.place)
+        place = Mem(self.place + number * self.apart)
         size = self.last_bytes if number + 1 == self.transfers else SHARE_BYTES
         if size == SHARE_BYTES:
             builder.call("copy_out", place)
@@ -195,39 +193,20 @@ class _Columns:
             builder.emit("EMC_PixCopy", place, place, size, distance)
 
 
-def emit_exchange(builder: Builder, memory: MemoryMap, columns: int) -> None:
-    """Emit the exchange of the sums of a group of 1 to 4 columns among PEs y = 0 .. 3 of a block.
-
-    Before, each PE has its own in the first slot; after, all have those of columns 0, 2, 1, 3 in this order, or of as
-    many of them as there are. For binary32 that takes 14 + 26 + 18 + 34 cycles for four columns, 14 + 26 + 10 + 26 for
-    three, 14 + 10 + 26 for two and 14 + 10 for one.
-    """
-    builder.mark(Stage.EXCHANGE.value)
-    size = memory.value_bytes
-    first, second, third = (Mem(memory["columns"].start + slot * size) for slot in range(3))
-    even = (columns + 1) // 2
-    if even == 2:
-        builder.emit("EMC_PixSwap", second, first, size, 2)
-    builder.emit("EMC_PixCopy", first, first, even * size, 2)
-    odd = columns // 2
-    if odd:
-        builder.emit("EMC_PixSwap", third, first, odd * size, 1)
-    builder.emit("EMC_PixCopy", first, first, (2 + odd if odd else 1) * size, 1)
-
-
-def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: _Columns) -> None:
+def _emit_surfaces(builder: Builder, evaluation: Evaluation, columns: Columns) -> None:
     numbers = count()
     for work in evaluation.surfaces():
         evaluation.load_for(builder, work)
         for group in range(groups_of(work.columns)):
             _emit_inner(builder, evaluation, columns, work, numbers)
-            emit_exchange(builder, evaluation.memory, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
+            start, size = evaluation.memory["columns"].start, evaluation.memory.value_bytes
+            emit_exchange(builder, start, size, min(BLOCK_SIDE, work.columns - group * BLOCK_SIDE))
             builder.mark(stage_of(work).value)
             _emit_outer(builder, evaluation, work, group)
 
 
 def _emit_inner(
-    builder: Builder, evaluation: Evaluation, columns: _Columns, work: SurfaceWork, numbers: Iterator[int]
+    builder: Builder, evaluation: Evaluation, columns: Columns, work: SurfaceWork, numbers: Iterator[int]
 ) -> None:
     """Emit the sum over the rows of each PE's column."""
     memory, library, stored = evaluation.memory, evaluation.library, evaluation.stored
@@ -255,18 +234,10 @@ def _emit_outer(builder: Builder, evaluation: Evaluation, work: SurfaceWork, gro
         library.multiply_add(builder, result, Mem(in_v + j * size), column, product, first=j == 0)
 
 
-def emit_shared_columns(
-    builder: Builder,
-    memory: MemoryMap,
-    work: Pass,
-    library: FloatLibrary,
-    bases: Mapping[int, int],
-    batches: int,
-    banks: Banks,
-    stored: StoredFormat,
-    write_back: WriteBack,
-) -> None:
-    """Emit a pass; ``batches`` is the size of a patch in texture memory, in units of 32 bytes."""
+def emit_way(
+    builder: Builder, memory: MemoryMap, work: Pass, bases: Mapping[int, int], batches: int, banks: Banks
+) -> Selector:
+    """Emit the load of base addresses, computed where they are regular; return how samples are selected then."""
     slot = slot_bytes(batches) >> 3
     side = work.placements[0].side
     rows = _computed(work, bases, slot, banks.bytes_each)
@@ -279,11 +250,27 @@ def emit_shared_columns(
         _emit_computed(builder, rows, slot, side)
     if banks.alternate:
         _emit_banks(builder, banks)
+    return select
+
+
+def emit_shared_columns(
+    builder: Builder,
+    memory: MemoryMap,
+    work: Pass,
+    library: FloatLibrary,
+    bases: Mapping[int, int],
+    batches: int,
+    banks: Banks,
+    stored: StoredFormat,
+    write_back: WriteBack,
+) -> None:
+    """Emit a pass; ``batches`` is the size of a patch in texture memory, in units of 32 bytes."""
+    select = emit_way(builder, memory, work, bases, batches, banks)
     evaluation = Evaluation(memory, work, library, select, stored)
     transfers = reads_of(batches)
     left = share_values(memory) - (transfers - 1) * stored.fitting(SHARE_BYTES)
     place = memory["control_points"].start
-    columns = _Columns(place, transfers, left * stored.value_bytes, banks.alternate, write_back)
+    columns = Columns(place, transfers, left * stored.value_bytes, banks.alternate, write_back)
     columns.emit_start(builder)
     evaluation.load_first(builder)
     _emit_surfaces(builder, evaluation, columns)

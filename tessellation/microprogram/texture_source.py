@@ -18,11 +18,9 @@ from tessellation.microprogram.ports import emit_copy_out
 from tessellation.microprogram.write_back import WriteBack, emit_arrival, emit_freed, emit_start, emit_transfers
 from tessellation.plan.memory_map import BATCH_BYTES, MemoryMap
 from tessellation.plan.stages import Stage
+from tessellation.plan.texture_layout import SENDS
 
 __all__ = ["SENDS", "TextureControlPoints", "copy_distances"]
-
-SENDS = (16, 8, 4, 2, 1)
-"""Sends per block of table 6."""
 
 # The LEE compares that leave the first of every 16 / S PEs of a block: PE = 4 (x mod 4) + y mod 4, so the last bits of
 # the PE are those of y. A coefficient of 256 / n makes the low byte zero where the coordinate is a multiple of n.

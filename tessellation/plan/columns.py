@@ -18,13 +18,18 @@ from tessellation.plan.precision import SINGLE, StoredFormat
 from tessellation.plan.schedule import surface_order, surface_places, surface_values
 from tessellation.surface.patch import Patch
 
-__all__ = ["SHARE_BYTES", "column_values", "groups_of", "point_reads", "reads_of", "share_values"]
+__all__ = ["SHARE_BYTES", "column_values", "extra_memory", "groups_of", "point_reads", "reads_of", "share_values"]
 
 SHARE_BYTES = 16
 """Bytes that one transfer brings to a PE."""
 
 _BATCHES = 2
 """Units of 32 bytes in texture memory that one transfer reads."""
+
+
+def extra_memory(value_bytes: int) -> tuple[tuple[str, int], ...]:
+    """Return the PE memory beyond table 9: the inner sums of four columns."""
+    return (("columns", BLOCK_SIDE * value_bytes),)
 
 
 def groups_of(columns: int) -> int:

@@ -20,10 +20,13 @@ from pixelflow.node import AddressMap, Node
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.plan.memory_map import BATCH_BYTES
 
-__all__ = ["REPLICATIONS", "Image", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
+__all__ = ["REPLICATIONS", "SENDS", "Image", "ModuleChoice", "Stored", "TextureDatabase", "slot_bytes", "write"]
 
 REPLICATIONS = (1, 2, 4)
 """Modules that hold a patch: one, two as a compromise, or all four of a node (thesis 4.1)."""
+
+SENDS = (16, 8, 4, 2, 1)
+"""Sends per block of table 6: to how many PEs of a block the TASICs send a batch."""
 
 Image = tuple[int, int, np.ndarray]
 """What is to be in texture memory: module, linear address, words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -47,6 +48,7 @@ def outcome_report(outcome: Outcome) -> Report:
         ("worst normal error", f"{result.worst_normal_error:.3f} {allowed} condition)"),
         ("degenerate samples", _degenerate_text(result)),
         ("ledger", _ledger_text(result.ledger)),
+        *((("fixed point", _fixed_text(result)),) if result.method.fixed_sums else ()),
         ("mesh", _mesh_text(mesh)),
         ("patch edges", _edges_text(mesh)),
         ("", _gap_text(mesh, outcome.checked)),
@@ -72,6 +74,13 @@ def outcome_report(outcome: Outcome) -> Report:
     )  # fmt: skip
 
 
+def _fixed_text(result: Tessellation) -> str:
+    """Return how many patches have sums in fixed point, and why the others have none."""
+    total, reasons = len(result.patches), Counter(result.refused.values())
+    floats = "".join(f"; {number(count)} with floats, in passes of their own: {why}" for why, count in reasons.items())
+    return f"{number(total - len(result.refused))} of {plural(total, 'patch')} in fixed point{floats}"
+
+
 def errors_text(point: float, normal: float) -> str:
     """Return what is said of a result that misses the limits."""
     return f"a result is further than {LIMIT:g} units from the reference: point {point:.3g}, normal {normal:.3g}"
@@ -89,6 +98,7 @@ def _object(outcome: Outcome) -> dict[str, Json]:
         "engine": result.engine,
         "control_points": result.control_points,
         "schedule": result.method.schedule,
+        "refused": {str(index + 1): why for index, why in result.refused.items()},
         "sends": result.method.sends,
         "replication": result.method.replication,
         "mantissa_bytes": result.method.mantissa_bytes,
@@ -199,6 +209,9 @@ _THESIS_STAGES = {
     Stage.BERNSTEIN: "table 4",
     Stage.POINTS: "table 7",
     Stage.DERIVATIVES: "table 7",
+    Stage.INNER: "table 7, in floats",
+    Stage.OUTER: "table 7, in floats",
+    Stage.FLOATS: "none: table 7 has floats",
     Stage.NORMALS: "table 7",
 }
 """The stages whose cycles the thesis counts, and where."""

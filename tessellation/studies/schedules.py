@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 
 from pixelflow.config import NodeConfig
 from pixelflow.simd.report import Column, Json, Report, Table, counted, number
-from tessellation.microprogram.passes import SCHEDULES, TRANSFERS, Method
+from tessellation.microprogram.method import NORMALS, SCHEDULES, TRANSFERS, Method
 from tessellation.studies.workloads import INPUTS, Measurement, pass_of
 
 __all__ = ["LIBRARIES", "RESULTS", "schedules_report"]
 
 LIBRARIES = ("plain", "tuned", "tuned-finite", "generic", "generic-finite")
 RESULTS = ("direct", "gp", "gp-fine")
-_THESIS, _SHARED = SCHEDULES
+_THESIS, _SHARED, _FIXED = SCHEDULES
+_FIXED_POINT, _FLOAT = NORMALS
 
 
 class _Bench:
@@ -24,16 +25,20 @@ class _Bench:
         self._tell = tell
         self._found: dict[tuple[str | bool, ...], Measurement] = {}
 
-    def measured(self, schedule: str, library: str, results: str, given: str, *more: bool) -> Measurement:
+    def measured(
+        self, schedule: str, library: str, results: str, given: str, *more: bool, normals: str = _FIXED_POINT
+    ) -> Measurement:
         """Return what an input takes; ``more`` is whether EMCs take turns between banks, and transfers come apart."""
-        key = (schedule, library, results, given, *more)
+        alternate, apart = more or (True, False)
+        key = (schedule, library, results, given, alternate, apart, normals)
         if key not in self._found:
-            alternate, apart = more or (True, False)
             self._tell(f"{INPUTS[given].text}: {schedule}, {library}, {results}{', transfers apart' * apart}")
             # Results go to all GPs of a node in both schedules, so that the ways are alike.
             gps = None if results == "direct" else self._config.gni.gp_count
             transfers = TRANSFERS[apart]
-            method = Method(schedule=schedule, results=results, gps=gps, transfers=transfers, alternate=alternate)
+            method = Method(
+                schedule=schedule, results=results, gps=gps, transfers=transfers, alternate=alternate, normals=normals
+            )
             self._found[key] = pass_of(method, library, given=INPUTS[given]).on(self._config)
         return self._found[key]
 
@@ -81,10 +86,18 @@ def _causes(bench: _Bench) -> list[str | Table]:
         ("banks alternate", _SHARED, plain, "spread", True),
         ("addresses computed", _SHARED, plain, "full", True),
         (f"library {tuned}", _SHARED, tuned, "full", True),
+        ("sums in fixed point", _FIXED, tuned, "full", True, _FLOAT),
+        ("normals by a reciprocal root", _FIXED, tuned, "full", True),
     )
     found = [
-        (text, *(bench.measured(schedule, library, "direct", given, turns, apart) for apart in (False, True)))
-        for text, schedule, library, given, turns in steps
+        (
+            text,
+            *(
+                bench.measured(schedule, library, "direct", given, turns, apart, normals=(*normals, _FIXED_POINT)[0])
+                for apart in (False, True)
+            ),
+        )
+        for text, schedule, library, given, turns, *normals in steps
     ]
     first, last = found[0][1].cycles, found[-1][1].cycles
     rows: list[Sequence[Json]] = []

@@ -28,7 +28,8 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
         help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
     add("--schedule", type=schedule_named, choices=SCHEDULES, default=SCHEDULES[0],
-        help="order of work: the thesis's (default), or with columns shared by PEs, in fewer cycles")  # fmt: skip
+        help="order of work: the thesis's (default), with columns shared by PEs, or that and sums in fixed point, which "
+        "takes the fewest cycles")  # fmt: skip
     add("--sends", type=int, choices=SENDS, default=None, metavar="S",
         help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
     add("--transfers", choices=TRANSFERS, default=TRANSFERS[0],
@@ -68,13 +69,13 @@ def method_of(args: argparse.Namespace) -> Method:
 
 def _refuse_idle(args: argparse.Namespace) -> None:
     lee, fine = args.control_points == "lee", args.results in ("gp-fine", "gp-both")
-    shared, gp = args.schedule == "shared-columns", args.load == "gp"
+    shared, gp = args.schedule != SCHEDULES[0], args.load == "gp"
     idle = (
         (lee and args.sends is not None, "--sends", "sends are reads of texture memory, and the LEE reads none"),
         (lee and args.replication is not None, "--replication", "through the LEE no module holds patches"),
         (lee and args.transfers == "apart", "--transfers", "the LEE makes no transfers"),
         (lee and gp, "--load", "the database goes from the GPs to texture memory, which the LEE does not use"),
-        (lee and shared, "--schedule", "the schedule of shared columns needs control points from texture memory"),
+        (lee and shared, "--schedule", f"schedule {args.schedule} needs control points from texture memory"),
         (lee and fine, f"--results {args.results}", "points leave beside reads of texture memory; the LEE reads none"),
     )
     for is_idle, option, reason in idle:
@@ -82,6 +83,11 @@ def _refuse_idle(args: argparse.Namespace) -> None:
             raise UsageError(option, reason, f"leave out {option.split()[0]} or --control-points lee")
     if shared and args.sends is not None:
         raise UsageError("--sends", "shared columns are read by 8 bytes for two PEs each", "leave out --sends")
+    if args.schedule == "fixed-sums" and fine:
+        raise UsageError("--results", "with sums in fixed point points are complete after the last read alone",
+                         "choose direct, gp or gp-coarse")  # fmt: skip
+    if args.schedule == "fixed-sums" and args.mantissa_bytes > 3:
+        raise UsageError("--mantissa-bytes", "sums in fixed point have no mantissas", "leave it out")
     if args.transfers == "apart" and args.results in ("gp-fine", "gp-coarse", "gp-both"):
         raise UsageError("--transfers", "these results leave beside transfers", "choose --results direct or gp")
     if args.gps is not None and args.results == "direct":

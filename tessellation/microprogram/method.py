@@ -1,0 +1,254 @@
+"""How passes are carried out: the ways of control points, results and database, and the order of work."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from pixelflow.config import NodeConfig
+from pixelflow.simd.errors import Fault, InputError, nearest
+from tessellation.microprogram.gp_traffic import Returned
+from tessellation.plan.columns import column_values, extra_memory
+from tessellation.plan.fixed import fixed_values, refusal
+from tessellation.plan.mapping import Pass
+from tessellation.plan.memory_map import MemoryMap, fitting_map
+from tessellation.plan.precision import MANTISSAS, SINGLE, StoredFormat, stored_patterns
+from tessellation.plan.texture_layout import SENDS
+from tessellation.surface.patch import Patch
+
+__all__ = [
+    "CACHING_WAYS",
+    "CONTROL_POINTS",
+    "GP_WAYS",
+    "NORMALS",
+    "RESULT_WAYS",
+    "SCHEDULES",
+    "TRANSFERS",
+    "Method",
+    "WrittenPass",
+    "schedule_named",
+]
+
+CONTROL_POINTS = ("texture", "lee")
+"""Ways of the control points to the PEs: from texture memory, or through the LEE (thesis 3.2's slow alternative)."""
+
+GP_WAYS = ("direct", "gp")
+"""Ways of the database: at once, outside the counted run, or from GP memory by executed transfers."""
+
+RESULT_WAYS = (*GP_WAYS, "gp-fine", "gp-coarse", "gp-both")
+"""Ways of the results: as GP_WAYS after each pass; points during it (table 11) and normals after it; all of them during
+the next pass; or points during it and normals during the next."""
+
+CACHING_WAYS = ("explicit", "base", "alternate")
+"""Ways of keeping results in texture memory (appendix B): an address for each word, a base for three PEs, or that with
+alternate banks."""
+
+SCHEDULES = ("thesis", "shared-columns", "fixed-sums")
+"""Orders of work: that of table 11, and those of this project (`shared_columns.py`, `fixed/sums.py`)."""
+
+TRANSFERS = ("beside", "apart")
+
+NORMALS = ("fixed", "float")
+"""Ways of the normals with sums in fixed point."""
+
+_FORMER_SCHEDULES = {"overlapped": "shared-columns"}
+"""Names of before, understood for one release."""
+
+
+def schedule_named(name: str) -> str:
+    """Return the name of a schedule for that name or a former one, which is noted; any other name stays as it is."""
+    if name in _FORMER_SCHEDULES:
+        _note_former(name)
+    return _FORMER_SCHEDULES.get(name, name)
+
+
+@cache
+def _note_former(name: str) -> None:
+    """Say once that a schedule has another name now."""
+    logging.getLogger(__name__.partition(".")[0]).warning(
+        "note: schedule %s is called %s now; the former name goes with the next release", name, _FORMER_SCHEDULES[name]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How passes are carried out. Raises InputError for a name, or a number of sends, that does not exist."""
+
+    control_points: str = "texture"
+    schedule: str = "thesis"
+    sends: int = 4
+    """Sends per block and transfer, in the schedule of the thesis."""
+    replication: int = 1
+    """Modules that store each patch."""
+    mantissa_bytes: int = 3
+    """Bytes of mantissa of all arithmetic: 3 (binary32) to 6 (appendix A)."""
+    hybrid: bool = False
+    """With a longer mantissa: keep the control values binary32 (appendix A)."""
+    load: str = "direct"
+    """How the database gets into texture memory."""
+    results: str = "direct"
+    """How points and normals get back."""
+    gps: int | None = None
+    """GPs that take results; None is 1 in the schedule of the thesis, and all of a node in that of shared columns."""
+    exclusive: bool = False
+    """Whether base addresses go to a patch's own square alone (16 cycles a patch, where table 3 has 12)."""
+    cache: str | None = None
+    """How results are kept in texture memory after a pass; None where they are not."""
+    transfers: str = "beside"
+    """Whether control values come beside the computation on those before, or apart from it."""
+    alternate: bool = True
+    """Whether EMCs take turns between banks, where the schedule lets them."""
+
+    normals: str = "fixed"
+    """With sums in fixed point: normals by a reciprocal root in fixed point too, or by the library's floats."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schedule", schedule_named(self.schedule))
+        for what, name, known in (
+            ("way of the control points", self.control_points, CONTROL_POINTS),
+            ("schedule", self.schedule, SCHEDULES),
+            ("way of the database", self.load, GP_WAYS),
+            ("way of the results", self.results, RESULT_WAYS),
+            ("order of transfers", self.transfers, TRANSFERS),
+            ("way of the normals", self.normals, NORMALS),
+            ("way of caching", self.cache or CACHING_WAYS[0], CACHING_WAYS),
+        ):
+            if name not in known:
+                guess = nearest(name, known)
+                raise InputError(Fault(f"unknown {what} {name!r}", hint=f"did you mean {guess}?" if guess else None))
+        if self.sends not in SENDS:
+            raise InputError(Fault(f"{self.sends} sends per block", hint=f"allowed: {', '.join(map(str, SENDS))}"))
+        if self.control_points == "lee" and self.schedule != "thesis":
+            raise InputError(Fault("the schedule of shared columns needs control points from texture memory"))
+        if self.fixed_sums and self.fine:
+            raise InputError(
+                Fault(
+                    f"results {self.results!r} with sums in fixed point: points are complete after the last read alone",
+                    hint="allowed: direct, gp, gp-coarse",
+                )
+            )
+        if self.normals == "float" and not self.fixed_sums:
+            raise InputError(Fault("a choice of the normals belongs to sums in fixed point", hint="leave it out"))
+        if self.fixed_sums and self.long:
+            raise InputError(Fault("sums in fixed point have no mantissas that could be longer"))
+        if self.fine and not self.from_texture:
+            raise InputError(Fault("fine-grain results leave beside reads of texture memory, and the LEE reads none"))
+        if self.transfers == "apart" and (self.fine or self.coarse or not self.from_texture):
+            raise InputError(Fault("transfers apart need control points from texture memory, and nothing beside them"))
+        if self.cache is not None and self.coarse:
+            raise InputError(Fault("results that leave during the next pass cannot be kept in texture memory"))
+        if self.gps is not None and self.results == "direct":
+            raise InputError(Fault("results that are read at once go to no GP", hint="choose another way of results"))
+        if self.load == "gp" and not self.from_texture:
+            raise InputError(Fault("a load from the GPs needs control points from texture memory"))
+        if self.mantissa_bytes not in MANTISSAS:
+            raise InputError(Fault(f"mantissas of {self.mantissa_bytes} bytes", hint="allowed: 3 to 6"))
+        if self.hybrid and not self.long:
+            raise InputError(Fault("a hybrid needs mantissas of 4 to 6 bytes for the arithmetic"))
+
+    @property
+    def from_texture(self) -> bool:
+        """True where control values come from texture memory."""
+        return self.control_points == "texture"
+
+    @property
+    def to_gps(self) -> bool:
+        """True where the results go to the GPs by executed transfers."""
+        return self.results != "direct"
+
+    @property
+    def fine(self) -> bool:
+        """True where the points leave during their own pass."""
+        return self.results in ("gp-fine", "gp-both")
+
+    @property
+    def coarse(self) -> bool:
+        """True where results leave during the next pass."""
+        return self.results in ("gp-coarse", "gp-both")
+
+    @property
+    def shares_columns(self) -> bool:
+        """True for the schedules of this project."""
+        return self.schedule in ("shared-columns", "fixed-sums")
+
+    @property
+    def fixed_sums(self) -> bool:
+        """True where patches that can be are evaluated in fixed point; the others take passes of shared columns."""
+        return self.schedule == "fixed-sums"
+
+    @property
+    def long(self) -> bool:
+        """True where the arithmetic has more than binary32."""
+        return self.mantissa_bytes > 3
+
+    @property
+    def single_database(self) -> bool:
+        """True where control values are stored as binary32."""
+        return self.hybrid or not self.long
+
+    @property
+    def stored(self) -> StoredFormat:
+        """How control values lie in texture memory."""
+        return SINGLE if self.single_database else StoredFormat(self.mantissa_bytes + 1)
+
+    def layout(self, counts: tuple[int, int]) -> MemoryMap:
+        """Return the layout of PE memory; raises InputError where long mantissas do not fit."""
+        size = self.mantissa_bytes + 1
+        return fitting_map(*counts, extra=extra_memory(size) if self.shares_columns else (), value_bytes=size)
+
+    def both_banks(self, config: NodeConfig) -> bool:
+        """Whether the database lies in both banks; its EMCs must then be even in number, to take turns."""
+        return self.alternate and self.shares_columns and config.array.emcs_per_module % 2 == 0
+
+    def returned(self, written: WrittenPass, config: NodeConfig) -> Returned:
+        """Return who sends the results of a pass, and where they go."""
+        return Returned.of(written.work, self.gps_of(config), written.buffer)
+
+    def gps_of(self, config: NodeConfig) -> int:
+        """Return the GPs that take results; raise InputError where the node has not as many."""
+        if self.gps is None:
+            return config.gni.gp_count if self.shares_columns else 1
+        if not 1 <= self.gps <= config.gni.gp_count:
+            raise InputError(Fault(f"results to {self.gps} GPs", hint=f"allowed: 1 to {config.gni.gp_count}"))
+        return self.gps
+
+    @property
+    def not_counted(self) -> tuple[str, ...]:
+        """What is done for no cycles, in words: the ways from and to the GPs."""
+        load = self.from_texture and self.load == "direct"
+        found = ("database loaded outside the counted run",) * load
+        return found + ("results read outside the counted run",) * (self.results == "direct")
+
+    @property
+    def raster(self) -> bool:
+        """Whether patches are placed in rows, which the computed addresses of the schedule of shared columns need."""
+        return self.shares_columns
+
+    def refusal(self, patch: Patch) -> str | None:
+        """Return why a patch is not evaluated in fixed point, None where it is."""
+        return refusal(patch) if self.fixed_sums else "the schedule has sums of floats"
+
+    def values(self, patch: Patch) -> np.ndarray:
+        """Return the words of a patch in the order in which texture memory holds them: uint32[n]."""
+        if self.refusal(patch) is None:
+            return fixed_values(patch)
+        reordered = self.layout(patch.counts).reordered
+        if self.shares_columns:
+            return column_values(patch, self.stored, reordered=reordered)
+        return self.stored.packed(stored_patterns(patch, self.stored, reordered=reordered))
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPass:
+    """A pass whose results are written back: where they are in PE memory, and in which area of GP memory they will be.
+
+    ``gone`` of the six floats of a result have been written back during the pass itself.
+    """
+
+    memory: MemoryMap
+    work: Pass
+    buffer: int = 0
+    gone: int = 0
