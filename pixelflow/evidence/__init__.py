@@ -1,6 +1,7 @@
 """Evidence: what papers claim, as data, beside what is measured here; knows no paper and no machine."""
 
 from pixelflow.evidence.bench import Bench, NotMeasured, Remark
+from pixelflow.evidence.claims import CheckedClaim, Claim, ClaimClass, ClaimVerdict, Measured, Span, Value
 from pixelflow.evidence.figures import (
     Basis,
     Check,
@@ -16,18 +17,7 @@ from pixelflow.evidence.figures import (
     derived,
     same,
 )
-from pixelflow.evidence.paper import (
-    AnyPaper,
-    CheckedClaim,
-    Claim,
-    ClaimClass,
-    ClaimVerdict,
-    Measured,
-    Paper,
-    Value,
-    Verified,
-    paper_of,
-)
+from pixelflow.evidence.paper import AnyPaper, Paper, Verified, paper_of
 from pixelflow.evidence.report import evidence_report
 
 __all__ = [
@@ -52,6 +42,7 @@ __all__ = [
     "Remark",
     "Row",
     "RowVerdict",
+    "Span",
     "Value",
     "Verified",
     "derived",
