@@ -1,19 +1,25 @@
 """Evidence: what papers claim, as data, beside what is measured here; knows no paper and no machine."""
 
 from pixelflow.evidence.bench import Bench, NotMeasured, Remark
-from pixelflow.evidence.claims import CheckedClaim, Claim, ClaimClass, ClaimVerdict, Measured, Span, Value
 from pixelflow.evidence.figures import (
     Basis,
     Check,
+    CheckedClaim,
+    Claim,
+    ClaimClass,
+    ClaimVerdict,
     Derivation,
     Digits,
     Figure,
+    Measured,
     Note,
     Number,
+    PrintedRange,
     Quotation,
     Reason,
     Row,
     RowVerdict,
+    Value,
     derived,
     same,
 )
@@ -37,12 +43,12 @@ __all__ = [
     "Note",
     "Number",
     "Paper",
+    "PrintedRange",
     "Quotation",
     "Reason",
     "Remark",
     "Row",
     "RowVerdict",
-    "Span",
     "Value",
     "Verified",
     "derived",

@@ -9,8 +9,18 @@ from pkgutil import resolve_name
 from typing import IO, Any, Generic, TypeAlias, TypeVar
 
 from pixelflow.evidence.bench import Bench, NotMeasured, Remark
-from pixelflow.evidence.claims import CheckedClaim, Claim, ClaimClass, ClaimVerdict, Measured
-from pixelflow.evidence.figures import Check, Note, Number, Row, RowVerdict
+from pixelflow.evidence.figures import (
+    Check,
+    CheckedClaim,
+    Claim,
+    ClaimClass,
+    ClaimVerdict,
+    Measured,
+    Note,
+    Number,
+    Row,
+    RowVerdict,
+)
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
 

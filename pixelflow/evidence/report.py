@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pixelflow import __version__
-from pixelflow.evidence.claims import Claim, ClaimClass, ClaimVerdict
-from pixelflow.evidence.figures import Row, RowVerdict, figure_text, same
+from pixelflow.evidence.figures import Claim, ClaimClass, ClaimVerdict, Row, RowVerdict, figure_text, same
 from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.sentences import sentence_data, sentence_parts
 from pixelflow.evidence.tables import table_data, table_parts

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from pixelflow.evidence.claims import CheckedClaim, ClaimClass, ClaimVerdict
-from pixelflow.evidence.figures import Number, Row, figure_text
+from pixelflow.evidence.figures import CheckedClaim, ClaimClass, ClaimVerdict, Number, Row, figure_text
 from pixelflow.evidence.paper import Verified
 from pixelflow.simd.report import Column, Fact, Json, Part, Table
 
@@ -58,9 +57,9 @@ def _of_span(found: CheckedClaim, name: str) -> str:
     values, wrong = found.measured.spread[name], sum(span == name for span, _ in found.outside)
     most, least = figure_text(max(values.values())), figure_text(min(values.values()))
     span = most if most == least else f"{least} to {most}"
-    kept = f"{len(values) - wrong} of {len(values)}" if wrong else "all" if len(values) > 1 else ""
-    how = "NOT in range" if wrong == len(values) else "in range"
-    return f"{how} in {name} ({', '.join(filter(None, (span, kept)))})"
+    if wrong:
+        return f"NOT in range in {name} ({span}; {len(values) - wrong} of {len(values)} are)"
+    return f"in range in {name} ({span}{', all' if len(values) > 1 else ''})"
 
 
 def _instead(row: Row) -> str:

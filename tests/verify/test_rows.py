@@ -18,10 +18,10 @@ from pixelflow.evidence import (
     Measured,
     Note,
     Paper,
+    PrintedRange,
     Reason,
     Row,
     RowVerdict,
-    Span,
     Verified,
     derived,
     evidence_report,
@@ -222,7 +222,7 @@ def spanned(found: dict[str, float], **more: object) -> CheckedClaim:
     return CheckedClaim(claim, Measured("as executed", {}, {"share": found}))
 
 
-SPANS = {"share": Span.digits(0.7, 0.1)}
+SPANS = {"share": PrintedRange.digits(0.7, 0.1)}
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_a_range_is_kept_by_all_or_missed_by_what_is_said(found: dict[str, float
 
 def test_what_is_missed_is_told_with_its_reason_and_fails_where_nothing_is_excused() -> None:
     claim = spanned({"one": 0.7, "two": 0.5}, missed="unexplained")
-    text = "in range in share (0.5 to 0.7, 1 of 2); reason: unexplained: as executed"
+    text = "NOT in range in share (0.5 to 0.7; 1 of 2 are); reason: unexplained: as executed"
     assert measured_text(claim) == text
     paper = Paper("essay", "An essay", (claim.claim,), {}, lambda watch: Bench())
     report = evidence_report(Verified(paper, (claim,)), 80)

@@ -1,6 +1,6 @@
 """Claims of sections 2 and 3 of Seiler et al. 2008: processors, caches, the vector unit, the ring, fixed function."""
 
-from pixelflow.evidence import Claim, ClaimClass, Note, Reason, Span
+from pixelflow.evidence import Claim, ClaimClass, Note, PrintedRange, Reason
 
 __all__ = ["CLAIMS"]
 
@@ -41,7 +41,7 @@ CLAIMS = (
         "vector of sixteen are covered, as 4x4 blocks and as any four 2x2 blocks; branches of shaders are left out, "
         "and whether the paper's figure includes them is not printed",
         values={"utilisation": 0.88},
-        spans={"utilisation": Span.digits(0.88, 0.01)},
+        spans={"utilisation": PrintedRange.digits(0.88, 0.01)},
         missed="it depends on the size of triangles, which is not printed: less at small ones, more at large ones"),
     Claim("free-conversions", "3.3",
         "Narrow data are widened on their way from the L1 cache at no cost.",
@@ -56,7 +56,7 @@ CLAIMS = (
         "gathers of sparse matrix products in the L1 cache: five-point stencil of 32 x 16 points, band of 50 on either "
         "side, uniform over 1,024 columns; sixteen rows at once, and entries row by row; the rule is the model's, the "
         "number of lines is found; much less than 16 is read as half at most",
-        spans={"coherent": Span(1, 8)}),
+        spans={"coherent": PrintedRange(1, 8)}),
     Claim("clauses", "3.3",
         "A clause of if and else can be left out where the mask is all zeros or all ones.",
         R, "no figure",
@@ -78,7 +78,7 @@ CLAIMS = (
         P, "12x to 40x longer",
         "bilinear samples of an uncompressed RGBA8 texture in the L1 cache by our program; what a texture unit would "
         "have to do in a clock for each bound to hold; the ratio at rates that the model allows; none is printed",
-        values={"least": 12, "most": 40}, spans={"ratio": Span(12, 40)},
+        values={"least": 12, "most": 40}, spans={"ratio": PrintedRange(12, 40)},
         missed="the rate of the texture unit decides: it is not printed, and invented here",
         notes=(Note("texture-filtering", "3.5", Reason.CONTRADICTION,
             "The section sends readers to a section 5.5 for shares of processing time; there is none, 5.4 has "

@@ -1,6 +1,6 @@
 """Claims of section 4 of Seiler et al. 2008: tiles, bins, the rasterizer, the back end."""
 
-from pixelflow.evidence import Claim, ClaimClass, Span
+from pixelflow.evidence import Claim, ClaimClass, PrintedRange
 
 __all__ = ["CLAIMS"]
 
@@ -21,7 +21,7 @@ CLAIMS = (
         "a statement about sizes of triangles, and which sizes games had is not public; real meshes beside "
         "them with the cameras of their scenes, four alone at 800x600 and seven composed at 1600x1200",
         values={"spread": 0.05},
-        spans={"spread": Span(0, 0.05)},
+        spans={"spread": PrintedRange(0, 0.05)},
         missed="triangles of these meshes are larger than what a tile of 64x64 allows for that: see the sizes"),
     Claim("order-restored", "4.3",
         "Every core bins into its own part of a bin; reading the part with the smallest sequence id first restores "
@@ -42,14 +42,14 @@ CLAIMS = (
         "our programs for set-up and descent, not theirs, loops and addresses included; four meshes of 912 to 3,674 "
         "triangles at 800x600, tiles of 64x64",
         values={"share": 0.7},
-        spans={"share": Span.digits(0.7, 0.1)},
+        spans={"share": PrintedRange.digits(0.7, 0.1)},
         missed="an address takes three scalar instructions a block, having no scale; the rest is unexplained"),
     Claim("find-first-bit", "4.4",
         "Special instructions such as find first bit bring a part of the rasterizer's efficiency.",
         R, "about 10 %",
         "cycles of our descent, each thread alone, with a loop over bits in place of its bit scan; the same meshes",
         values={"share": 0.1},
-        spans={"more": Span.digits(0.1, 0.1)},
+        spans={"more": PrintedRange.digits(0.1, 0.1)},
         missed="it grows with the size of triangles, which is not printed"),
     Claim("pixels-once", "4.5",
         "Each pixel of the render targets is read and written once to memory; a clear saves the read, and depth that "
@@ -65,6 +65,6 @@ CLAIMS = (
         R, "1 set-up and 3 work threads; hundreds of clocks of latency",
         "a model of fibers that take turns in a circle, and a stated shader of five stretches: the fewest for which "
         "less than 5 % of the cycles stall; how the four threads share the core is not in it",
-        spans={"stall": Span(0, 0.05)}),
+        spans={"stall": PrintedRange(0, 0.05)}),
 )  # fmt: skip
 """In the order of the paper."""

@@ -1,6 +1,6 @@
 """Claims of sections 5 and 6 of Seiler et al. 2008: what was measured with games, and other applications."""
 
-from pixelflow.evidence import Claim, ClaimClass, Note, Reason, Span
+from pixelflow.evidence import Claim, ClaimClass, Note, PrintedRange, Reason
 
 __all__ = ["CLAIMS"]
 
@@ -34,21 +34,21 @@ CLAIMS = (
         "four frames that overlap and with one alone; cycles of our programs, all tiles of 64x64 executed with "
         "caches, and with a shader of 50 operations more than it needs; vertices left out",
         values={"least": 0.07, "most": 0.1, "cores": 48, "from_cores": 8, "primset": 1000},
-        spans={"below": Span(0.07, 0.1)},
+        spans={"below": PrintedRange(0.07, 0.1)},
         missed="unexplained: these are not the games' scenes"),
     Claim("smaller-primsets", "5.2",
         "Smaller PrimSets bring F.E.A.R. closer to linear.",
         P, "2 % below with PrimSets of 200",
         "the same scheduling with both sizes of PrimSet; that smaller ones are better is the direction",
         values={"below": 0.02, "primset": 200},
-        spans={"below": Span.digits(0.02, 0.01)},
+        spans={"below": PrintedRange.digits(0.02, 0.01)},
         missed="unexplained: these are not the game's scenes"),
     Claim("units-for-60", "Fig. 10",
         "So many units draw every sample frame 60 times a second.",
         N, "about 10 (Half-Life 2), 25 (F.E.A.R.) and 25 (Gears of War)",
         "not the games: our composed scenes at 1600x1200 with a shader of 50 operations more than it needs, cycles as "
         "for figure 9, as if speed grew with the cores",
-        spans={"units": Span(9.5, 25.5)},
+        spans={"units": PrintedRange(9.5, 25.5)},
         missed="not the games: fewer layers, one light and no texture; how long their shaders were is not printed",
         notes=(Note("units-for-60", "Fig. 10", Reason.CONTRADICTION,
             "Simulated on one core as if speed grew with the number of cores, beside a figure 9 that falls 7 to 10 "
@@ -59,7 +59,7 @@ CLAIMS = (
         "the product, as a share of a frame of 1/60 s on the units of figure 10; locks of our "
         "composed scenes are counted, of the games' they are not known",
         values={"locks": 10_000, "clocks": 100, "units": 25, "fewer_units": 10, "frames": 60},
-        spans={"locks": Span(0, 10_000)}, constants=frozenset(("clocks",))),
+        spans={"locks": PrintedRange(0, 10_000)}, constants=frozenset(("clocks",))),
     Claim("bin-balance", "Fig. 11",
         "Bins of a frame take about equally long.",
         P, "most from 0.5x to 2x the mean, few above 3x",
@@ -67,8 +67,8 @@ CLAIMS = (
         "fill a part of the screen, and bins without a triangle do not count; a scene that fills the screen is named "
         "as such; most is read as half at least, few as a twentieth at most",
         values={"low": 0.5, "high": 2, "rare": 3},
-        spans={"most": Span(0.5, 1), "few": Span(0, 0.05)},
-        missed="unexplained: herd misses it, whose bodies stand apart; those that fill the screen keep it"),
+        spans={"most": PrintedRange(0.5, 1), "few": PrintedRange(0, 0.05)},
+        missed="unexplained: the two scenes of bunnies on a floor miss it, herd and meadow"),
     Claim("immediate-baseline", "5.3",
         "The immediate renderer that binning is compared with is an ideal one.",
         M, "perfect hierarchical depth culling; 128 KB of texture cache, 1 MB of colour and of depth cache; "
@@ -88,14 +88,14 @@ CLAIMS = (
         "bytes a pixel; bins and vertices are those of layers of triangles of 800 pixels, in bytes that are invented; "
         "which depth the games had, and what they kept, is not public",
         values={"least": 1.5, "most": 7},
-        spans={"ratio": Span(1.5, 7)},
+        spans={"ratio": PrintedRange(1.5, 7)},
         missed="bytes of bin entries, masks and vertices are invented, and decide: with none of them it holds"),
     Claim("gain-grows", "5.3",
         "Binning gains most where immediate rendering needs most.",
         R, "the highest gains at the highest bandwidth",
         "the same layers, bins and vertices included: does the ratio grow with their number, as the bytes of immediate "
         "mode do? Of targets alone it does by construction, since those of tiles are a constant",
-        spans={"grows": Span(1, 1)},
+        spans={"grows": PrintedRange(1, 1)},
         missed="the same invented bytes decide: bins grow with the layers as immediate mode does"),
     Claim("stages", "Fig. 13",
         "Rasterization takes a small share of the time, and a large one where stencil shadows are drawn.",
@@ -103,7 +103,7 @@ CLAIMS = (
         "cycles of cores in our rasterizer and back end, in the composed scenes of figures 9 to 11 and under their "
         "shader; 20 shadow volumes alone at 256x192; neither vertices nor textures; not the games",
         values={"low": 0.032, "high": 0.201},
-        spans={"games": Span.digits(0.032, 0.001), "volumes": Span.digits(0.201, 0.001)},
+        spans={"games": PrintedRange.digits(0.032, 0.001), "volumes": PrintedRange.digits(0.201, 0.001)},
         missed="unknown: shaders of the games are not public, and a longer one lowers the share as far as one likes"),
     Claim("frames-vary", "Fig. 14",
         "Shares of the stages vary strongly between frames of F.E.A.R.",
@@ -122,7 +122,7 @@ CLAIMS = (
         "indices, 16 of elements, 16 stores and a vector load, two scalar instructions a cycle; which matrices and "
         "which software theirs was is not printed",
         values={"ratio": 3},
-        spans={"mean": Span.digits(3, 1)},
+        spans={"mean": PrintedRange.digits(3, 1)},
         missed="which matrices and which software theirs was is not printed; threads that share a core gain more"),
     Claim("physics", "6.4, Fig. 17",
         "Game physics uses many cores well.",
@@ -137,7 +137,7 @@ CLAIMS = (
         "our program (Moeller and Trumbore without a division) for each further triangle; which test theirs was is not "
         "printed; the other processor is not looked at",
         values={"cycles": 47, "other": 257},
-        spans={"cycles": Span(47, 47)},
+        spans={"cycles": PrintedRange(47, 47)},
         missed="their kernel is not printed; ours has 41 vector operations, which one thread alone cannot pair"),
     Claim("ray-tracer", "6.4, Fig. 19",
         "Other processors take more clock cycles for a whole ray tracer.",

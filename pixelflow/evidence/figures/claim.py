@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import cast
 
-from pixelflow.evidence.figures import Basis, Check, Derivation, Digits, Note, Number, Row, RowVerdict
+from pixelflow.evidence.figures.check import Check
+from pixelflow.evidence.figures.derivation import Derivation, Number
+from pixelflow.evidence.figures.note import Digits, Note
+from pixelflow.evidence.figures.row import Basis, Row, RowVerdict
 
-__all__ = ["CheckedClaim", "Claim", "ClaimClass", "ClaimVerdict", "Measured", "Span", "Value"]
+__all__ = ["CheckedClaim", "Claim", "ClaimClass", "ClaimVerdict", "Measured", "PrintedRange", "Value"]
 
 Value = int | float | bool | str | None
 """A measured figure; text where it is a name, None where there is none."""
@@ -56,7 +59,7 @@ class ClaimVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PrintedRange:
     """What is printed as a range, as a bound, or in few digits; both ends belong to it."""
 
     least: Number = -math.inf
@@ -67,7 +70,7 @@ class Span:
         return self.least <= value <= self.most
 
     @classmethod
-    def digits(cls, value: Number, step: Number) -> Span:
+    def digits(cls, value: Number, step: Number) -> PrintedRange:
         """Return what is printed as ``value`` where the last digit counts ``step``: "about 70 %" is 65 to 75 %."""
         return cls(round(value - step / 2, 12), round(value + step / 2, 12))
 
@@ -93,7 +96,7 @@ class Claim:
     """The printed figures by name."""
     expected: Mapping[str, Number] = field(default_factory=dict)
     """Figures that follow from the claim and are not printed: none held up, none out of order."""
-    spans: Mapping[str, Span] = field(default_factory=dict)
+    spans: Mapping[str, PrintedRange] = field(default_factory=dict)
     """What is printed as a range: every figure that the measure has under this name (`Measured.spread`) lies in it."""
     constants: frozenset[str] = frozenset()
     """Of ``values`` those that the model was given, and that a measure reads back."""
