@@ -118,7 +118,8 @@ VERDICTS = {"ring": ClaimVerdict.REPRODUCED}
 def test_every_claim_has_a_verdict_to_come_to() -> None:
     """What is measured is compared with something, what is missed has a reason, and a constant is a printed figure."""
     for claim in CLAIMS:
-        assert bool(claim.reason) != bool(claim.values.keys() & _named(claim) or claim.expected or claim.spans)
+        compared = claim.values.keys() & _named(claim) or claim.expected or claim.spans
+        assert bool(claim.reason) != bool(compared or claim.published == "a chart")
         assert claim.constants <= claim.values.keys()
         assert not claim.missed or (claim.spans and len(claim.missed) > 10)
 

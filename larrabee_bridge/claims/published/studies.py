@@ -130,7 +130,7 @@ CLAIMS = (
         "our programs and scenes, not theirs: a step of cloth of 96 x 96 points, sweep and prune of 10,000 boxes, "
         "densities of 12,288 particles; speed-up on 64 cores as a share of 64, locks of 100 cycles, no bandwidth; "
         "rigid bodies, forces of particles and GJK are not here, and sorting is the host's",
-        values={"share": 0.5, "cores": 64}, spans={"share": Span(0.5, 1)}, constants=frozenset(("cores",))),
+        values={"share": 0.5, "cores": 64}, spans={"share": PrintedRange(0.5, 1)}, constants=frozenset(("cores",))),
     Claim("ray-triangle", "6.4",
         "Sixteen rays are tested against one triangle in few cycles.",
         R, "47 cycles; 257 on a Core 2 Duo",
@@ -150,8 +150,8 @@ CLAIMS = (
         "our scene, a knot above a floor, 1024x1024, one light and one reflection; a tree of boxes that the host "
         "builds, not a kd-tree; every ray executed",
         spans={
-            "triangles": Span.digits(234_000, 1000), "rays": Span.digits(4_000_000, 1_000_000),
-            "tree_bytes": Span.digits(25_000_000, 1_000_000)},
+            "triangles": PrintedRange.digits(234_000, 1000), "rays": PrintedRange.digits(4_000_000, 1_000_000),
+            "tree_bytes": PrintedRange.digits(25_000_000, 1_000_000)},
         missed="another scene, and a tree of another kind: theirs is not public"),
     Claim("ray-scaling", "Fig. 19",
         "The ray tracer scales with cores.",
