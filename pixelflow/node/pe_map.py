@@ -71,6 +71,9 @@ class PeMap(Shown):
         height, width = self.plane.shape
         return f"PeMap({self.name!r}, {width} x {height} PEs, {self._least} to {self._greatest})"
 
+    def __str__(self) -> str:
+        return self.text()
+
     @property
     def _least(self) -> str:
         return number(self._seen.min().item())
