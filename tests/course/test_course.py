@@ -219,3 +219,15 @@ def test_lines_that_are_left_out_are_counted() -> None:
     text = "range answer[1]\n" + "LD R, #42\n" * 9 + "ST answer, R\n"
     parts = grade(assemble(text), "first").report().parts
     assert parts[-1] == "and 5 cycles in 5 further lines: pixelflow run FILE --profile"
+
+
+def test_what_stubs_name_is_in_an_installation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["about", "--language"]) == 0
+    text = capsys.readouterr().out
+    for title in ("Places, neighbours", "Routines, loops, streams", "Two streams"):
+        assert f"\n## {title}" in text
+    assert main(["about", "--language", "--model"]) == 2
+    assert main(["examples", "list"]) == 0 and "mandelbrot" in capsys.readouterr().out
+    assert main(["isa", "EMC_Tree"]) == 3
+    told = capsys.readouterr().err
+    assert "EMC_TreeIntoMem_Li" in told and "EMC_TreeLTZero_Li" in told

@@ -15,7 +15,7 @@ from microcode import Builder
 from pixelflow.isa import Imm, Mem, Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
-from tessellation import Patch, load, tessellate
+from tessellation import Patch, encode, load, tessellate
 
 SOURCE = """\
 range small[1]
@@ -189,6 +189,16 @@ def test_a_map_is_the_same_image_in_png(node: Node) -> None:
         (lambda node: node.write_word(0, 8, 1 << 64), "whole numbers from 0"),
         (lambda node: node.write_float(0, 1e300), "1e[+]300 is past the largest float of 4 bytes"),
         (lambda node: node.set_register("R", 256), "whole numbers from 0 to 255, found 256"),
+        (lambda node: node["R"], r"node.register\('R'\) reads a register"),
+        (lambda node: node["E"], r"node.flag\('E'\) reads a flag"),
+        (lambda node: node["wide[0]"], r'node\["wide:bytes"\] has the bytes'),
+        (lambda node: node.map("ramp:float"), "a map takes the form that the program declares"),
+        (lambda node: node.run(node.program, max_cycles=-1), "a whole number from 0 on, found -1"),
+        (
+            lambda node: tessellate(load("enneper").patches, True),
+            "a number of samples, or one for each patch, found bool",
+        ),
+        (lambda node: tessellate(load("enneper").patches, "16"), "one for each patch, found str '16'"),
         (lambda node: pf.assemble("x.mc", {"LIMIT": "4"}), "LIMIT=4"),
         (lambda node: pf.assemble("mandelbrot.mc", LIMIT="4"), "expected a number for param LIMIT, found str '4'"),
     ],
@@ -232,6 +242,22 @@ def test_words_and_floats_that_fit_are_written(node: Node) -> None:
 
 def test_parameters_have_names() -> None:
     assert pf.assemble("mandelbrot.mc", LIMIT=4).sha256 != pf.assemble("mandelbrot.mc").sha256
+
+
+def test_a_map_of_equal_values_says_them(node: Node) -> None:
+    node["small"] = 7
+    assert str(node.map("small")) == "small, 16 x 16 PEs, y downwards, 7 in every PE"
+    assert np.array_equal(node.map("E").plane, node.map("enable").plane)
+
+
+def test_a_patch_becomes_a_mesh_file() -> None:
+    flat = np.stack([*np.meshgrid(np.arange(4.0), np.arange(4.0)), np.zeros((4, 4))], axis=-1)
+    mesh = tessellate([pf.Patch(flat)], 2, config=pf.TINY).mesh()
+    lines = encode(mesh, "flat.obj").decode().splitlines()
+    corners = {tuple(map(float, line.split()[1:])) for line in lines if line.startswith("v ")}
+    assert corners == {(x, y, 0.0) for x in (0.0, 3.0) for y in (0.0, 3.0)}
+    with pytest.raises(InputError, match="cannot tell the mesh format"):
+        encode(mesh, "flat")
 
 
 def test_print_shows_characters_and_rows(node: Node) -> None:
