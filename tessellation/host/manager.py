@@ -6,19 +6,25 @@ The C++ names of the thesis and ours: ``BSP_MGR_C`` is `PatchManager`, ``BSP_C``
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Run
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.caching import CachingSession, new_session
 from tessellation.host.ledger import PatchLedger, balance
-from tessellation.host.session import PassBegins, Session
-from tessellation.host.tessellator import collect
+from tessellation.host.session import PassBegins, PassResult, Session
+from tessellation.host.tessellator import Tessellation, collect
 from tessellation.microprogram.libraries import FloatLibrary, library_for
 from tessellation.microprogram.passes import Method, Plan
+from tessellation.picture import Standpoint
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.sampling.choice import SampleChoice, Sampling, choose
 from tessellation.surface.patch import Patch
 from tessellation.surface.samples import PatchSamples
 
@@ -79,6 +85,7 @@ class PatchManager:
         """Patches, blocks and samples of the last tessellation: marked, placed, and returned."""
         self.recalls: tuple[Run, ...] = ()
         """The accounts of the last `recall`."""
+        self._last: Tessellation | None = None
         self._marks: dict[int, int] = {}
         self._used: Counter[tuple[int, int]] = Counter()
 
@@ -105,12 +112,37 @@ class PatchManager:
         self.handles.append(PatchHandle(self, number, patch))
         return self.handles[-1]
 
+    def mark_by_view(
+        self,
+        standpoint: Standpoint,
+        sampling: Sampling | Sequence[Sampling],
+        outwards: NDArray[np.int64] | None = None,
+    ) -> SampleChoice:
+        """Mark every patch with the samples that a camera wants, and leave out those that nobody sees; see `choose`.
+
+        Marks from before are taken away.
+        """
+        choice = choose([handle.patch for handle in self.handles], standpoint, sampling, outwards)
+        self.mark_all(choice.samples)
+        return choice
+
+    def mark_all(self, samples: Sequence[int]) -> None:
+        """Mark patches with so many samples each, in the order in which they were added; 0 leaves one out.
+
+        Marks from before are taken away. Raises InputError for other numbers than 0 and 2 to 16.
+        """
+        self._marks.clear()
+        for handle, count in zip(self.handles, samples, strict=True):
+            if count:
+                handle.mark(count)
+
     def tessellate(self, progress: Callable[[PassBegins], None] | None = None) -> tuple[PatchHandle, ...]:
         """Tessellate all marked patches, in as many passes as that takes, and take the marks away.
 
         Returns the handles that have a new ``result``, in the order in which they were added. Raises InputError where
         the node has no room for a marked number of samples; the marks are kept then.
         """
+        begin = time.perf_counter()
         results = self.session.tessellate(self._marks, progress)
         self.plans = tuple(result.plan for result in results)
         self.runs = tuple(result.run for result in results)
@@ -123,7 +155,38 @@ class PatchManager:
             self.handles[number].result = samples
         done = tuple(self.handles[number] for number in sorted(self._marks))
         self._marks = {}
+        self._last = self._account(found, results, self.ledger, time.perf_counter() - begin)
         return done
+
+    def _account(
+        self, found: Mapping[int, PatchSamples], results: Sequence[PassResult], ledger: PatchLedger, seconds: float
+    ) -> Tessellation:
+        session, numbers = self.session, sorted(found)
+        refusals = [session.method.refusal(self.handles[number].patch) for number in numbers]
+        refused = {at: why for at, why in enumerate(refusals) if why is not None}
+        return Tessellation(
+            patches=tuple(found[number] for number in numbers),
+            plans=self.plans,
+            runs=self.runs,
+            library=session.library.name,
+            engine=session.node.engine,
+            method=session.method,
+            config=session.config,
+            wall_seconds=seconds,
+            ledger=ledger,
+            refused=refused if session.method.fixed_sums else {},
+            loads=self.loads,
+        )
+
+    @property
+    def last(self) -> Tessellation:
+        """The last tessellation: the patches that were marked, in the order in which they were added, and its account.
+
+        Raises InputError where there was none.
+        """
+        if self._last is None:
+            raise InputError(Fault("nothing has been tessellated yet", hint="mark patches, then call tessellate()"))
+        return self._last
 
     def recall(self) -> tuple[PatchHandle, ...]:
         """Bring the samples of the last tessellation back from texture memory, where `Method.cache` has kept them.

@@ -147,7 +147,7 @@ class Tessellation(Shown):
     @property
     def worst_point_error(self) -> float:
         """Largest |point - reference| in units of 2^-24 magnitude; up to 8 is within the limit."""
-        return float(_together(patch.point_errors for patch in self.patches).max())
+        return float(_together(patch.point_errors for patch in self.patches).max(initial=0.0))
 
     @property
     def worst_normal_error(self) -> float:
@@ -170,7 +170,7 @@ class Tessellation(Shown):
 
 def _together(arrays: Iterable[np.ndarray]) -> np.ndarray:
     """Return the elements of arrays of any shape, one after the other."""
-    return np.concatenate([array.reshape(-1) for array in arrays])
+    return np.concatenate([np.zeros(0, bool), *(array.reshape(-1) for array in arrays)])
 
 
 def tessellate(

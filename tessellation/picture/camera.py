@@ -81,6 +81,11 @@ class Standpoint:
         depths = camera.project(placed)[:, 2]
         return cls(origin, extent, camera, depths.min(), depths.max())
 
+    def ranged(self, points: np.ndarray) -> Standpoint:
+        """Return the same with depths from 0 at the nearest of points to 1 at the farthest: float64[point, xyz]."""
+        depths = self.camera.project(self.placed(points))[:, 2]
+        return replace(self, low=depths.min(), high=depths.max())
+
     def widened(self, share: float) -> Standpoint:
         """Return the same with depths from share / (1 + 2 share) to 1 less that."""
         margin = share * (self.high - self.low)

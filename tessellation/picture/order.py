@@ -34,13 +34,17 @@ Loaded = TypeVar("Loaded")
 class SceneSource:
     """How a scene is made where it says nothing itself.
 
-    ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples`` and ``flat`` are for a model
-    that is named instead of a scene file. Patches are tessellated by a node with ``config`` on ``engine``.
+    ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples``, or ``tolerance`` with
+    ``counts`` and ``one_sided``, and ``flat`` are for a model that is named instead of a scene file. Patches are
+    tessellated by a node with ``config`` on ``engine``.
     """
 
     size: tuple[int, int] | None = None
     samples: int | None = None
     patch_samples: int | None = None
+    tolerance: float | None = None
+    counts: str = "any"
+    one_sided: bool = False
     flat: bool = False
     config: NodeConfig = THESIS
     engine: str = "auto"

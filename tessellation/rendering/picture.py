@@ -31,13 +31,13 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
     Raises UsageError where it was to project what is no patches.
     """
     config, source = order.effective.config, order.source
-    projected = None
+    projected, choice = None, None
     if order.projection == "emc":
         triangles, tessellations, projected = _projected(order.scene, source)
         size, background = source.size or SIZE, BACKGROUND
     else:
         scene = order.load()
-        frame, tessellations = scene.frame, scene.tessellations
+        frame, tessellations, choice = scene.frame, scene.tessellations, scene.choice
         triangles, size, background = plain_triangles(frame), (frame.width, frame.height), frame.background
     composed = render_on_nodes(
         triangles,
@@ -50,7 +50,9 @@ def picture_by_nodes(order: PictureOrder) -> tuple[Picture, Report]:
         watch=source.watch,
     )
     nodes, picture = list(composed.nodes), composed.picture
-    drawn = DrawnPicture(triangles, size, background, tuple(tessellations), projected, nodes, picture, composed.time)
+    drawn = DrawnPicture(
+        triangles, size, background, tuple(tessellations), projected, nodes, picture, composed.time, choice
+    )
     same = draw(triangles, *size, background).equals(picture)
     return picture, picture_report(order.scene, order.output, source.engine, order.effective, drawn, same=same)
 
@@ -59,6 +61,10 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     """Return triangles of patches that the EMCs have tessellated and projected, and both accounts."""
     if not is_patches(scene):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
+    if how.tolerance is not None:
+        raise UsageError(
+            "--tolerance", "what the EMCs project is sampled alike", "give --samples, or let the host project"
+        )
     file = load(scene)
     for note in file.notes if how.note is not None else ():
         how.note(f"note: {file.name}: {note}")

@@ -10,6 +10,7 @@ from pixelflow.config import leaves
 from pixelflow.node import guesses
 from pixelflow.simd.report import Json, Report, counted, facts, shares
 from tessellation.rendering.instructions import COPY_STAGE
+from tessellation.sampling.choice import SampleChoice, choice_facts
 
 if TYPE_CHECKING:
     from pixelflow.config import Effective
@@ -34,6 +35,8 @@ class DrawnPicture:
     nodes: list[Rendering]
     picture: Picture
     composition: CompositionTime | None
+    choice: SampleChoice | None = None
+    """How patches were sampled by view."""
 
     @property
     def cycles(self) -> int:
@@ -63,6 +66,7 @@ def picture_report(
         ("reference", "every pixel equal" if same else "PIXELS DIFFER"),
         ("not counted", f"work of the GPs: {'camera, ' * (not drawn.projected)}light, regions, instructions"),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
+        *choice_facts(drawn.choice),
         *_projection_facts(drawn.projected),
         *_composition_facts(drawn, effective),
         ("wrote", output),
@@ -171,6 +175,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
         "composition": _composition_object(drawn.composition, effective),
         "tessellation_cycles": drawn.tessellation_cycles,
         "projection": _projection_object(drawn.projected),
+        "sampling": drawn.choice.as_object() if drawn.choice else None,
     }
 
 

@@ -11,6 +11,7 @@ from pixelflow.node import Run, guesses, set_in_vain
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
 from tessellation.host.ledger import PatchLedger
 from tessellation.plan.stages import Stage
+from tessellation.sampling.choice import SampleChoice, choice_facts
 from tessellation.surface.reference import LIMIT
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Outcome:
     checked: MeshCheck | None
     """Cracks and open edges, of a welded mesh."""
     written: list[str]
+    choice: SampleChoice | None = None
+    """How patches were sampled by view; ``result`` has those that are seen."""
 
 
 def outcome_report(outcome: Outcome) -> Report:
@@ -48,6 +51,7 @@ def outcome_report(outcome: Outcome) -> Report:
         ("worst normal error", f"{result.worst_normal_error:.3f} {allowed} condition)"),
         ("degenerate samples", _degenerate_text(result)),
         ("ledger", _ledger_text(result.ledger)),
+        *choice_facts(outcome.choice),
         *((("fixed point", _fixed_text(result)),) if result.method.fixed_sums else ()),
         ("mesh", _mesh_text(mesh)),
         ("patch edges", _edges_text(mesh)),
@@ -94,6 +98,7 @@ def _object(outcome: Outcome) -> dict[str, Json]:
         "config": effective.as_object(),
         "patches": {"file": file.name, "count": len(file.patches), "headers": file.convention.value},
         "samples": {"per_patch": [patch.samples for patch in result.patches], "total": result.samples},
+        "sampling": outcome.choice.as_object() if outcome.choice else None,
         "library": result.library,
         "engine": result.engine,
         "control_points": result.control_points,

@@ -2,10 +2,10 @@
 
 from tessellation.picture import PictureOrder, SceneSource
 from tessellation.scenes.families import layers, sized, volumes
-from tessellation.scenes.file import BACKGROUND, MESHES, SCENES, SIZE, Placed, SceneFile, parse_scene, read_scene
-from tessellation.scenes.load import Scene, files_of, load_scene
+from tessellation.scenes.file import BACKGROUND, MESHES, SCENES, SIZE, SceneFile, parse_scene, read_scene
+from tessellation.scenes.load import PreparedScene, Scene, files_of, load_scene, prepare_scene
 from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
-from tessellation.scenes.world import Body, draws_of, texture_coordinates
+from tessellation.scenes.world import Body, Placed, draws_of, texture_coordinates
 
 __all__ = [
     "BACKGROUND",
@@ -15,6 +15,7 @@ __all__ = [
     "Body",
     "PictureOrder",
     "Placed",
+    "PreparedScene",
     "PriorWork",
     "Scene",
     "SceneFile",
@@ -26,6 +27,7 @@ __all__ = [
     "layers",
     "load_scene",
     "parse_scene",
+    "prepare_scene",
     "read_scene",
     "sized",
     "texture_coordinates",

@@ -8,10 +8,16 @@
     elevation = 24.0
     field_of_view = 28.0
     zoom = 1.0                     # magnifies around the middle: what is outside then is not drawn
+    [[camera.at]]                  # with `frames = 60` at the top: what the camera has come to at a
+    frame = 59                     #   frame, on a straight line from what it was before
+    azimuth = 298.0
     [[body]]
     mesh = "bunny"                 # a mesh that ships here, or a file beside this one; or
     patches = "teapot"             # patches that a PixelFlow node tessellates, at
-    samples = 8                    #   so many samples along u and along v
+    samples = 8                    #   so many samples along u and along v; or, from view to view, at
+    tolerance = 0.5                #   as many as keep triangles within so many pixels of the surface;
+    counts = "any"                 #   "powers": 2, 4, 8 and 16 alone
+    one_sided = false              #   drops what faces away: of closed surfaces, whose inside nobody sees
     place = [0, 0, 0]              # where it stands; z is up
     size = 1.0                     # its longest extent; without, as it is
     turn = 30.0                    # degrees around z
@@ -34,15 +40,31 @@ followed by others, and write colour and no depth. A key that would have no effe
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text
-from tessellation.picture import BACKGROUND, CLAY, SIZE, View
+from tessellation.picture import BACKGROUND, SIZE, View
+from tessellation.sampling.choice import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, Sampling
+from tessellation.scenes.camera_way import CAMERA, MOST_FRAMES, CameraKey, camera_way, view_at
+from tessellation.scenes.kinds import (
+    COORDINATES,
+    FAR,
+    TEXT,
+    TRUTH,
+    ValueKind,
+    check,
+    is_number,
+    number,
+    several,
+    whole,
+    word,
+)
+from tessellation.scenes.world import Placed
 from tessellation.surface.bpt import BUILT_IN
 
 __all__ = [
@@ -53,9 +75,7 @@ __all__ = [
     "SCENES",
     "SIZE",
     "Generated",
-    "Placed",
     "SceneFile",
-    "colour_of",
     "parse_scene",
     "read_scene",
 ]
@@ -73,84 +93,44 @@ SCENES = {path.stem: path for path in sorted(_DATA.glob("*.toml"))}
 
 _LARGEST_SIDE = 4096
 _MOST_COPIES = 10000
-_FAR = 1e6
 
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What a key may hold."""
-
-    text: str
-    holds: Callable[[object], bool]
-
-
-def _number(low: float, high: float) -> _Kind:
-    return _Kind(f"a number from {low:g} to {high:g}", lambda value: _is_number(value) and low <= value <= high)
-
-
-def _whole(low: int, high: int) -> _Kind:
-    return _Kind(
-        f"a whole number from {low} to {high}", lambda value: _is_number(value, whole=True) and low <= value <= high
-    )
-
-
-def _several(count: int, each: _Kind) -> _Kind:
-    return _Kind(
-        f"{count} of {each.text}",
-        lambda value: isinstance(value, list) and len(value) == count and all(each.holds(one) for one in value),
-    )
-
-
-def _word(*allowed: str) -> _Kind:
-    return _Kind("one of " + ", ".join(allowed), lambda value: value in allowed)
-
-
-def _is_number(value: object, *, whole: bool = False) -> TypeGuard[float]:
-    return isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-
-
-_TEXT = _Kind("text", lambda value: isinstance(value, str) and bool(value))
-_TRUTH = _Kind("true or false", lambda value: isinstance(value, bool))
-_COORDINATES = _several(3, _number(-_FAR, _FAR))
 
 _SCENE = {
-    "size": _several(2, _whole(1, _LARGEST_SIDE)),
-    "background": _several(3, _whole(0, 255)),
-    "samples": _Kind("1 or 4", lambda value: _is_number(value, whole=True) and value in (1, 4)),
-}
-_CAMERA = {
-    "azimuth": _number(-360, 360),
-    "elevation": _number(-89, 89),
-    "field_of_view": _number(1, 120),
-    "zoom": _number(0.1, 20),
+    "size": several(2, whole(1, _LARGEST_SIDE)),
+    "background": several(3, whole(0, 255)),
+    "frames": whole(2, MOST_FRAMES),
+    "samples": ValueKind("1 or 4", lambda value: is_number(value, whole=True) and value in (1, 4)),
 }
 _BODY = {
-    "name": _TEXT,
-    "mesh": _TEXT,
-    "patches": _TEXT,
-    "samples": _whole(2, 16),
-    "place": _COORDINATES,
-    "size": _number(1e-6, _FAR),
-    "turn": _number(-360, 360),
-    "grid": _several(2, _whole(1, _MOST_COPIES)),
-    "spacing": _several(2, _number(-_FAR, _FAR)),
-    "turns": _number(-360, 360),
-    "colour": _several(3, _number(0, 1)),
-    "flat": _TRUTH,
-    "blend": _word(*(blend.name.lower() for blend in Blend)),
-    "alpha": _whole(0, 255),
-    "texture": _TEXT,
-    "repeats": _number(0.01, 100),
-    "cutout": _whole(0, 255),
-    "depth_test": _word(*(test.name.lower() for test in DepthTest)),
-    "depth_write": _TRUTH,
-    "colour_write": _TRUTH,
+    "name": TEXT,
+    "mesh": TEXT,
+    "patches": TEXT,
+    "samples": whole(2, 16),
+    "tolerance": number(LEAST_TOLERANCE, LARGEST_TOLERANCE),
+    "counts": word(*COUNTS),
+    "one_sided": TRUTH,
+    "place": COORDINATES,
+    "size": number(1e-6, FAR),
+    "turn": number(-360, 360),
+    "grid": several(2, whole(1, _MOST_COPIES)),
+    "spacing": several(2, number(-FAR, FAR)),
+    "turns": number(-360, 360),
+    "colour": several(3, number(0, 1)),
+    "flat": TRUTH,
+    "blend": word(*(blend.name.lower() for blend in Blend)),
+    "alpha": whole(0, 255),
+    "texture": TEXT,
+    "repeats": number(0.01, 100),
+    "cutout": whole(0, 255),
+    "depth_test": word(*(test.name.lower() for test in DepthTest)),
+    "depth_write": TRUTH,
+    "colour_write": TRUTH,
 }
-_SEED = {"seed": _whole(0, 2**31 - 1)}
+_SEED = {"seed": whole(0, 2**31 - 1)}
 FAMILIES = {
-    "sized": {"count": _whole(1, 1_000_000), "pixels": _number(0.01, 1e7), **_SEED},
-    "layers": {"depth": _whole(1, 256), "columns": _whole(1, 256), "rows": _whole(1, 256), **_SEED},
-    "volumes": {"count": _whole(1, 100_000), "size": _number(1, _LARGEST_SIDE), **_SEED},
+    "sized": {"count": whole(1, 1_000_000), "pixels": number(0.01, 1e7), **_SEED},
+    "layers": {"depth": whole(1, 256), "columns": whole(1, 256), "rows": whole(1, 256), **_SEED},
+    "volumes": {"count": whole(1, 100_000), "size": number(1, _LARGEST_SIDE), **_SEED},
 }
 """Generated families, and what each may be told."""
 _NEEDED = {"sized": ("count", "pixels"), "layers": ("depth",), "volumes": ("count", "size")}
@@ -159,22 +139,6 @@ _TRIANGLES = {
     "layers": lambda told: 2 * told["depth"] * told.get("columns", 8) * told.get("rows", 6),
     "volumes": lambda told: 8 * told["count"] + 2,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A body of a scene file, with its copies.
-
-    ``source`` is a name or a path, ``samples`` None for a mesh; ``rest`` are the keys that say how it looks.
-    """
-
-    name: str
-    source: str
-    samples: int | None
-    places: tuple[tuple[tuple[float, float, float], float], ...]
-    """Where its copies stand, and how far each is turned; none where it is alone and stays as it is."""
-    size: float | None
-    rest: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +162,17 @@ class SceneFile:
     background: tuple[int, int, int] = BACKGROUND
     samples: int = 1
     view: View = field(default_factory=View)
+    frames: int = 1
+    keys: tuple[CameraKey, ...] = ()
     bodies: tuple[Placed, ...] = ()
     generated: tuple[Generated, ...] = ()
     folder: Path = Path()
+
+    def view_at(self, frame: int) -> View:
+        """Return how the scene is seen in a frame, from 0 on; raises InputError for one that it does not have."""
+        if not 0 <= frame < self.frames:
+            raise InputError(Fault(f"frame {frame}", hint=f"allowed: 0 to {self.frames - 1}"))
+        return view_at(self.view, self.keys, frame)
 
 
 def read_scene(path: str | Path) -> SceneFile:
@@ -218,14 +190,16 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     faults: list[Fault] = []
     tables = {"camera": dict, "body": list, "generated": list}
     scalars = {key: value for key, value in found.items() if key not in tables}
-    _check(scalars, _SCENE, "", name, faults, also=tuple(tables))
+    check(scalars, _SCENE, "", name, faults, also=tuple(tables))
     parts: dict[str, Any] = {}
     for key, kind in tables.items():
         parts[key] = found.get(key, kind())
         if not isinstance(parts[key], kind) or not all(isinstance(each, dict) for each in parts[key] if kind is list):
             faults.append(Fault(f"{key} is not a table", Place(name), f"write {'[[' if kind is list else '['}{key}..."))
             parts[key] = kind()
-    _check(parts["camera"], _CAMERA, "camera.", name, faults)
+    camera = {key: value for key, value in parts["camera"].items() if key != "at"}
+    check(camera, CAMERA, "camera.", name, faults, also=("at",))
+    keys = camera_way(parts["camera"].get("at", []), found.get("frames"), name, faults)
     bodies = [_body(each, number, name, faults) for number, each in enumerate(parts["body"], 1)]
     generated = [_generated(each, number, name, faults) for number, each in enumerate(parts["generated"], 1)]
     _check_order(bodies, generated, name, faults)
@@ -240,44 +214,26 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         size,
         tuple(found.get("background", BACKGROUND)),
         found.get("samples", 1),
-        View(**{key: float(value) for key, value in parts["camera"].items()}, width=size[0], height=size[1]),
+        View(**{key: float(value) for key, value in camera.items()}, width=size[0], height=size[1]),
+        found.get("frames", 1),
+        keys,
         tuple(each for each in bodies if each),
         tuple(each for each in generated if each),
         Path(name).parent,
     )
 
 
-def _check(
-    table: Mapping[str, object],
-    kinds: Mapping[str, _Kind],
-    prefix: str,
-    name: str,
-    faults: list[Fault],
-    also: tuple[str, ...] = (),
-) -> bool:
-    before = len(faults)
-    for key, value in table.items():
-        kind = kinds.get(key)
-        if kind is None:
-            allowed = (*kinds, *also)
-            near = nearest(key, allowed)
-            hint = f"did you mean {near}?" if near else "allowed: " + ", ".join(allowed)
-            faults.append(Fault(f"{prefix}{key} is no key of a scene", Place(name), hint))
-        elif not kind.holds(value):
-            faults.append(Fault(f"{prefix}{key} is {str(value)[:40]}", Place(name), f"expected {kind.text}"))
-    return len(faults) == before
-
-
 def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault]) -> Placed | None:
     where = f"body {number}"
-    if not _check(table, _BODY, f"{where}: ", name, faults):
+    if not check(table, _BODY, f"{where}: ", name, faults):
         return None
     sources = [key for key in ("mesh", "patches") if key in table]
     if len(sources) != 1:
         faults.append(Fault(f"{where} has {len(sources)} sources", Place(name), "give it a mesh or patches"))
         return None
-    if sources == ["mesh"] and "samples" in table:
-        faults.append(Fault(f"{where}: samples with a mesh", Place(name), "a mesh has its triangles already"))
+    told = [key for key in ("samples", "tolerance", "counts", "one_sided") if key in table]
+    if sources == ["mesh"] and told:
+        faults.append(Fault(f"{where}: {told[0]} with a mesh", Place(name), "a mesh has its triangles already"))
         return None
     source = table[sources[0]]
     contradictions = [*_unknown(sources[0], source), *_without_effect(table)]
@@ -296,10 +252,14 @@ def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault])
         for row in range(down)
         for column in range(across)
     )
-    samples = table.get("samples", 8) if sources == ["patches"] else None
-    used = {"name", "mesh", "patches", "samples", "place", "size", "turn", "grid", "spacing", "turns"}
+    sampling = Sampling(table["tolerance"], table.get("counts", "any")) if "tolerance" in table else None
+    samples = table.get("samples", 8) if sources == ["patches"] and sampling is None else None
+    used = {"name", "mesh", "patches", "place", "size", "turn", "grid", "spacing", "turns", *told}
     rest = {key: value for key, value in table.items() if key not in used}
-    return Placed(table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest)
+    return Placed(
+        table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest,
+        sampling, table.get("one_sided", False),
+    )  # fmt: skip
 
 
 def _unknown(kind: str, source: str) -> list[tuple[str, str]]:
@@ -319,9 +279,18 @@ def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return what in a body has no effect or contradicts the rest, and what to do."""
     found = [
         (f"{key} without {other}", f"give it {other}, or leave {key} out")
-        for key, other in (("repeats", "texture"), ("cutout", "texture"), ("spacing", "grid"), ("turns", "grid"))
+        for key, other in (
+            ("repeats", "texture"), ("cutout", "texture"), ("spacing", "grid"), ("turns", "grid"),
+            ("counts", "tolerance"), ("one_sided", "tolerance"),
+        )
         if key in table and other not in table
-    ]
+    ]  # fmt: skip
+    if "samples" in table and "tolerance" in table:
+        found.append(("samples and a tolerance", "leave one of them out"))
+    if "tolerance" in table and "texture" in table:
+        found.append(
+            ("a texture on patches that are sampled by view", "it would move with the samples: give it samples")
+        )
     blend = table.get("blend", "replace")
     if "alpha" in table and blend in ("replace", "multiply"):
         found.append((f"alpha with blend {blend}", "alpha is for over, add and sorted"))
@@ -338,9 +307,9 @@ def _check_order(
     if first is None:
         return
     place, last = bodies.index(first), f"sorted bodies come last; {first.name} is sorted"
-    for number, body in enumerate(bodies[place:], place + 1):
+    for at, body in enumerate(bodies[place:], place + 1):
         if body and body.rest.get("blend") != "sorted":
-            faults.append(Fault(f"body {number} follows a body that is sorted, and is not", Place(name), last))
+            faults.append(Fault(f"body {at} follows a body that is sorted, and is not", Place(name), last))
     if generated:
         hint = "generated families are drawn after all bodies and are not sorted"
         faults.append(Fault(f"[[generated]] with a body that is sorted: {first.name}", Place(name), hint))
@@ -355,15 +324,10 @@ def _generated(table: Mapping[str, object], number: int, name: str, faults: list
         faults.append(Fault(f"{where}: family is {str(family)[:40]}", Place(name), hint))
         return None
     told = {key: value for key, value in table.items() if key != "family"}
-    if not _check(told, FAMILIES[family], f"{where}: ", name, faults):
+    if not check(told, FAMILIES[family], f"{where}: ", name, faults):
         return None
     missing = [key for key in _NEEDED[family] if key not in told]
     if missing:
         faults.append(Fault(f"{where}: {family} needs {' and '.join(missing)}", Place(name)))
         return None
     return Generated(family, told)
-
-
-def colour_of(rest: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Return the colour that a body is given, or clay's."""
-    return tuple(rest.get("colour", CLAY))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,13 +14,17 @@ from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, State, Texture
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, nearest
 from pixelflow.simd.files import TEXTURE, read_bytes
 from tessellation.host.tessellator import Tessellation, tessellate
-from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, View, read_model
+from tessellation.microprogram.method import Method
+from tessellation.picture import MESH_SUFFIXES, SAMPLES, Model, SceneSource, Standpoint, View, read_model
+from tessellation.plan.mapping import MAX_SAMPLES
+from tessellation.sampling.choice import SampleChoice, Sampling
 from tessellation.scenes.families import layers, sized, volumes
-from tessellation.scenes.file import MESHES, MOST_TRIANGLES, SCENES, Generated, Placed, SceneFile, colour_of, read_scene
-from tessellation.scenes.world import Body, draws_of
+from tessellation.scenes.file import MESHES, MOST_TRIANGLES, SCENES, Generated, SceneFile, read_scene
+from tessellation.scenes.sampled import SampledBodies, SampledCopy, copies_of
+from tessellation.scenes.world import Body, Placed, draws_of
 from tessellation.surface.bpt import BUILT_IN, PatchFile, load
 
-__all__ = ["Scene", "files_of", "load_scene"]
+__all__ = ["PreparedScene", "Scene", "files_of", "load_scene", "prepare_scene"]
 
 _CHECKER = "checker"
 """The texture that ships here."""
@@ -40,6 +46,8 @@ class Scene:
     tessellations: tuple[Tessellation, ...] = ()
     bodies: tuple[Body, ...] = ()
     view: View = field(default_factory=View)
+    choice: SampleChoice | None = None
+    """How patches were sampled by view, those of all such bodies and their copies one after the other."""
 
     @property
     def triangles(self) -> int:
@@ -52,10 +60,23 @@ def load_scene(name: str, how: SceneSource | None = None) -> Scene:
 
     Raises InputError for what is not there, cannot be read or says what cannot be.
     """
+    with _placed(name):
+        return prepare_scene(name, how).at()
+
+
+def prepare_scene(name: str, how: SceneSource | None = None, method: Method | None = None) -> PreparedScene:
+    """Return the same with all its frames; ``method`` is that of passes of patches that are sampled by view."""
     how = how or SceneSource()
     described = _described(name, how)
+    with _placed(name):
+        return PreparedScene(Path(name).stem, described, how, method)
+
+
+@contextmanager
+def _placed(name: str) -> Iterator[None]:
+    """Give faults without a place that of the scene."""
     try:
-        return _build(name, described, how)
+        yield
     except InputError as error:
         raise InputError(replace(fault, place=fault.place or Place(name)) for fault in error.faults) from None
 
@@ -68,7 +89,7 @@ def files_of(name: str) -> tuple[Path, ...]:
     described = _described(name, SceneSource())
     files = [] if name in SCENES or name in MESHES or name in BUILT_IN else [Path(name)]
     for placed in described.bodies:
-        shipped = MESHES if placed.samples is None else BUILT_IN
+        shipped = BUILT_IN if placed.patches else MESHES
         files += [] if placed.source in shipped else [_beside(described, placed.source)]
         texture = placed.rest.get("texture", _CHECKER)
         files += [] if texture == _CHECKER else [_beside(described, texture)]
@@ -78,11 +99,11 @@ def files_of(name: str) -> tuple[Path, ...]:
 def _described(name: str, how: SceneSource) -> SceneFile:
     """Return the scene file of a name, or the one that would say the same of a model alone."""
     if name in SCENES or Path(name).suffix.lower() == ".toml":
-        if how.patch_samples is not None or how.flat:
+        if how.patch_samples is not None or how.tolerance is not None or how.flat:
             raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
         return read_scene(SCENES.get(name, name))
     if name in MESHES or Path(name).suffix.lower() in MESH_SUFFIXES:
-        if how.patch_samples is not None:
+        if how.patch_samples is not None or how.tolerance is not None:
             raise InputError(Fault("samples of patches: a mesh has its triangles already", Place(name)))
         return _single(name, None, how)
     if name in BUILT_IN or Path(name).suffix.lower() == ".bpt":
@@ -94,31 +115,88 @@ def _described(name: str, how: SceneSource) -> SceneFile:
 
 
 def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
-    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat})
+    sampling = None if samples is None or how.tolerance is None else Sampling(how.tolerance, how.counts)
+    samples = samples if sampling is None else None
+    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, sampling, how.one_sided)
     return SceneFile(bodies=(body,), folder=Path())
 
 
-def _build(name: str, described: SceneFile, how: SceneSource) -> Scene:
-    width, height = how.size or described.size
-    samples = how.samples or described.samples
-    view = replace(described.view, width=width, height=height)
-    sources, states = _read(described, how)
-    generated = [draw for each in described.generated for draw in _generated(each, width, height)]
-    if how.require is not None:
-        looks = [(placed.name, state) for placed, state in zip(described.bodies, states, strict=True)]
-        how.require([*looks, *((draw.name, draw.state) for draw in generated)], samples)
-    bodies, tessellations = [], []
-    triangles = sum(each.triangles for each in described.generated)
-    for placed, source, state in zip(described.bodies, sources, states, strict=True):
-        model, tessellation = _model(placed, source, state, how)
-        tessellations += [tessellation] if tessellation else []
-        triangles += len(model.corners) * max(1, len(placed.places))
-        if triangles > MOST_TRIANGLES:
-            raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
-        bodies += [model.placed(place, placed.size, turn) for place, turn in placed.places] or [model]
-    draws = [*(draws_of(bodies, view) if bodies else []), *generated]
-    frame = Frame(width, height, described.background, tuple(draws), samples)
-    return Scene(Path(name).stem, frame, tuple(tessellations), tuple(bodies), view)
+class PreparedScene:
+    """A scene whose files have been read and whose bodies stand at their places; its frames differ by their cameras.
+
+    Patches that are sampled by view stay in the texture memory of one node (thesis 4.4); all others are tessellated
+    here, once.
+    """
+
+    def __init__(self, name: str, described: SceneFile, how: SceneSource, method: Method | None = None) -> None:
+        """``method`` is that of passes of patches that are sampled by view. Raises what `load_scene` does."""
+        self.name, self._described = name, described
+        self._size = how.size or described.size
+        self._samples = how.samples or described.samples
+        sources, states = _read(described, how)
+        self._generated = [draw for each in described.generated for draw in _generated(each, *self._size)]
+        if how.require is not None:
+            looks = [(placed.name, state) for placed, state in zip(described.bodies, states, strict=True)]
+            how.require([*looks, *((draw.name, draw.state) for draw in self._generated)], self._samples)
+        self._slots: list[list[Body] | list[SampledCopy]] = []
+        tessellations = []
+        triangles = sum(each.triangles for each in described.generated)
+        for placed, source, state in zip(described.bodies, sources, states, strict=True):
+            if placed.sampling is not None and isinstance(source, PatchFile):
+                copies = _copies(placed, source, state, how)
+                self._slots.append(copies)
+                triangles += sum(len(copy.patches) for copy in copies) * 2 * (MAX_SAMPLES - 1) ** 2
+            else:
+                model, tessellation = _model(placed, source, state, how)
+                tessellations += [tessellation] if tessellation else []
+                self._slots.append([model.placed(place, placed.size, turn) for place, turn in placed.places] or [model])
+                triangles += len(model.corners) * max(1, len(placed.places))
+            if triangles > MOST_TRIANGLES:
+                raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
+        self._tessellations = tuple(tessellations)
+        copies = [each for slot in self._slots for each in slot if isinstance(each, SampledCopy)]
+        self.sampled = SampledBodies(copies, how, method) if copies else None
+        """The bodies that are sampled by view."""
+
+    @property
+    def frames(self) -> int:
+        """How many frames there are."""
+        return self._described.frames
+
+    def _view(self, frame: int) -> View:
+        width, height = self._size
+        return replace(self._described.view_at(frame), width=width, height=height)
+
+    def standpoint(self, frame: int = 0) -> Standpoint:
+        """Return where the camera of a frame stands: before the surfaces themselves, whatever their samples are."""
+        outlines = [
+            each.points if isinstance(each, Body) else each.outline for slot in self._slots for each in slot
+        ]  # fmt: skip
+        return Standpoint.of(np.concatenate(outlines), self._view(frame))
+
+    def at(self, frame: int = 0) -> Scene:
+        """Return a frame, tessellated for its camera; raises InputError for one that the scene does not have."""
+        view = self._view(frame)
+        bodies, tessellations = [each for slot in self._slots for each in slot if isinstance(each, Body)], []
+        standpoint, choice = None, None
+        if self.sampled is not None:
+            standpoint = self.standpoint(frame)
+            found, done, choice = self.sampled.before(standpoint)
+            tessellations = [done]
+            seen = iter(found)
+            ordered = [each if isinstance(each, Body) else next(seen) for slot in self._slots for each in slot]
+            bodies = [body for body in ordered if body is not None]
+        draws = [*(draws_of(bodies, view, standpoint) if bodies else []), *self._generated]
+        picture = Frame(*self._size, self._described.background, tuple(draws), self._samples)
+        done_once = self._tessellations if frame == 0 else ()
+        return Scene(self.name, picture, (*done_once, *tessellations), tuple(bodies), view, choice)
+
+
+def _copies(placed: Placed, source: PatchFile, state: State, how: SceneSource) -> list[SampledCopy]:
+    if how.mesher is not None:
+        hint = "a PixelFlow node samples by view: give the body samples, or leave the projection to the host"
+        raise InputError(Fault(f"{placed.name}: a tolerance, and another machine's tessellation", hint=hint))
+    return copies_of(placed, source.patches, state)
 
 
 def _generated(generated: Generated, width: int, height: int) -> list[Draw]:
@@ -151,11 +229,11 @@ def _read(described: SceneFile, how: SceneSource) -> tuple[list[Model | PatchFil
 
 def _key(placed: Placed) -> tuple[str, bool]:
     """Return what says which file a body is of, and as what it is read."""
-    return placed.source, placed.samples is None
+    return placed.source, placed.patches
 
 
 def _source(placed: Placed, described: SceneFile, how: SceneSource) -> Model | PatchFile:
-    if placed.samples is None:
+    if not placed.patches:
         return read_model(str(MESHES.get(placed.source) or _beside(described, placed.source)))
     file = load(placed.source if placed.source in BUILT_IN else str(_beside(described, placed.source)))
     if how.note is not None:
@@ -173,10 +251,10 @@ def _model(
         model, corners = source, source.corners
     else:
         if how.mesher is not None:
-            model = how.mesher(source.patches, placed.samples)
+            model = how.mesher(source.patches, placed.samples or SAMPLES)
         else:
             machine = {"engine": how.engine, "config": how.config, "progress": how.progress, "watch": how.watch}
-            tessellation = tessellate(source.patches, placed.samples, **machine)
+            tessellation = tessellate(source.patches, placed.samples or SAMPLES, **machine)
             model = tessellation.mesh(weld=True)
         corners = model.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
@@ -186,7 +264,7 @@ def _model(
         points,
         normals,
         np.asarray(corners, np.int64),
-        colour_of(rest),
+        placed.colour,
         rest.get("flat", False),
         state,
         rest.get("repeats", 4.0),

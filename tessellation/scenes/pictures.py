@@ -10,6 +10,7 @@ from pixelflow.simd.comparison import side_object
 from pixelflow.simd.drawing import Frame, Picture, PictureDifference, draw_frame
 from pixelflow.simd.report import Json, Report, counted, facts, number, shares
 from tessellation.picture import PictureOrder
+from tessellation.sampling.choice import SampleChoice, choice_facts
 from tessellation.scenes.load import Scene
 
 __all__ = ["PriorWork", "draw_picture", "draw_scene"]
@@ -24,12 +25,14 @@ class PriorWork:
     projection: Mapping[str, Json] | None = None
     facts: Sequence[tuple[str, str]] = ()
     """About the projection."""
+    choice: SampleChoice | None = None
+    """How patches were sampled by view."""
 
     @classmethod
     def of(cls, scene: Scene) -> PriorWork:
         """Return what a node did for a scene."""
         cycles = sum(each.cycles for each in scene.tessellations)
-        return cls((cycles, "a PixelFlow node") if scene.tessellations else None)
+        return cls((cycles, "a PixelFlow node") if scene.tessellations else None, choice=scene.choice)
 
 
 def draw_scene(order: PictureOrder[Scene]) -> tuple[Picture, Report]:
@@ -62,6 +65,7 @@ def draw_picture(
         *side.facts,
         *before.facts,
         *([("tessellation", f"{cycles:,} cycles of {whose} before")] if cycles is not None else []),
+        *choice_facts(before.choice),
         ("wrote", order.output),
     ]
     size = f"{frame.width}x{frame.height}"
@@ -86,6 +90,7 @@ def draw_picture(
             "triangles": {"drawn": drawn, "without_area": dropped},
             "tessellation_cycles": cycles,
             "tessellation_by": whose,
+            "sampling": before.choice.as_object() if before.choice else None,
             "projection": before.projection,
             "equals_reference": not (apart.colours or apart.depths),
             "pixels_different": apart.colours,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,64 @@ from pixelflow.simd.drawing import REACH, Draw, State
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.picture import Standpoint, View
 from tessellation.picture.lighting import CLAY, check_mesh, lit_triangles
+from tessellation.sampling.choice import Sampling
 
-__all__ = ["Body", "draws_of", "texture_coordinates"]
+__all__ = ["Body", "Placed", "Placing", "draws_of", "texture_coordinates"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A body of a scene file, with its copies.
+
+    ``source`` is a name or a path, ``samples`` None for a mesh and for patches that are sampled by view; ``rest`` are
+    the keys that say how it looks.
+    """
+
+    name: str
+    source: str
+    samples: int | None
+    places: tuple[tuple[tuple[float, float, float], float], ...]
+    """Where its copies stand, and how far each is turned; none where it is alone and stays as it is."""
+    size: float | None
+    rest: Mapping[str, Any]
+    sampling: Sampling | None = None
+    """How patches are sampled by view."""
+    one_sided: bool = False
+
+    @property
+    def patches(self) -> bool:
+        """True where it is made of patches."""
+        return self.samples is not None or self.sampling is not None
+
+    @property
+    def colour(self) -> tuple[float, float, float]:
+        """The colour that it is given, or clay's: linear red, green, blue."""
+        return tuple(self.rest.get("colour", CLAY))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placing:
+    """The way of a body to its place: turned around z, then made larger from its foot, then moved."""
+
+    around: np.ndarray
+    foot: np.ndarray
+    factor: float
+    place: np.ndarray
+
+    @classmethod
+    def of(cls, points: np.ndarray, place: Sequence[float], size: float | None, turn: float) -> Placing:
+        """Return the one that `Body.placed` describes, for a body with these points, float64[point, xyz]."""
+        angle = np.radians(turn)
+        around = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+        turned = points @ around.T
+        low, high = turned.min(axis=0), turned.max(axis=0)
+        extent = np.ptp(points, axis=0).max()
+        factor = 1.0 if size is None else float(size / extent) if extent else 1.0
+        return cls(around, np.array([*(low + high)[:2] / 2, low[2]]), factor, np.asarray(place, np.float64))
+
+    def applied(self, points: np.ndarray) -> np.ndarray:
+        """Return points at their place; their last axis is x, y, z."""
+        return (points @ self.around.T - self.foot) * self.factor + self.place
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,26 +94,21 @@ class Body:
 
         It stands on its lowest point, with the middle of its box above ``place``. Without a size it keeps its own.
         """
-        angle = np.radians(turn)
-        around = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
-        points, normals = self.points @ around.T, self.normals @ around.T
-        low, high = points.min(axis=0), points.max(axis=0)
-        extent = np.ptp(self.points, axis=0).max()
-        factor = 1.0 if size is None else size / extent if extent else 1.0
-        foot = np.array([*(low + high)[:2] / 2, low[2]])
-        points = (points - foot) * factor + np.asarray(place, np.float64)
-        return Body(self.name, points, normals, self.corners, self.colour, self.flat, self.state, self.repeats)
+        placing = Placing.of(self.points, place, size, turn)
+        return replace(self, points=placing.applied(self.points), normals=self.normals @ placing.around.T)
 
 
-def draws_of(bodies: Sequence[Body], view: View) -> list[Draw]:
+def draws_of(bodies: Sequence[Body], view: View, standpoint: Standpoint | None = None) -> list[Draw]:
     """Place a camera before all bodies together, light them, and return one draw for each body.
 
-    Depths run from 0 at the nearest vertex of all to 1 at the farthest. Raises InputError for bodies without extent,
+    ``standpoint`` is where the camera stands already. Depths run from 0 at the nearest vertex of all to 1 at the
+    farthest. Raises InputError for bodies without extent,
     points that are not finite, corners that do not exist and textures with too many repeats, with the body's name.
     """
     for body in bodies:
         check_mesh(body.points, body.corners, body.name)
-    standpoint = Standpoint.of(np.concatenate([body.points for body in bodies]), view)
+    points = np.concatenate([body.points for body in bodies])
+    standpoint = Standpoint.of(points, view) if standpoint is None else standpoint.ranged(points)
     return [
         Draw(
             body.name,

@@ -20,7 +20,7 @@ from tessellation.surface.samples import PatchSamples
 from tessellation.surface.topology import Joints, Orientation, SharedEdge, Side, find_joints, orient, sample_groups
 from tessellation.surface.triangles import distinct, grid, ring
 
-__all__ = ["Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"]
+__all__ = ["Mesh", "MeshCheck", "MeshReport", "build_mesh", "check", "finer_sides"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _stack(patches: Sequence[PatchSamples], name: str) -> np.ndarray:
 def _triangles(counts: list[int], joints: Joints, turned: np.ndarray, ids: np.ndarray, *, weld: bool):
     """Return triangles over all samples, the patch of each, and the vertex pairs along open edges."""
     starts = np.concatenate(([0], np.cumsum([k * k for k in counts])))
-    finer = _finer_sides(counts, joints, starts) if weld else {}
+    finer = finer_sides(counts, joints, starts) if weld else {}
     found, open_sides = [], []
     regular = {k: grid(np.arange(k * k), k) for k in set(counts)}
     for patch, k in enumerate(counts):
@@ -231,7 +231,7 @@ def _triangles(counts: list[int], joints: Joints, turned: np.ndarray, ids: np.nd
     return np.concatenate(found), np.repeat(np.arange(len(counts)), list(map(len, found))), sides
 
 
-def _finer_sides(counts: list[int], joints: Joints, starts: np.ndarray) -> dict[tuple[int, Side], np.ndarray]:
+def finer_sides(counts: list[int], joints: Joints, starts: np.ndarray) -> dict[tuple[int, Side], np.ndarray]:
     """Return for each side with a finer neighbour that neighbour's samples, in the direction of the side itself."""
     found: dict[tuple[int, Side], np.ndarray] = {}
     for edge in joints.edges:

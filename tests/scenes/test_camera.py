@@ -8,6 +8,7 @@ import pytest
 from pixelflow.simd.errors import InputError
 from tessellation.picture import Camera, View, frame
 from tessellation.picture.lighting import check_mesh
+from tessellation.scenes import parse_scene
 
 CORNERS = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 GRID = np.stack(np.meshgrid(np.arange(20.0), np.arange(20.0), [0.0]), axis=-1).reshape(-1, 1, 3)
@@ -90,3 +91,29 @@ def test_what_can_be_drawn(points: np.ndarray, corners: np.ndarray, message: str
         return
     with pytest.raises(InputError, match=f"^error: x: there is {message}" if message[0] == "n" else message):
         check_mesh(points, corners, "x")
+
+
+def test_a_camera_moves_on_straight_lines_between_what_it_is_told() -> None:
+    text = """
+frames = 11
+[camera]
+azimuth = 10.0
+elevation = 20.0
+[[camera.at]]
+frame = 8
+azimuth = 50.0
+zoom = 4.0
+[[camera.at]]
+frame = 4
+azimuth = 10.0
+[[body]]
+mesh = "nut"
+"""
+    scene = parse_scene(text)
+    views = [scene.view_at(at) for at in range(scene.frames)]
+    assert [view.azimuth for view in views] == [10, 10, 10, 10, 10, 20, 30, 40, 50, 50, 50]
+    assert [view.zoom for view in views] == [1 + 3 * at / 8 for at in range(8)] + [4, 4, 4]
+    assert {view.elevation for view in views} == {20.0} and {view.field_of_view for view in views} == {28.0}
+    for at in (-1, 11):
+        with pytest.raises(InputError, match="allowed: 0 to 10"):
+            scene.view_at(at)

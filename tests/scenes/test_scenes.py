@@ -129,6 +129,8 @@ def test_a_sorted_body_writes_no_depth(tmp_path: Path) -> None:
 
 GLASS = "[[body]]\nmesh='nut'\nblend='sorted'\n"
 LAYERS = "[[generated]]\nfamily='layers'\n"
+AT = "[[camera.at]]\n"
+ONE = f"{AT}frame = 2\nzoom = 2\n"
 BAD = [
     ("size = [0, 10]\n[[body]]\nmesh='nut'", "size is [0, 10]", "2 of a whole number"),
     ("sizes = [1, 1]\n[[body]]\nmesh='nut'", "sizes is no key", "did you mean size?"),
@@ -148,6 +150,23 @@ BAD = [
     ("[[generated]]\nfamily='sized'\ncount=3", "generated 1: sized needs pixels", ""),
     ("[[generated]]\nfamily='sized'", "generated 1: sized needs count and pixels", ""),
     ("[[generated]]\nfamily='layers'\ndepth=0", "depth is 0", "from 1 to 256"),
+    ("[[body]]\npatches='teapot'\ntolerance=0", "body 1: tolerance is 0", "from 0.00390625 to 1000"),
+    ("[[body]]\npatches='teapot'\ntolerance=1\nsamples=4", "body 1: samples and a tolerance", "leave one of them out"),
+    ("[[body]]\npatches='teapot'\ncounts='any'", "body 1: counts without tolerance", "give it tolerance"),
+    ("[[body]]\npatches='teapot'\ntolerance=1\ncounts='all'", "body 1: counts is all", "one of any, powers"),
+    ("[[body]]\npatches='teapot'\none_sided=true", "body 1: one_sided without tolerance", "leave one_sided out"),
+    ("[[body]]\npatches='teapot'\ntolerance=1\ntexture='checker'", "body 1: a texture on patches", "give it samples"),
+    ("[[body]]\nmesh='nut'\ntolerance=1", "body 1: tolerance with a mesh", "already"),
+    ("frames = 3\n[[body]]\nmesh='nut'", "frames of a camera that stands still", "[[camera.at]]"),
+    ("frames = 1\n[[body]]\nmesh='nut'", "frames is 1", "from 2 to 10000"),
+    (f"{AT}frame = 1\nzoom = 2\n[[body]]\nmesh='nut'", "[[camera.at]] without frames", "frames = 60"),
+    (f"frames = 3\n{AT}zoom = 2\n[[body]]\nmesh='nut'", "camera.at 1 has no frame", "say when"),
+    (f"frames = 3\n{AT}frame = 2\n[[body]]\nmesh='nut'", "camera.at 1 says nothing", "allowed: azimuth"),
+    (f"frames = 3\n{AT}frame = 3\nzoom = 2\n[[body]]\nmesh='nut'", "camera.at 1: frame is 3", "from 0 to 2"),
+    (f"frames = 3\n{AT}frame = 2\nzom = 2\n[[body]]\nmesh='nut'", "camera.at 1: zom", "did you mean zoom?"),
+    (f"frames = 3\n{AT * 2}frame = 2\n[[body]]\nmesh='nut'", "camera.at 1 has no frame", "say when"),
+    (f"frames = 3\n{ONE}{ONE}[[body]]\nmesh='nut'", "camera.at 2: frame 2 a second time", "join the two"),
+    ("frames = 3\n[camera]\nat = 4\n[[body]]\nmesh='nut'", "camera.at is not a table", "[[camera.at]]"),
     ("size = [", "not TOML", ""),
     ("[[body]]\nmesh='nutt'", "body 1: mesh is nutt", "did you mean nut?"),
     ("[[body]]\nmesh='teapot'", "body 1: mesh is teapot", 'write patches = "teapot"'),

@@ -182,3 +182,33 @@ def test_a_result_beyond_the_limits_is_an_expectation_that_failed(capsys, tmp_pa
     code, out, err = run(capsys, "enneper", *ON_TINY, "-o", tmp_path / "e.obj")
     assert code == 1 and "from the reference" in err
     assert "worst point error" in out and (tmp_path / "e.obj").exists()
+
+
+def test_sampling_by_view(capsys):
+    code, out, _ = run(capsys, "teapot", "--preset", "tiny", "--tolerance", "9", "--camera", "zoom=4", "--json", "-q")
+    found = json.loads(out)
+    sampling = found["sampling"]
+    assert code == 0 and sampling["sampled"] + sampling["limited"] + sampling["outside"] + sampling["away"] == 32
+    assert sampling["outside"] > 10 and sampling["away"] == 0 and sampling["total"] == found["samples"]["total"]
+    assert [k for k in sampling["samples"] if k] == found["samples"]["per_patch"]
+    assert sampling["bound_pixels"] <= 9 and sampling["limited"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--camera", "zoom=2"], "without a tolerance nothing depends on the view"),
+        (["--size", "64x48"], "without a tolerance nothing depends on the view"),
+        (["--counts", "powers"], "add --tolerance"),
+        (["--one-sided"], "add --tolerance"),
+        (["--tolerance", "4", "--samples", "4"], "leave out --tolerance or --samples"),
+        (["--tolerance", "0"], "expected 0.00390625 to 1000 pixels; found '0'"),
+        (["--tolerance", "x"], "expected 0.00390625 to 1000 pixels; found 'x'"),
+        (["--tolerance", "1", "--camera", "azimut=3"], "did you mean azimuth?"),
+        (["--tolerance", "1", "--camera", "zoom=3,zoom=4"], "zoom: expected one of each"),
+        (["--tolerance", "1", "--camera", "zoom=300"], "zoom: expected a number from 0.1 to 20; found '300'"),
+    ],
+)
+def test_options_of_the_view_that_cannot_be(capsys, options, message):
+    code, out, err = run(capsys, "teapot", *options)
+    assert code == 2 and out == "" and message in " ".join(err.split())

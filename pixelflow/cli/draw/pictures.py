@@ -1,8 +1,7 @@
-"""Pictures that commands write, and the options that describe them."""
+"""Pictures that commands write."""
 
 from __future__ import annotations
 
-import argparse
 import os
 from pathlib import PurePath
 
@@ -13,9 +12,7 @@ from pixelflow.simd.errors import Fault, InputError, Place
 from tessellation.picture.preview import require_pillow
 from tessellation.scenes import files_of
 
-__all__ = ["check_picture", "picture_size", "write_picture"]
-
-_MOST_PIXELS = 4096
+__all__ = ["check_picture", "write_picture"]
 
 
 def check_picture(scene: str, path: str) -> None:
@@ -38,12 +35,3 @@ def write_picture(path: str, picture: Picture) -> None:
 
     with output_file(path, binary=True) as stream:
         Image.fromarray(picture.colours, "RGB").save(stream, format="PNG")
-
-
-def picture_size(text: str) -> tuple[int, int]:
-    """Return width and height of WxH, 1 to 4096 each; for argparse."""
-    width, _, height = text.partition("x")
-    numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 6 else 0 for word in (width, height)]
-    if not all(1 <= each <= _MOST_PIXELS for each in numbers):
-        raise argparse.ArgumentTypeError(f"expected WxH, 1 to {_MOST_PIXELS} each (640x480); found {text[:40]!r}")
-    return numbers[0], numbers[1]

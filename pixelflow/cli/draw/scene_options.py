@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Callable
 from pathlib import PurePath
 
-from pixelflow.cli.draw.pictures import picture_size
 from pixelflow.cli.shell.arguments import UsageError, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.view.sampling import add_view_options, check_view_options
+from pixelflow.cli.view.size import picture_size
 from pixelflow.config import Effective
 from tessellation.scenes import MESHES, SCENES, SceneSource
 from tessellation.surface.bpt import BUILT_IN, is_patches
@@ -27,6 +28,7 @@ def add_scene_options(parser: argparse.ArgumentParser) -> None:
     add("scene", metavar="SCENE", help=text)
     add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own, or 640x480)")
     add("--samples", type=_samples, metavar="K", help="samples along u and v of named patches, 2 to 16 (default: 8)")
+    add_view_options(parser)
     add("--flat", action="store_true", help="one colour a triangle, for named meshes and patches (default: Gouraud)")
 
 
@@ -52,11 +54,17 @@ def scene_source(
     described = args.scene in SCENES or PurePath(args.scene).suffix.lower() == ".toml"
     if args.samples is not None and not is_patches(args.scene):
         raise UsageError("--samples", "only patches are sampled; a mesh or a scene has its triangles already")
+    if args.tolerance is not None and not is_patches(args.scene):
+        raise UsageError("--tolerance", "only patches are sampled; a scene's bodies say their tolerances themselves")
+    check_view_options(args)
     if args.flat and described:
         raise UsageError("--flat", "a scene file says itself how its bodies look")
     return SceneSource(
         size=args.size,
         patch_samples=args.samples,
+        tolerance=args.tolerance,
+        counts=args.counts or "any",
+        one_sided=args.one_sided,
         flat=args.flat,
         config=effective.config,
         engine=args.engine,

@@ -2,20 +2,23 @@
 
 sensitivity moves every guess of the machine, one at a time: each value that is fitted or invented, each ability of the
 ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
-supply lets the instructions' words come at a rate. All of it is executed at that moment, timing only.
+supply lets the instructions' words come at a rate. These are executed at that moment, timing only; sampling, which puts
+patches sampled by view beside all sampled alike, with data.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.config import load_config
+from pixelflow.config import NodeConfig, load_config
 from pixelflow.simd.report import Report, number
 from tessellation.rendering.renderer import region_programs
-from tessellation.scenes import SceneSource, load_scene
+from tessellation.scenes import SceneSource, load_scene, prepare_scene
+from tessellation.studies.sampling import sampling_report
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import RATES, supply_report
@@ -26,10 +29,13 @@ EXAMPLES = (
     "pixelflow study schedules --inputs full --json",
 )
 
+FLIGHT, FRAMES = "flight", (0, 20, 30, 40, 59)
+
 _HELP = {
     "sensitivity": "move every guess, and say what it changes, the largest first (about 20 s)",
     "schedules": "schedule x library x results x input, and the gain by its causes (one to two minutes)",
     "supply": "passes and a picture where instruction words come at a rate",
+    "sampling": "patches sampled by view beside all sampled alike, frame by frame (about a minute)",
 }
 
 
@@ -44,8 +50,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "schedules":
             each.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT",
                 help=f"which of {', '.join(INPUTS)} (default: all)")  # fmt: skip
+        if name == "sampling":
+            each.add_argument("--scene", default=FLIGHT, metavar="SCENE",
+                help=f"a scene with patches that have a tolerance, a file or a name (default: {FLIGHT})")  # fmt: skip
+            each.add_argument("--frames", type=_frames, default=FRAMES, metavar="N,...",
+                help=f"its frames, from 0 on (default: {','.join(map(str, FRAMES))})")  # fmt: skip
         add_config_options(each)
         add_common_options(each)
+
+
+def _frames(text: str) -> tuple[int, ...]:
+    words = text.split(",")
+    if not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
+        raise argparse.ArgumentTypeError(f"expected numbers of frames: 0,30; found {text[:40]!r}")
+    return tuple(map(int, words))
 
 
 def _rates(text: str) -> tuple[int, ...]:
@@ -65,11 +83,24 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             f"name the rate as one of its own: --rates {config.igc.supply}",
         )  # fmt: skip
     with Progress(screen, counts=False) as progress:
+        if args.study == "sampling":
+            return sampling(config, args.scene, args.frames, progress.tell)
         if args.study == "sensitivity":
             return sensitivity_report(config, picture("the teapot in one region", (128, 64)), progress.tell)
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
+
+
+def sampling(config: NodeConfig, scene: str, frames: Sequence[int], tell: Callable[[str], None]) -> Report:
+    """Return the study of a scene's frames; raises UsageError for a scene without patches that are sampled by view."""
+    prepared = prepare_scene(scene, SceneSource(config=config))
+    sampled = prepared.sampled
+    if sampled is None:
+        raise UsageError("--scene", f"{scene[:60]} has no patches with a tolerance", "give a body one")
+    return sampling_report(
+        config, scene, lambda frame: sampled.seen(prepared.standpoint(frame)), sampled.manager, frames, tell
+    )
 
 
 def picture(name: str, size: tuple[int, int] | None = None) -> Workload:

@@ -14,6 +14,13 @@ from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.view.sampling import (
+    add_camera_options,
+    add_view_options,
+    check_view_options,
+    sampling_of,
+    view_of,
+)
 from pixelflow.cli.watch.observing import Watching, add_observer_options
 from pixelflow.simd.report import Report
 from tessellation import BUILT_IN, PatchFile, check, load, tessellate
@@ -21,12 +28,14 @@ from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import FORMER_NAMES, LIBRARIES
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.reports.outcome import Outcome, outcome_report
+from tessellation.scenes.sampled import choose_before
 
 PATCHES_HELP = f"patch file (.bpt), or a built-in model: {', '.join(BUILT_IN)}"
 
 EXAMPLES = (
     "pixelflow tessellate teapot --samples 8 -o teapot.obj",
     "pixelflow tessellate enneper --samples 7 --weld -o enneper.ply",
+    "pixelflow tessellate teapot --tolerance 4 --camera azimuth=-40,zoom=2 --one-sided --schedule shared-columns",
     "pixelflow tessellate teapot --schedule shared-columns --samples 4 --json",
 )
 
@@ -35,7 +44,7 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
     """Add the patches, how finely they are sampled, and the float routines."""
     add = parser.add_argument
     add("patches", metavar="PATCHES", help=PATCHES_HELP)
-    add("--samples", type=_samples, default=[16], metavar="K[,K...]",
+    add("--samples", type=_samples, default=None, metavar="K[,K...]",
         help="samples along u and along v, 2 to 16 (default: 16); a list is dealt to the patches in turn")  # fmt: skip
     add("--library", choices=(*LIBRARIES, *FORMER_NAMES), default=None,
         help="float routines (default: tuned; shared-columns: tuned-finite where nothing can overflow); "
@@ -45,6 +54,8 @@ def add_sampling_options(parser: argparse.ArgumentParser) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add model, sampling, machine and outputs."""
     add_sampling_options(parser)
+    add_view_options(parser)
+    add_camera_options(parser)
     add_method_options(parser)
     add_result_options(parser)
     add_engine_option(parser)
@@ -67,8 +78,13 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
 
         check_outputs(args)
     method = method_of(args)
+    check_view_options(args)
+    view, sampling = view_of(args), sampling_of(args)
     file = load_patches(args.patches, screen)
-    counts = sample_counts(args, len(file.patches))
+    patches, counts = file.patches, sample_counts(args, len(file.patches))
+    choice = choose_before(patches, view, sampling, one_sided=args.one_sided) if sampling else None
+    if choice is not None:
+        patches, counts = tuple(patches[each] for each in choice.kept), [k for k in choice.samples if k]
     engine = engine_of(args, screen)
     line = Progress(replace(screen, progress=screen.progress and not args.live))
     with Watching(args, screen, effective, args.patches) as watching, line:
@@ -78,7 +94,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             line.part(one.number, one.total, one)
 
         result = tessellate(
-            file.patches,
+            patches,
             counts,
             library=args.library,
             engine=engine,
@@ -94,7 +110,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         from pixelflow.cli.run.mesh_files import write_outputs
 
         written = write_outputs(args, screen, mesh)
-    return watching.checked(outcome_report(Outcome(effective, file, result, mesh, checked, written)))
+    return watching.checked(outcome_report(Outcome(effective, file, result, mesh, checked, written, choice)))
 
 
 def load_patches(name: str, screen: Screen) -> PatchFile:
@@ -107,7 +123,8 @@ def load_patches(name: str, screen: Screen) -> PatchFile:
 
 def sample_counts(args: argparse.Namespace, patches: int) -> list[int]:
     """Return the samples along u and v of each patch."""
-    return [args.samples[index % len(args.samples)] for index in range(patches)]
+    samples = args.samples or [MAX_SAMPLES]
+    return [samples[index % len(samples)] for index in range(patches)]
 
 
 def _samples(text: str) -> list[int]:

@@ -1,0 +1,67 @@
+"""Are the figures of sampling by view in the README of tessellation those that its study executes?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pixelflow.cli.evidence.study import FLIGHT, sampling
+from pixelflow.cli.shell.arguments import UsageError
+from pixelflow.config import THESIS
+from pixelflow.simd.errors import InputError
+from pixelflow.simd.report import json_text
+from tests.documents.marks import table_after
+
+DOCUMENT = "tessellation/README.md"
+MARK = "read by: tests/studies/test_sampling_study.py"
+
+
+SCENE = """
+size = [160, 120]
+[camera]
+zoom = 2.5
+[[body]]
+patches = "teapot"
+tolerance = 1.5
+"""
+
+
+def rows(scene: str, frames: tuple[int, ...]) -> list[dict]:
+    return json.loads(json_text(sampling(THESIS, scene, frames, lambda text: None)))["sampling"]
+
+
+def test_sampling_by_view_keeps_its_bound_and_takes_fewer_samples(tmp_path: Path) -> None:
+    path = tmp_path / "scene.toml"
+    path.write_text(SCENE)
+    any_k, powers, seen, everyone, tolerated = rows(str(path), (0,))
+    for row in (any_k, powers):
+        assert row["error_pixels"] <= row["bound_pixels"] <= 1.5
+    assert seen["error_pixels"] <= any_k["error_pixels"] + 1e-3 and tolerated["error_pixels"] <= 1.5
+    assert any_k["samples"] < powers["samples"] and any_k["samples"] < seen["samples"] < everyone["samples"]
+    k = int(everyone["way"].split(",")[0])
+    assert everyone["samples"] == 32 * k * k and everyone["triangles"] == 32 * 2 * (k - 1) ** 2
+    assert any_k["patches"] == powers["patches"] == seen["patches"] == tolerated["patches"] < everyone["patches"] == 32
+
+
+def test_a_scene_without_such_patches_and_a_frame_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no patches with a tolerance"):
+        rows("enneper", (0,))
+    path = tmp_path / "scene.toml"
+    path.write_text(SCENE)
+    with pytest.raises(InputError, match="frame 3"):
+        rows(str(path), (3,))
+
+
+@pytest.mark.slow
+def test_the_table_of_the_readme_is_what_is_executed() -> None:
+    head, _, *printed = table_after(DOCUMENT, MARK)
+    frames = tuple(dict.fromkeys(int(line.split("|")[1]) for line in printed))
+    found = [
+        f"| {row['frame']} | {row['way']} | {row['patches']:,} | {row['samples']:,} | {row['triangles']:,} | "
+        f"{row['passes']} | {row['cycles']:,} | {row['error_pixels']:.2f} | "
+        f"{'-' if row['bound_pixels'] is None else format(row['bound_pixels'], '.2f')} |"
+        for row in rows(FLIGHT, frames)
+    ]
+    assert head.count("|") == 10 and printed == found
