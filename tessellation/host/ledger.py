@@ -167,6 +167,6 @@ def _wrong_results(marked: Mapping[int, int], samples: Mapping[int, PatchSamples
 
 
 def _wrong_bytes(results: Sequence[PassResult]) -> list[str]:
-    moved = sum(result.run.ledger.to_gps.moved for result in results)
+    moved = sum(result.run.ledger.to_gps.moved + result.taken_bytes for result in results)
     expected = sum(RESULT_BYTES * int(result.arrived.sum()) for result in results)
     return [f"{moved} bytes reached the GPs, the results have {expected}"] if moved != expected else []

@@ -23,7 +23,7 @@ from tessellation.plan.schedule import BATCH_VALUES
 from tessellation.plan.texture_layout import ModuleChoice, Stored, TextureDatabase, write
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch
 
-__all__ = ["PassBegins", "PassResult", "Session", "check_nets"]
+__all__ = ["PassBegins", "PassResult", "Session", "Taken", "check_nets"]
 
 SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
@@ -41,6 +41,17 @@ class PassResult:
     normals: np.ndarray
     arrived: np.ndarray
     """Lanes whose point and normal are there: bool[lanes]."""
+    taken_bytes: int = 0
+    """Bytes that went to the GPs in other runs than this and those of later passes."""
+
+
+class Taken(NamedTuple):
+    """Results of a pass that somebody took away: float32[lanes, xyz] each, bool[lanes], and the bytes that moved."""
+
+    points: np.ndarray
+    normals: np.ndarray
+    arrived: np.ndarray
+    moved: int
 
 
 @dataclass(slots=True)
@@ -80,6 +91,9 @@ class Session:
         self.method = method
         self.after: Callable[[Session, Plan], None] | None = None
         """Called as soon as each pass has run, while its points and normals are in PE memory."""
+        self.take: Callable[[Plan], Taken] | None = None
+        """Takes the results of the last pass to the GPs, beside something else that the node does; for results that
+        leave during the next pass."""
         self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))
         self._choices: dict[tuple[tuple[int, int], bool], ModuleChoice] = {}
         self._patches: list[_Registered] = []
@@ -130,9 +144,11 @@ class Session:
     def _chained(self, plans: list[Plan]) -> tuple[Plan, ...]:
         """Let the results of each pass leave during the next one; two areas of GP memory take them in turn."""
         chained: list[Plan] = []
+        taken = self.take is not None and not self.method.fine
         before = None
         for number, plan in enumerate(plans):
             plan = replace(plan, before=before, buffer=number % 2, last=plan is plans[-1])
+            plan = replace(plan, taken=plan.last and taken)
             before = plan.written(self._write_back(plan).own_floats)
             chained.append(plan)
         return tuple(chained)
@@ -189,7 +205,9 @@ class Session:
             if waiting is not None:
                 yield PassResult(*waiting, *self._received(waiting[0], (*gone, *beside.before_parts)))
             gone = beside.own_parts
-            if plan.last:
+            if plan.taken and self.take is not None:
+                yield PassResult(plan, run, loaded, *self.take(plan))
+            elif plan.last:
                 yield PassResult(plan, run, loaded, *self._results(plan, gone))
             waiting = None if plan.last else (plan, run, loaded)
 

@@ -84,6 +84,8 @@ class Plan:
     """Whether the results have left at the end of the pass; else they do during the next."""
     fixed: bool = False
     """Whether its sums are in fixed point."""
+    taken: bool = False
+    """Whether somebody else takes the results away once the pass has ended."""
 
     def written(self, gone: int = 0) -> WrittenPass:
         """Return where the results are, for their write-back."""
@@ -213,7 +215,7 @@ def _emit_end(builder: Builder, plan: Plan, config: NodeConfig, method: Method, 
     """Emit the way of the results that have not left, unless they leave during the next pass."""
     if not method.to_gps:
         return
-    if not plan.last:
+    if not plan.last or plan.taken:
         if beside.rest:
             builder.mark(Stage.RETURN.value)
             builder.emit("WAIT", ARRIVED)

@@ -7,12 +7,22 @@ memory before anything is stored, with the compare that the LEE offers for that.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from microcode import Builder, Imm, Mem, Program, Range, Register
 from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, FAR, Edges, Planes
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region
 
-__all__ = ["CHANNELS", "COPY_STAGE", "SENT_BYTES", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]
+__all__ = [
+    "CHANNELS",
+    "COPY_STAGE",
+    "SENT_BYTES",
+    "Around",
+    "PixelMemory",
+    "TriangleData",
+    "region_program",
+    "signed_bytes",
+]
 
 CHANNELS = ("red", "green", "blue")
 _DEPTH_BYTES = 3 + DEPTH_FRACTION // 8
@@ -56,14 +66,30 @@ class PixelMemory:
         return (*(self.depth[index] for index in (3, 2, 1)), *(colour[_COLOUR_BYTES - 1] for colour in self.colours))
 
 
+class Around(Protocol):
+    """What goes on beside the drawing of a region."""
+
+    def emit_before(self, builder: Builder) -> None:
+        """Emit what begins it, before anything is drawn; the stream is the EIGC's before and after."""
+
+    def emit_after(self, builder: Builder) -> None:
+        """Emit the wait for its end."""
+
+
 def region_program(
-    data: TriangleData, region: Region, background: tuple[int, int, int], composition: int | None = None
+    data: TriangleData,
+    region: Region,
+    background: tuple[int, int, int],
+    composition: int | None = None,
+    beside: Around | None = None,
 ) -> Program:
-    """Return the program that clears a region and draws its triangles.
+    """Return the program that clears a region and draws its triangles, with something ``beside`` that.
 
     With ``composition``, the address of image composition memory, it then copies what the other nodes are to get there.
     """
     builder = Builder(f"region {region.left},{region.top}")
+    if beside is not None:
+        beside.emit_before(builder)
     memory = PixelMemory.declared(builder)
     builder.mark("clear")
     builder.emit("EMC_SetEnab")
@@ -77,6 +103,8 @@ def region_program(
         for index, byte in enumerate(memory.sent):
             builder.emit("LD", Register.R, byte)
             builder.emit("ST", Mem(composition + index), Register.R)
+    if beside is not None:
+        beside.emit_after(builder)
     return builder.build()
 
 

@@ -13,7 +13,7 @@ from pixelflow.isa import Program
 from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import DEPTH_FRACTION, Frame, Picture, ScreenTriangles, State, edges_of, planes_of
 from pixelflow.simd.errors import Fault, InputError
-from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, TriangleData, region_program
+from tessellation.rendering.instructions import CHANNELS, SENT_BYTES, Around, TriangleData, region_program
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 
 __all__ = ["RegionRun", "Rendering", "plain_triangles", "region_programs", "render", "require_plain", "require_region"]
@@ -66,17 +66,20 @@ def render(
     engine: str = "auto",
     progress: Callable[[str], None] | None = None,
     watch: Callable[[Node], None] | None = None,
+    node: Node | None = None,
+    beside: Callable[[Region], Around | None] | None = None,
 ) -> Rendering:
-    """Draw triangles on a simulated node.
+    """Draw triangles on a simulated node, or on a ``node`` that is there already.
 
     Where the picture is to be ``composed`` with those of other nodes, each region ends with a copy of depth and colour
     to image composition memory, and what lies there is the picture. ``progress`` is called with a line of text before
-    each row of regions. ``watch`` is called with the node before it runs. Raises InputError for a node that does not
+    each row of regions. ``watch`` is called with the node before it runs. ``beside`` is asked for each region
+    what goes on beside its drawing. Raises InputError for a node that does not
     have a PE for each pixel of a region.
     """
     require_region(config)
     data = TriangleData(edges_of(triangles), planes_of(triangles), tuple(triangles.flat.tolist()))
-    node = Node(config, engine)
+    node = Node(config, engine) if node is None else node
     picture = Picture.empty(width, height)
     done: list[RegionRun] = []
     if watch is not None:
@@ -84,7 +87,8 @@ def render(
     for region in regions(triangles, width, height):
         if progress is not None and region.left == 0:
             progress(f"rows {region.top} to {min(region.top + REGION_HEIGHT, height) - 1} of {height}")
-        program = region_program(data, region, background, config.array.composition_start if composed else None)
+        composition = config.array.composition_start if composed else None
+        program = region_program(data, region, background, composition, beside(region) if beside else None)
         run = node.run(program)
         pixels = _sent(node) if composed else _drawn(node, program)
         _collect(node, pixels, region, picture)

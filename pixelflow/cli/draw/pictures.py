@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from pixelflow.cli.shell.arguments import UsageError
@@ -12,16 +13,21 @@ from pixelflow.simd.errors import Fault, InputError, Place
 from tessellation.picture.preview import require_pillow
 from tessellation.scenes import files_of
 
-__all__ = ["check_picture", "write_picture"]
+__all__ = ["ANIMATED", "check_picture", "write_animation", "write_picture"]
 
 
-def check_picture(scene: str, path: str) -> None:
+STILL, ANIMATED = (".png",), (".png", ".gif")
+"""Endings of the files of pictures."""
+
+
+def check_picture(scene: str, path: str, endings: Sequence[str] = STILL) -> None:
     """Raise UsageError or InputError where a picture of a scene could not be written; call it before long work.
 
     What the scene is made of is not overwritten; so a scene that cannot be read is refused here.
     """
-    if path == STANDARD_STREAM or PurePath(path).suffix.lower() != ".png":
-        raise UsageError("-o", "the picture is a PNG file", "name a file that ends in .png")
+    if path == STANDARD_STREAM or PurePath(path).suffix.lower() not in endings:
+        kinds = " or ".join(each[1:].upper() for each in endings)
+        raise UsageError("-o", f"the picture is a {kinds} file", f"name a file that ends in {' or '.join(endings)}")
     require_pillow()
     for file in files_of(scene):
         if os.path.exists(path) and os.path.exists(file) and os.path.samefile(file, path):
@@ -35,3 +41,13 @@ def write_picture(path: str, picture: Picture) -> None:
 
     with output_file(path, binary=True) as stream:
         Image.fromarray(picture.colours, "RGB").save(stream, format="PNG")
+
+
+def write_animation(path: str, pictures: Sequence[Picture], milliseconds: int) -> None:
+    """Write the colours of pictures as an animated PNG or GIF that runs again and again."""
+    from PIL import Image
+
+    first, *rest = [Image.fromarray(picture.colours, "RGB") for picture in pictures]
+    kind = "GIF" if PurePath(path).suffix.lower() == ".gif" else "PNG"
+    with output_file(path, binary=True) as stream:
+        first.save(stream, format=kind, save_all=True, append_images=rest, duration=milliseconds, loop=0)

@@ -37,6 +37,7 @@ _ALL = (
     CommandEntry("tessellate", "tessellate Bezier patches; write points, normals, triangles", "run.tessellate"),
     CommandEntry("serve", "tessellate on one node for others on the network", "run.serve"),
     CommandEntry("render", "draw a scene, a mesh or patches on a machine; write a picture", "draw.render"),
+    CommandEntry("animate", "draw the frames of a scene whose camera moves; an animated picture", "draw.animate"),
     CommandEntry("compare", "the same scene on several machines, side by side", "draw.compare"),
     CommandEntry("larrabee", "Larrabee: run programs, show instructions, check claims", "evidence.larrabee"),
     CommandEntry("run", "run a microcode program; report cycles, show PE state", "run.command"),

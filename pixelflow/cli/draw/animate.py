@@ -1,0 +1,96 @@
+"""Draw the frames of a scene whose camera moves, on one PixelFlow node; write an animated picture.
+
+SCENE is a scene file (.toml) with frames, or the name of one that ships here. Patches with a tolerance stay in texture
+memory and are sampled for each frame's camera. The node tessellates the next frame before it scan converts this one,
+and the results return to the GPs beside that; every frame is compared with the same triangles in 64-bit integers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from pixelflow.cli.draw.pictures import ANIMATED, check_picture, write_animation
+from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_engine_option, count
+from pixelflow.cli.shell.engines import engine_of
+from pixelflow.cli.shell.machine import configuration
+from pixelflow.cli.shell.progress import Progress
+from pixelflow.cli.shell.screen import Screen
+from pixelflow.cli.view.size import picture_size
+from pixelflow.simd.drawing import Picture
+from pixelflow.simd.report import Report
+from tessellation import Method
+from tessellation.microprogram.method import SCHEDULES, schedule_named
+from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
+from tessellation.rendering.picture import refused_early
+from tessellation.scenes import SCENES, SceneSource, prepare_scene
+
+EXAMPLES = (
+    "pixelflow animate flight --frames 0,59 --size 64x48 -o flight.gif",
+    "pixelflow animate flight --frames 40-41 --size 64x48 --schedule shared-columns --results after -o out.png",
+)
+
+_MOST_MS = 60_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add scene, frames, picture and machine."""
+    add = parser.add_argument
+    add("scene", metavar="SCENE", help=f"scene with frames: a file (.toml), or one of {', '.join(SCENES)}")
+    add("-o", "--output", metavar="FILE", required=True, help="animated picture to write: .png or .gif (needs pillow)")
+    add("--frames", type=_frames, metavar="N,...", help="frames from 0 on: 0,10,20 or 0-59 (default: all)")
+    add("--size", type=picture_size, metavar="WxH", help="pixels (default: the scene's own)")
+    add("--schedule", type=schedule_named, choices=SCHEDULES, default=SCHEDULES[0],
+        help="order of work of the passes, as of tessellate (default: the thesis's)")  # fmt: skip
+    add("--results", choices=RETURNS, default=RETURNS[0],
+        help="way of the results to the GPs: beside the scan conversion of the frame before (default), after a frame's "
+        "last pass, or read at once for no cycles")  # fmt: skip
+    add("--milliseconds", type=_milliseconds, default=40, metavar="MS",
+        help="how long the written file shows a frame, 1 to 60000 (default: 40)")  # fmt: skip
+    add_engine_option(parser)
+    add_config_options(parser)
+
+
+def run(args: argparse.Namespace, screen: Screen) -> Report:
+    """Tessellate and draw all frames, write the file, report; fails where a pixel differs from the reference."""
+    effective = configuration(args, screen)
+    check_picture(args.scene, args.output, ANIMATED)
+    engine = engine_of(args, screen)
+    pictures: list[Picture] = []
+    with Progress(screen, counts=False) as progress:
+        source = SceneSource(
+            size=args.size, config=effective.config, engine=engine, note=screen.note,
+            require=refused_early(effective.config),
+        )  # fmt: skip
+        results = "direct" if args.results == "direct" else "gp-coarse"
+        gps = None if results == "direct" else effective.config.gni.gp_count
+        scene = prepare_scene(args.scene, source, Method(schedule=args.schedule, results=results, gps=gps))
+        if scene.frames == 1:
+            raise UsageError(args.scene[:60], "the scene has one frame", "give it frames and [[camera.at]]")
+        frames = args.frames or tuple(range(scene.frames))
+        if frames[-1] >= scene.frames:
+            raise UsageError("--frames", f"the scene has {scene.frames} frames, from 0 on", "name frames that it has")
+        session = scene.sampled.manager.session if scene.sampled else None
+        done = animate(
+            scene, session, frames, effective.config, way=args.results, engine=engine, tell=progress.tell,
+            shown=pictures.append,
+        )  # fmt: skip
+    write_animation(args.output, pictures, args.milliseconds)
+    size = pictures[0].colours.shape[1], pictures[0].colours.shape[0]
+    return animation_report(done, AnimationFile(args.scene, size, args.output, effective, engine))
+
+
+def _frames(text: str) -> tuple[int, ...]:
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part, re.ASCII)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise argparse.ArgumentTypeError(f"expected frames as 0,10,20 or 0-59; found {text[:40]!r}")
+        found |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(sorted(found))
+
+
+def _milliseconds(text: str) -> int:
+    if (value := count(text)) > _MOST_MS:
+        raise argparse.ArgumentTypeError(f"expected 1 to {_MOST_MS}, found {text[:40]!r}")
+    return value

@@ -1,0 +1,205 @@
+"""Are frames one after the other what each is by itself, and does the coarse grain hide what it says?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pixelflow.cli.draw.pictures import write_animation
+from pixelflow.cli.main import main
+from pixelflow.config import THESIS, load_effective
+from pixelflow.simd.drawing import Picture, draw_frame
+from pixelflow.simd.report import json_text
+from tessellation import Method
+from tessellation.microprogram.gp_traffic import RESULT_BYTES, Returned
+from tessellation.plan.stages import Stage
+from tessellation.rendering.animation import RETURNS, Animation, AnimationFile, animate, animation_report
+from tessellation.rendering.animation.report import balance
+from tessellation.scenes import PreparedScene, Scene, SceneSource, prepare_scene
+from tests.documents.marks import table_after
+
+SCENE = """
+size = [128, 64]
+frames = 4
+[camera]
+zoom = 1.5
+[[camera.at]]
+frame = 3
+azimuth = 20.0
+zoom = 3.0
+[[body]]
+patches = "teapot"
+tolerance = 2.0
+"""
+DOCUMENT, MARK = "tessellation/README.md", "read by: tests/rendering/test_animation.py"
+
+
+@dataclass
+class Kept:
+    """A scene that keeps the frames that it has made."""
+
+    prepared: PreparedScene
+    scenes: list[Scene] = field(default_factory=list)
+
+    def at(self, frame: int = 0) -> Scene:
+        self.scenes.append(self.prepared.at(frame))
+        return self.scenes[-1]
+
+
+def method(way: str, schedule: str = "thesis") -> Method:
+    return Method(
+        schedule=schedule, results="direct" if way == "direct" else "gp-coarse", gps=None if way == "direct" else 2
+    )
+
+
+def animated(
+    path: str, frames: tuple[int, ...], way: str, schedule: str = "thesis", size: tuple[int, int] | None = None
+) -> tuple[Animation, list[Scene], list[Picture]]:
+    kept = Kept(prepare_scene(path, SceneSource(size=size), method(way, schedule)))
+    assert kept.prepared.sampled is not None
+    pictures: list[Picture] = []
+    session = kept.prepared.sampled.manager.session
+    return animate(kept, session, frames, THESIS, way=way, shown=pictures.append), kept.scenes, pictures
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("animation") / "scene.toml"
+    path.write_text(SCENE)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def by_way(scene: str) -> dict[str, tuple[Animation, list[Scene], list[Picture]]]:
+    return {way: animated(scene, (0, 3), way) for way in RETURNS}
+
+
+def test_every_way_draws_what_the_frames_are(by_way) -> None:
+    for animation, scenes, pictures in by_way.values():
+        assert [each.number for each in animation.frames] == [0, 3] and len(pictures) == 2
+        for made, frame, picture in zip(animation.frames, scenes, pictures, strict=True):
+            assert made.same and picture.equals(draw_frame(frame.frame))
+            assert made.triangles == frame.triangles and frame.choice is not None
+            assert made.samples == frame.choice.total
+
+
+def test_samples_that_return_beside_drawing_have_the_bits_of_those_that_are_read_at_once(by_way) -> None:
+    direct = by_way["direct"][1]
+    for way in ("beside", "after"):
+        for one, other in zip(by_way[way][1], direct, strict=True):
+            for mine, theirs in zip(one.bodies, other.bodies, strict=True):
+                assert mine.points.tobytes() == theirs.points.tobytes()
+                assert mine.normals.tobytes() == theirs.normals.tobytes()
+
+
+def test_the_paths_are_busy_with_all_results_whichever_way(by_way) -> None:
+    rate = THESIS.gni.gp_memory_mb_per_second / THESIS.clock_mhz
+    expected = {0: 0.0, 1: 0.0}
+    for frame in by_way["direct"][1]:
+        for plan in frame.tessellations[0].plans:
+            sent = Returned.of(plan.work, 2)
+            for gp, modules in sent.by_gp.items():
+                for module in range(4):
+                    if modules >> module & 1:
+                        expected[gp] += len(sent.lanes(module, THESIS.array)) * RESULT_BYTES / rate
+    for way in ("beside", "after"):
+        assert by_way[way][0].path_cycles == max(expected.values())
+    assert by_way["direct"][0].path_cycles == 0
+
+
+def test_coarse_grain_hides_the_path_beside_scan_conversion_and_nothing_else(by_way) -> None:
+    beside, after, direct = (by_way[way][0] for way in RETURNS)
+    assert 0 < beside.hidden <= beside.path_cycles and after.hidden == direct.hidden == 0
+    assert direct.cycles < beside.cycles < after.cycles
+    for one, other, plain in zip(beside.frames, after.frames, direct.frames, strict=True):
+        assert one.scan == other.scan == plain.scan > 0
+        # A frame's last results are what its passes differ by: alone at their end, or beside the drawing before.
+        assert one.passes == other.passes == plain.passes
+        assert plain.tessellation <= one.tessellation <= other.tessellation
+        assert one.cycles == one.tessellation + one.scan + one.carrying + one.left
+    # The copies into the ports, 2 cycles for each of 24 bytes, the marks, and hardly a wait.
+    assert all(48 < each.carrying < 200 for each in beside.frames[:-1]) and beside.frames[-1].carrying == 0
+    assert beside.frames[0].left > 0, "before the first frame nothing is drawn"
+    assert not any(each.left or each.carrying for each in after.frames)
+
+
+def test_the_report_adds_up(by_way, scene: str) -> None:
+
+    animation = by_way["beside"][0]
+    report = animation_report(animation, AnimationFile(scene, (128, 64), "x.gif", load_effective(), "auto"))
+    found = json.loads(json_text(report))
+    assert found["schema"] == "pixelflow.animate/1" and found["equals_reference"] is True
+    assert found["cycles"] == sum(each["cycles"] for each in found["frames"]) == animation.cycles
+    assert sum(each["cycles"] for each in found["stages"][:-1]) == found["stages"][-1]["cycles"] == animation.cycles
+    drawn = sum(
+        cycles for each in animation.frames for stage, cycles in each.drawing.items() if stage != Stage.RETURN.value
+    )
+    assert sum(each["cycles"] for each in found["stages"] if each["stage"].startswith("scan")) == drawn
+    shares = balance(animation).rows
+    assert [row[0] for row in shares] == ["0%", "25%", "50%", "75%", "100%"]
+    assert shares[0][1] == round(animation.cycles / 2) and shares[0][2] == 0
+    samples = sum(each.samples for each in animation.frames) / 2
+    assert shares[-1][2] == round(samples * 282 / 240e6 * 100e6 / 2)
+
+
+def test_the_command_writes_every_frame(scene: str, tmp_path: Path, capsys) -> None:
+    image = pytest.importorskip("PIL.Image", reason="pillow (extra: image) is not installed")
+    target = tmp_path / "a.png"
+    assert main(["animate", scene, "--frames", "0,3", "-o", str(target), "--json", "-q", "--results", "direct"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [each["frame"] for each in found["frames"]] == ["0", "3"]
+    pictures = [draw_frame(prepare_scene(scene).at(frame).frame) for frame in (0, 3)]
+    write_animation(str(tmp_path / "a.gif"), pictures, 100)
+    for name in ("a.png", "a.gif"):
+        with image.open(tmp_path / name) as opened:
+            assert opened.n_frames == 2 and opened.size == (128, 64)
+    with image.open(target) as opened:
+        for frame, picture in enumerate(pictures):
+            opened.seek(frame)
+            assert np.array_equal(np.asarray(opened.convert("RGB")), picture.colours)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["tea", "-o", "x.png"], "the scene has one frame"),
+        (["teapot", "-o", "x.png"], "the scene has one frame"),
+        (["flight", "-o", "x.png", "--frames", "60"], "the scene has 60 frames, from 0 on"),
+        (["flight", "-o", "x.png", "--frames", "9-3"], "expected frames as 0,10,20 or 0-59; found '9-3'"),
+        (["flight", "-o", "x.jpg"], "name a file that ends in .png or .gif"),
+        (["flight", "-o", "-"], "the picture is a PNG or GIF file"),
+        (["flight", "-o", "x.png", "--milliseconds", "0"], "--milliseconds"),
+        (["flight", "-o", "x.png", "--preset", "tiny"], "needs as many PEs"),
+        (["flite", "-o", "x.png"], "did you mean flight?"),
+    ],
+)
+def test_what_cannot_be_animated_is_refused(
+    options: list[str], message: str, tmp_path: Path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["animate", *options]) != 0
+    assert message in " ".join(capsys.readouterr().err.split()) and not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_the_table_of_the_readme_is_what_is_executed() -> None:
+    _, _, *printed = table_after(DOCUMENT, MARK)
+    found = []
+    for schedule in ("thesis", "shared-columns"):
+        for way in RETURNS:
+            made, _, _ = animated("flight", (0, 10, 40, 41), way, schedule, (320, 240))
+            parts = [
+                sum(getattr(each, name) for each in made.frames)
+                for name in ("tessellation", "scan", "carrying", "left")
+            ]
+            cells = [
+                schedule,
+                f"`{way}`",
+                *(f"{each:,}" for each in (*parts, made.cycles, made.path_cycles, made.hidden)),
+            ]
+            found.append(f"| {' | '.join(cells)} |")
+    assert printed == found
