@@ -23,7 +23,7 @@ from tessellation.plan.schedule import BATCH_VALUES
 from tessellation.plan.texture_layout import ModuleChoice, Stored, TextureDatabase, write
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch
 
-__all__ = ["PassBegins", "PassResult", "Session", "Taken", "check_nets"]
+__all__ = ["PassBegins", "PassResult", "Session", "TakenResults", "check_nets"]
 
 SUPPORTED = range(MIN_COUNT, MAX_COUNT + 1)
 """Control points a side that a pass can work on."""
@@ -45,7 +45,7 @@ class PassResult:
     """Bytes that went to the GPs in other runs than this and those of later passes."""
 
 
-class Taken(NamedTuple):
+class TakenResults(NamedTuple):
     """Results of a pass that somebody took away: float32[lanes, xyz] each, bool[lanes], and the bytes that moved."""
 
     points: np.ndarray
@@ -91,7 +91,7 @@ class Session:
         self.method = method
         self.after: Callable[[Session, Plan], None] | None = None
         """Called as soon as each pass has run, while its points and normals are in PE memory."""
-        self.take: Callable[[Plan], Taken] | None = None
+        self.take: Callable[[Plan], TakenResults] | None = None
         """Takes the results of the last pass to the GPs, beside something else that the node does; for results that
         leave during the next pass."""
         self._database = TextureDatabase(config.sdram, config.array.modules, both_banks=method.both_banks(config))

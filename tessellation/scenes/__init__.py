@@ -3,7 +3,7 @@
 from tessellation.picture import PictureOrder, SceneSource
 from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.file import BACKGROUND, MESHES, SCENES, SIZE, SceneFile, parse_scene, read_scene
-from tessellation.scenes.load import PreparedScene, Scene, files_of, load_scene, prepare_scene
+from tessellation.scenes.load import PreparedScene, Scene, files_of, frames_of, load_scene, prepare_scene
 from tessellation.scenes.pictures import PriorWork, draw_picture, draw_scene
 from tessellation.scenes.world import Body, Placed, draws_of, texture_coordinates
 
@@ -24,6 +24,7 @@ __all__ = [
     "draw_scene",
     "draws_of",
     "files_of",
+    "frames_of",
     "layers",
     "load_scene",
     "parse_scene",

@@ -24,7 +24,7 @@ from tessellation.scenes.sampled import SampledBodies, SampledCopy, copies_of
 from tessellation.scenes.world import Body, Placed, draws_of
 from tessellation.surface.bpt import BUILT_IN, PatchFile, load
 
-__all__ = ["PreparedScene", "Scene", "files_of", "load_scene", "prepare_scene"]
+__all__ = ["PreparedScene", "Scene", "files_of", "frames_of", "load_scene", "prepare_scene"]
 
 _CHECKER = "checker"
 """The texture that ships here."""
@@ -70,6 +70,11 @@ def prepare_scene(name: str, how: SceneSource | None = None, method: Method | No
     described = _described(name, how)
     with _placed(name):
         return PreparedScene(Path(name).stem, described, how, method)
+
+
+def frames_of(name: str) -> int:
+    """Return how many frames a scene has, without making any; raises InputError for a name that is no scene."""
+    return _described(name, SceneSource()).frames
 
 
 @contextmanager

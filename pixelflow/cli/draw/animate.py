@@ -23,7 +23,7 @@ from tessellation import Method
 from tessellation.microprogram.method import SCHEDULES, schedule_named
 from tessellation.rendering.animation import RETURNS, AnimationFile, animate, animation_report
 from tessellation.rendering.picture import refused_early
-from tessellation.scenes import SCENES, SceneSource, prepare_scene
+from tessellation.scenes import SCENES, SceneSource, frames_of, prepare_scene
 
 EXAMPLES = (
     "pixelflow animate flight --frames 0,59 --size 64x48 -o flight.gif",
@@ -55,6 +55,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Tessellate and draw all frames, write the file, report; fails where a pixel differs from the reference."""
     effective = configuration(args, screen)
     check_picture(args.scene, args.output, ANIMATED)
+    frames = _chosen(args)
     engine = engine_of(args, screen)
     pictures: list[Picture] = []
     with Progress(screen, counts=False) as progress:
@@ -65,11 +66,6 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         results = "direct" if args.results == "direct" else "gp-coarse"
         gps = None if results == "direct" else effective.config.gni.gp_count
         scene = prepare_scene(args.scene, source, Method(schedule=args.schedule, results=results, gps=gps))
-        if scene.frames == 1:
-            raise UsageError(args.scene[:60], "the scene has one frame", "give it frames and [[camera.at]]")
-        frames = args.frames or tuple(range(scene.frames))
-        if frames[-1] >= scene.frames:
-            raise UsageError("--frames", f"the scene has {scene.frames} frames, from 0 on", "name frames that it has")
         session = scene.sampled.manager.session if scene.sampled else None
         done = animate(
             scene, session, frames, effective.config, way=args.results, engine=engine, tell=progress.tell,
@@ -78,6 +74,17 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     write_animation(args.output, pictures, args.milliseconds)
     size = pictures[0].colours.shape[1], pictures[0].colours.shape[0]
     return animation_report(done, AnimationFile(args.scene, size, args.output, effective, engine))
+
+
+def _chosen(args: argparse.Namespace) -> tuple[int, ...]:
+    """Return the frames that are wanted; raises UsageError for those that the scene does not have."""
+    there = frames_of(args.scene)
+    if there == 1:
+        raise UsageError(args.scene[:60], "the scene has one frame", "give it frames and [[camera.at]]")
+    frames: tuple[int, ...] = args.frames or tuple(range(there))
+    if frames[-1] >= there:
+        raise UsageError("--frames", f"the scene has {there} frames, from 0 on", "name frames that it has")
+    return frames
 
 
 def _frames(text: str) -> tuple[int, ...]:

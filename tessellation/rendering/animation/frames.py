@@ -16,7 +16,7 @@ from typing import Protocol
 from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run
 from pixelflow.simd.drawing import Frame, Picture, draw
-from tessellation.host.session import Session, Taken
+from tessellation.host.session import Session, TakenResults
 from tessellation.host.tessellator import Tessellation
 from tessellation.microprogram.passes import Plan
 from tessellation.plan.stages import Stage
@@ -158,7 +158,7 @@ class _Animator:
         self.done.append(made)
         return _runs(rendering)
 
-    def _take(self, plan: Plan) -> Taken:
+    def _take(self, plan: Plan) -> TakenResults:
         assert self._session is not None
         written = plan.written()
         carried = ReturnBeside(written, self._session.method.returned(written, self._config), self._config)

@@ -15,7 +15,7 @@ import numpy as np
 from microcode import Builder, Program
 from pixelflow.config import NodeConfig
 from pixelflow.node import Node, Run
-from tessellation.host.session import Taken
+from tessellation.host.session import TakenResults
 from tessellation.microprogram.gp_traffic import RESULT_BYTES, RESULTS, Returned, received
 from tessellation.microprogram.method import WrittenPass
 from tessellation.microprogram.ports import ARRIVED, FREE, PORT_START, emit_into_port
@@ -116,7 +116,7 @@ class ReturnBeside:
         parts.emit_after(builder)
         return builder.build()
 
-    def received(self, node: Node, runs: list[Run]) -> Taken:
+    def received(self, node: Node, runs: list[Run]) -> TakenResults:
         """Return what is in GP memory once all has left, by ``runs``."""
         points, normals = (np.zeros((node.lanes, 3), np.float32) for _ in range(2))
         there = np.zeros(node.lanes, bool)
@@ -125,4 +125,4 @@ class ReturnBeside:
             found = received(node, group, sizes)
             points[found[2]], normals[found[2]] = found[0][found[2]], found[1][found[2]]
             there |= found[2]
-        return Taken(points, normals, there, sum(run.ledger.to_gps.moved for run in runs))
+        return TakenResults(points, normals, there, sum(run.ledger.to_gps.moved for run in runs))
