@@ -77,11 +77,13 @@ COMMANDS = MachineCommands(
             "larrabee_bridge.compare.speed:LARRABEE",
         )
     },
+    studies={"sensitivity": "larrabee_bridge.compare.sensitivity:larrabee_sensitivity"},
     examples=(
         "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
         "pixelflow render nut --machine larrabee --projection vpu --size 80x60 -o n.png",
         "pixelflow compare nut --size 64x48 --cores 4 --dash",
         "pixelflow bench larrabee --rounds 1",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
+        "pixelflow study sensitivity --machine larrabee",
     ),
 )

@@ -11,6 +11,7 @@ from larrabee_bridge.compare.sensitivity import CORES, larrabee_sensitivity
 from larrabee_bridge.pipeline.backend import TextureConfig
 from larrabee_bridge.pipeline.frame import render_on_larrabee, side_of
 from larrabee_bridge.vpu.core import CoreConfig
+from pixelflow.cli.main import main
 from pixelflow.simd.config.param import leaves
 from pixelflow.simd.report.json import json_text
 from tessellation.scenes import SceneSource, load_scene
@@ -41,3 +42,13 @@ def test_the_table_is_sorted_and_executed() -> None:
     (row,) = (row for row in rows if (row["key"], row["value"]) == ("memory_cycles", "1000"))
     assert row["still"] == pytest.approx(100 * (slow / usual - 1))
     assert found["cycles"]["still"] == usual
+
+
+def test_values_of_the_node_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "sensitivity", "--machine", "larrabee", "-D", "clock_mhz=50"]) == 2
+    assert "change nothing on larrabee" in capsys.readouterr().err
+
+
+def test_a_study_that_a_machine_has_not_takes_no_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "supply", "--machine", "larrabee"]) == 2
+    assert "--machine" in capsys.readouterr().err
