@@ -43,6 +43,14 @@ COMMANDS = MachineCommands(
                 key="ideal_memory",
             ),
             MachineOption(
+                "--free-setup",
+                "free_setup",
+                "Larrabee's vertices, bins and planes take no cycles",
+                default=False,
+                switch=True,
+                key="free_setup",
+            ),
+            MachineOption(
                 "--core-mhz",
                 "core_mhz",
                 "clock of Larrabee's cores (default: 1000, the paper's unit)",
