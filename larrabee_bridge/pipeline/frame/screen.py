@@ -1,8 +1,8 @@
 """Triangles on the screen through the front end all the same: corners are vertices, the camera moves nothing.
 
 What a front end takes for vertices does not depend on the camera's matrix. So the corners of a draw, each once, go
-through its programs with a matrix that takes them to where they are, and the bins are those that the programs filled (but of draws
-with corners almost 16K pixels away: the host fills theirs, for the same cycles).
+through its programs with a matrix that takes them to where they are, and the bins are those that the programs filled.
+Where corners are almost 16K pixels away floats may move them: the host fills those bins, for the same cycles.
 """
 
 from __future__ import annotations
