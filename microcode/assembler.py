@@ -32,9 +32,13 @@ def assemble(
 
     The bare name of an example that is shipped, ``mandelbrot.mc``, means that where no such file is here.
 
-    ``parameters`` override the ``param`` values of the file. Raises InputError with every fault that was found.
+    ``parameters`` give each ``param`` of the file a number by its name: ``assemble("mandelbrot.mc", LIMIT=4)``.
+    ``target`` is the machine that the program is for. Raises InputError with every fault that was found.
     """
     must_be(source, (str, Path, Source), "the text of a program, or the path of its file")
+    must_be(target, ProgramTarget, "a ProgramTarget", 'parameters have names: assemble("mandelbrot.mc", LIMIT=4)')
+    for name, value in parameters.items():
+        must_be(value, (int, float), f"a number for param {name}")
     found = _source(source)
     name = Path(found.file).stem if found.path else "program"
     if target.language is not None:

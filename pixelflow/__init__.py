@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pixelflow.config import THESIS, TINY, NodeConfig, load_config
     from pixelflow.node import Node, Run
     from pixelflow.simd.errors import InputError, SimulatorError
-    from tessellation import Mesh, PatchFile, Tessellation, load, tessellate
+    from tessellation import Mesh, Patch, PatchFile, Tessellation, load, tessellate
 
 __version__ = "0.1.0"
 
@@ -33,6 +33,7 @@ __all__ = [
     "Mesh",
     "Node",
     "NodeConfig",
+    "Patch",
     "PatchFile",
     "Program",
     "R",
@@ -58,7 +59,7 @@ _ROOMS = {
         "pixelflow.config": ("THESIS", "TINY", "NodeConfig", "load_config"),
         "pixelflow.node": ("Node", "Run"),
         "pixelflow.simd.errors": ("InputError", "SimulatorError"),
-        "tessellation": ("Mesh", "PatchFile", "Tessellation", "load", "tessellate"),
+        "tessellation": ("Mesh", "Patch", "PatchFile", "Tessellation", "load", "tessellate"),
     }.items()
     for name in names
 }

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tessellation.microprogram.libraries import LIBRARIES
     from tessellation.microprogram.passes import Method
     from tessellation.surface.bpt import BUILT_IN, Convention, PatchFile, format_bpt, parse_bpt, read_bpt
+    from tessellation.surface.export import encode
     from tessellation.surface.mesh import Mesh, MeshCheck, MeshReport, build_mesh, check
     from tessellation.surface.patch import Patch
     from tessellation.surface.reference import LIMIT, Reference, evaluate
@@ -42,6 +43,7 @@ __all__ = [
     "Tessellation",
     "build_mesh",
     "check",
+    "encode",
     "evaluate",
     "format_bpt",
     "load",
@@ -60,6 +62,7 @@ _FILES = {
         "microprogram.libraries": ("LIBRARIES",),
         "microprogram.passes": ("Method",),
         "surface.bpt": ("BUILT_IN", "Convention", "PatchFile", "format_bpt", "parse_bpt", "read_bpt"),
+        "surface.export": ("encode",),
         "surface.mesh": ("Mesh", "MeshCheck", "MeshReport", "build_mesh", "check"),
         "surface.patch": ("Patch",),
         "surface.reference": ("LIMIT", "Reference", "evaluate"),

@@ -50,7 +50,7 @@ CLAIMS = (
         "what 16 sets of 4 lines must miss (ways are invented)", values={"kilobytes": 4, "units": 3},
         expected={"misses_more_than_one_unit": 0, "loops_off": 0}),
     Claim("l2-cache", "11", "One second-level instruction cache of 24 KB serves all.", M, "24 KB",
-        "a parameter of the model", values={"kilobytes": 24}),
+        "a parameter of the model", values={"kilobytes": 24}, constants=frozenset(("kilobytes",))),
     Claim("cache-lines", "12", "Lines are 64 bytes, four instructions of fixed length.", R, "64 bytes; 4 instructions",
         "lines that 50 instructions in a row miss", values={"bytes": 64, "instructions": 4}, expected={"misses": 13}),
     Claim("self-modifying", "13", "Programs cannot modify themselves.", N, "no figure",

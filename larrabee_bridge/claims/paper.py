@@ -18,11 +18,12 @@ from tessellation.scenes import MESHES, SCENES, SceneSource, load_scene, volumes
 __all__ = ["PAPER"]
 
 _MESH_SIZE = (800, 600)
-_SMALL_SIZE = (256, 192)
-"""Pixels of the screen of single meshes, and of what takes long to execute."""
+"""Pixels of the screen of single meshes."""
+_VOLUME_SIZE = (256, 192)
+"""Of shadow volumes."""
 _LONG = (
     *("clauses", "bin-spread", "recursion", "vector-share", "find-first-bit", "scaling", "smaller-primsets"),
-    *("units-for-60", "bin-balance", "binning-bandwidth", "gain-grows", "stages"),
+    *("units-for-60", "locks", "bin-balance", "binning-bandwidth", "gain-grows", "stages"),
     *("physics", "ray-scene", "ray-scaling", "applications-scaling"),
 )
 
@@ -31,7 +32,7 @@ def _bench(watch: Callable[[object], None]) -> SceneBench:
     """Return a bench with the scenes of the measures by name, each made when a measure asks for it."""
     scenes = {name: partial(_scene, name) for name in SCENES}
     scenes |= {name: partial(_scene, name, _MESH_SIZE) for name in MESHES}
-    return SceneBench(scenes | {"small nut": partial(_scene, "nut", _SMALL_SIZE), "shadow volumes": _volumes})
+    return SceneBench(scenes | {cores.VOLUMES: _volumes})
 
 
 def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
@@ -39,7 +40,7 @@ def _scene(name: str, size: tuple[int, int] | None = None) -> Frame:
 
 
 def _volumes() -> Frame:
-    return Frame(*_SMALL_SIZE, (0, 0, 0), tuple(volumes(*_SMALL_SIZE, count=20, size=60)))
+    return Frame(*_VOLUME_SIZE, (0, 0, 0), tuple(volumes(*_VOLUME_SIZE, count=20, size=60)))
 
 
 def _plain(text: str) -> str:
@@ -74,12 +75,12 @@ PAPER = Paper(
         "scaling": cores.scaling_of_cores,
         "smaller-primsets": cores.scaling_of_primsets,
         "units-for-60": cores.units_of_scenes,
-        "locks": tiles.cost_of_locks,
+        "locks": cores.locks_of_scenes,
         "bin-balance": cores.balance_of_bins,
         "immediate-baseline": traffic.immediate_configuration,
         "binning-bandwidth": traffic.immediate_over_binned,
         "gain-grows": traffic.ratio_by_depth,
-        "stages": rasterizer.shares_of_stages,
+        "stages": cores.shares_of_stages,
         "gather-gain": architecture.gain_of_gather,
         "ray-triangle": architecture.rays_and_a_triangle,
         "physics": applications.physics_on_cores,

@@ -6,23 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pixelflow.config import THESIS
 from pixelflow.course.exercises import EXERCISES
-from pixelflow.course.task import Exercise, Mistake, Values
+from pixelflow.course.task import Exercise, Mistake
+from pixelflow.course.trial import trial
 from pixelflow.isa import Program
-from pixelflow.node import Node, Run
+from pixelflow.node import Run
 from pixelflow.node.pe_report import position
-from pixelflow.simd.errors import Fault, InputError, SimulatorError, must_be
+from pixelflow.simd.errors import Fault, InputError, format_error, must_be, nearest
 from pixelflow.simd.report import Column, Fact, Part, Report, Shown, Table, counted, number, verbatim
 
-__all__ = ["Grade", "GradeReport", "grade"]
+__all__ = ["Grade", "GradeReport", "grade", "not_graded"]
 
 _SEEDS = (1995, 1997)
 """Two sets of data, so that no table of answers passes."""
-_PATIENCE = 100
-"""Times the budget after which a solution is stopped."""
-_MOST_MISTAKES = 8
 _MOST_LINES = 5
 
 
@@ -30,7 +29,8 @@ _MOST_LINES = 5
 class Grade(Shown):
     """What came of a solution: nothing wrong, or the reasons why it does not pass."""
 
-    exercise: Exercise
+    exercise: Exercise | None
+    """None where the file names no exercise."""
     source: str
     reasons: tuple[str, ...] = ()
     cycles: int | None = None
@@ -38,36 +38,53 @@ class Grade(Shown):
     mistakes: tuple[Mistake, ...] = ()
     """The first of the bytes that are wrong, by PE."""
     wrong_pes: int = 0
+    notes: tuple[str, ...] = ()
+    """What may explain the reasons."""
     run: Run | None = None
+    start: NDArray[np.uint8] | None = None
+    """Memory of all PEs before the run that decided, uint8[bytes, lanes]; None where nothing was run."""
+    refusal: str | None = None
+    """Why there was nothing to grade, in full; ``reasons`` has it in one line."""
 
     @property
     def passed(self) -> bool:
         """True where nothing is wrong."""
         return not self.reasons
 
+    @property
+    def result(self) -> str:
+        """``passed``, ``failed``, or ``not graded`` where the file could not be used."""
+        return "passed" if self.passed else "failed" if self.refusal is None else "not graded"
+
     def __repr__(self) -> str:
-        result = "passed" if self.passed else f"failed: {self.reasons[0]}"
-        return f"Grade({self.exercise.name!r}, {result})"
+        name = None if self.exercise is None else self.exercise.name
+        return f"Grade({name!r}, {self.result if self.passed else f'{self.result}: {self.reasons[0]}'})"
 
     def report(self) -> Report:
         """Return the result with its reasons: which PE, which byte, expected and found; cycles and where they went."""
+        reasons = [*self.reasons] if self.refusal is None else [self.refusal]
         parts: list[Part] = [
-            Fact("passed" if self.passed else "failed", "result", "result.passed", self.passed),
-            Fact(self._cycles_text, "cycles", "result.cycles", self.cycles),
-            Fact(None, key="result.budget", value=self.exercise.budget),
+            Fact(self.result, "result", "result.passed", self.passed),
+            *self._cycles(),
             Fact(None, key="result.reasons", value=list(self.reasons)),
+            Fact(None, key="result.notes", value=list(self.notes)),
             Fact(None, key="result.wrong_pes", value=self.wrong_pes),
-            *(Fact(reason, "reason") for reason in self.reasons),
+            *(Fact(reason, "reason", wrap="\n" not in reason) for reason in reasons),
+            *(Fact(note, "perhaps") for note in self.notes),
             *self._mistakes(),
             *self._slow_lines(),
         ]
-        subject = (f"{self.exercise.number} {self.exercise.name}: {self.exercise.title}", self.source)
-        return Report("grade", subject, parts, schema="pixelflow.grade/1", data={"exercise": self.exercise.name})
+        about = self.exercise
+        subject = ("" if about is None else f"{about.number} {about.name}: {about.title}", self.source)
+        data = {"exercise": None if about is None else about.name}
+        return Report("grade", tuple(filter(None, subject)), parts, schema="pixelflow.grade/1", data=data)
 
-    @property
-    def _cycles_text(self) -> str:
-        allowed = f"{number(self.exercise.budget)} allowed"
-        return f"not known, {allowed}" if self.cycles is None else f"{number(self.cycles)} of {allowed}"
+    def _cycles(self) -> list[Part]:
+        budget = None if self.exercise is None else self.exercise.budget
+        known = "not known" if self.cycles is None else number(self.cycles)
+        joined = ", " if self.cycles is None else " of "
+        text = None if budget is None or self.refusal is not None else f"{known}{joined}{number(budget)} allowed"
+        return [Fact(text, "cycles", "result.cycles", self.cycles), Fact(None, key="result.budget", value=budget)]
 
     def _mistakes(self) -> list[Part]:
         if not self.mistakes:
@@ -89,12 +106,16 @@ class Grade(Shown):
 
     def _slow_lines(self) -> list[Part]:
         """Return where the cycles went, of a solution that takes too many."""
-        if self.run is None or self.cycles is None or self.cycles <= self.exercise.budget:
+        if self.run is None or self.exercise is None or self.run.total_cycles <= self.exercise.budget:
             return []
         spent = [(line, n) for each in self.run.streams for line, n in each.by_line.items() if line and n]
         most = sorted(spent, key=lambda item: -item[1])[:_MOST_LINES]
+        left = len(spent) - len(most)
+        rest = sum(n for _, n in spent) - sum(n for _, n in most)
+        more = [f"and {counted(rest, 'cycle')} in {counted(left, 'further line')}: pixelflow run FILE --profile"]
         columns = [Column("cycles", number, "cycles"), Column("line", number, "line"), Column("source", key="source")]
-        return ["", Table(columns, [(n, line.line, line.text.strip()) for line, n in most], key="lines")]
+        table = Table(columns, [(n, line.line, line.text.strip()) for line, n in most], key="lines")
+        return ["", table, *(more if left else [])]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,8 +132,8 @@ class GradeReport(Shown):
         ]  # fmt: skip
         rows = [
             (
-                each.source, each.exercise.name, "passed" if each.passed else "failed",
-                each.cycles, each.exercise.budget, "; ".join(each.reasons),
+                each.source, None if each.exercise is None else each.exercise.name, each.result, each.cycles,
+                None if each.exercise is None else each.exercise.budget, "; ".join(each.reasons),
             )
             for each in self.grades
         ]  # fmt: skip
@@ -128,20 +149,35 @@ def _hexadecimal(value: int) -> str:
 def grade(program: Program, exercise: str | Exercise, *, source: str = "", engine: str = "auto") -> Grade:
     """Run a solution on the thesis machine with two sets of data and compare every PE.
 
-    ``program`` is what the student's source assembles to, ``source`` its name for the report. A run that a fault, a
-    deadlock or too many cycles stop fails with that as the reason. Raises InputError for an exercise that is not there.
+    ``program`` is what the student's source assembles to, ``source`` its name for the report. Memory of the PEs is
+    random before a run, ranges for results included. A run that a fault, a deadlock or too many cycles stop fails with
+    that as the reason. Raises InputError for an exercise that is not there.
     """
     must_be(program, Program, "a Program", "assemble(FILE) makes one")
     if not isinstance(exercise, Exercise):
         if exercise not in EXERCISES:
-            raise InputError(Fault(f"there is no exercise {exercise!r}", hint=f"exercises: {', '.join(EXERCISES)}"))
+            close = nearest(str(exercise), EXERCISES)
+            hint = f"did you mean {close}?" if close else f"exercises: {', '.join(EXERCISES)}"
+            raise InputError(Fault(f"there is no exercise {exercise!r}", hint=hint))
         exercise = EXERCISES[exercise]
     source = source or program.name
     found = Grade(exercise, source, _declarations(program, exercise))
     for seed in _SEEDS:
         if found.passed:
-            found = _trial(program, exercise, source, seed, engine)
+            done = trial(program, exercise, seed, engine)
+            cycles = None if done.run is None else done.run.total_cycles
+            result = (done.reasons, cycles, done.mistakes, done.wrong_pes, done.notes, done.run, done.start)
+            found = Grade(exercise, source, *result)
     return found
+
+
+def not_graded(source: str, error: InputError, exercise: Exercise | None = None) -> Grade:
+    """Return the grade of a file that cannot be graded: it does not assemble, or names no exercise."""
+    first = error.faults[0]
+    more = f" (and {counted(len(error.faults) - 1, 'error')} more)" if len(error.faults) > 1 else ""
+    what = "not assembled: " if exercise is not None else "not graded: "
+    at = "" if first.place is None or str(first.place) == source else f"{first.place}: "
+    return Grade(exercise, source, (f"{what}{at}{first.message}{more}",), refusal=format_error(error))
 
 
 def _declarations(program: Program, exercise: Exercise) -> tuple[str, ...]:
@@ -152,45 +188,3 @@ def _declarations(program: Program, exercise: Exercise) -> tuple[str, ...]:
         for name, size in exercise.ranges.items()
         if sizes.get(name) != size
     )
-
-
-def _trial(program: Program, exercise: Exercise, source: str, seed: int, engine: str) -> Grade:
-    node = Node(engine=engine)
-    node.load(program)
-    given = exercise.given(np.random.default_rng(seed), node.lanes)
-    for name, values in given.items():
-        node[f"{name}:word"] = values
-    x, y = node.coordinates()
-    try:
-        run = node.run(program, max_cycles=_PATIENCE * exercise.budget)
-    except SimulatorError as error:
-        return Grade(exercise, source, (f"the run was stopped: {str(error).splitlines()[0]}",))
-    mistakes, wrong = _mistakes_of(node, exercise, given, x, y)
-    reasons = []
-    if wrong:
-        first = mistakes[0]
-        what = f"PE {first.lane} has {first.range}[{first.byte}] = {first.found:#04x}, expected {first.expected:#04x}"
-        reasons.append(f"{counted(wrong, 'PE')} of {number(node.lanes)} wrong: {what}")
-    disabled = node.lanes - int(node.flag("E").sum())
-    if disabled:
-        reasons.append(f"{counted(disabled, 'PE')} disabled at the end")
-    over = run.total_cycles - exercise.budget
-    if over > 0:
-        reasons.append(f"{counted(over, 'cycle')} over the budget of {number(exercise.budget)}")
-    return Grade(exercise, source, tuple(reasons), run.total_cycles, mistakes, wrong, run)
-
-
-def _mistakes_of(
-    node: Node, exercise: Exercise, given: Values, x: np.ndarray, y: np.ndarray
-) -> tuple[tuple[Mistake, ...], int]:
-    """Return the first wrong bytes, in the order of the PEs, and how many PEs have one."""
-    wrong: list[Mistake] = []
-    for name, values in exercise.expected(given, x, y).items():
-        for byte, found in enumerate(node[f"{name}:bytes"]):
-            expected = values >> 8 * byte & 0xFF
-            for lane in np.flatnonzero(expected != found).tolist():
-                place = (lane, int(x[lane]), int(y[lane]))
-                with_values = {each: int(drawn[lane]) for each, drawn in given.items()}
-                wrong.append(Mistake(*place, name, byte, int(expected[lane]), int(found[lane]), with_values))
-    wrong.sort(key=lambda each: each.lane)
-    return tuple(wrong[:_MOST_MISTAKES]), len({each.lane for each in wrong})

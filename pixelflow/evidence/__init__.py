@@ -4,30 +4,26 @@ from pixelflow.evidence.bench import Bench, NotMeasured, Remark
 from pixelflow.evidence.figures import (
     Basis,
     Check,
-    Derivation,
-    Digits,
-    Figure,
-    Note,
-    Number,
-    Quotation,
-    Reason,
-    Row,
-    RowVerdict,
-    derived,
-    same,
-)
-from pixelflow.evidence.paper import (
-    AnyPaper,
     CheckedClaim,
     Claim,
     ClaimClass,
     ClaimVerdict,
+    Derivation,
+    Digits,
+    Figure,
     Measured,
-    Paper,
+    Note,
+    Number,
+    PrintedRange,
+    Quotation,
+    Reason,
+    Row,
+    RowVerdict,
     Value,
-    Verified,
-    paper_of,
+    derived,
+    same,
 )
+from pixelflow.evidence.paper import AnyPaper, Paper, Verified, paper_of
 from pixelflow.evidence.report import evidence_report
 
 __all__ = [
@@ -47,6 +43,7 @@ __all__ = [
     "Note",
     "Number",
     "Paper",
+    "PrintedRange",
     "Quotation",
     "Reason",
     "Remark",

@@ -5,154 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pkgutil import resolve_name
-from typing import IO, Any, Generic, TypeAlias, TypeVar, cast
+from typing import IO, Any, Generic, TypeAlias, TypeVar
 
 from pixelflow.evidence.bench import Bench, NotMeasured, Remark
-from pixelflow.evidence.figures import Basis, Check, Derivation, Digits, Note, Number, Row, RowVerdict
+from pixelflow.evidence.figures import (
+    Check,
+    CheckedClaim,
+    Claim,
+    ClaimClass,
+    ClaimVerdict,
+    Measured,
+    Note,
+    Number,
+    Row,
+    RowVerdict,
+)
 from pixelflow.simd.errors import nearest
 from pixelflow.simd.machine import AnyMachine
 
-__all__ = [
-    "AnyPaper",
-    "CheckedClaim",
-    "Claim",
-    "ClaimClass",
-    "ClaimVerdict",
-    "Measured",
-    "Paper",
-    "Value",
-    "Verified",
-    "paper_of",
-]
-
-Value = int | float | bool | str | None
-"""A measured figure; text where it is a name, None where there is none."""
-
-
-class ClaimClass(StrEnum):
-    """What can be done about a claim here."""
-
-    REPRODUCIBLE = "reproducible"
-    """With scenes and programs that anybody has."""
-    MECHANICAL = "mechanical"
-    """Arithmetic, or a rule that a run follows or breaks."""
-    PROXY = "proxy"
-    """Only something alike: the games, traces or units that were measured are not public."""
-    NOT = "not reproducible"
-    """Not even that."""
-
-    @property
-    def letter(self) -> str:
-        """Its first letter, as tables have it."""
-        return self.value[0].upper()
-
-
-class ClaimVerdict(StrEnum):
-    """How a sentence came out."""
-
-    EQUAL = "equal"
-    """Every figure that is compared is the same."""
-    CONTRADICTED = "contradicted"
-    """A printed figure does not hold, and exactly what is said to stand in its place was found."""
-    DIFFERS = "differs"
-    """A figure is neither printed nor what is said to stand in its place."""
-    UNCOMPARED = "not compared"
-    """Nothing was measured, or nothing of it must be the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What a paper claims in one place: a table or some figures of its text, or a sentence.
-
-    The measure of a table gives its rows. A sentence has a class, its figures as a reader would find them, and
-    conditions; figures of its measure that have the name of one of ``values`` or ``expected`` must be the same.
-    """
-
-    name: str
-    place: str
-    """Section, table or figure of the paper."""
-    title: str
-    """The heading of a table, or the sentence in our words."""
-    classes: tuple[ClaimClass, ...] = ()
-    published: str = ""
-    conditions: str = ""
-    """What the figure here is of, and what it cannot say."""
-    values: Mapping[str, Number] = field(default_factory=dict)
-    """The printed figures by name."""
-    expected: Mapping[str, Number] = field(default_factory=dict)
-    """Figures that follow from the claim and are not printed: none held up, none out of order."""
-    instead: Mapping[str, Derivation] = field(default_factory=dict)
-    """What stands here in the place of printed figures that do not hold: with it the claim is *contradicted*."""
-    reason: str = ""
-    """Why there is no measure, where there is none."""
-    notes: tuple[Note, ...] = ()
-    """On the whole of it: where the paper is at odds with itself, or leaves something open."""
-    digits: Digits | None = None
-    """How the table prints figures that have more digits than it, where that matters."""
-
-    def compared(self, figures: Mapping[str, Value]) -> tuple[Row, ...]:
-        """Return rows of the printed and expected figures that were found."""
-        basis = Basis("/".join(self.classes), self.conditions)
-        wanted = [(name, value) for name, value in {**self.values, **self.expected}.items() if name in figures]
-        return tuple(
-            Row(name, value, None, cast("Number", figures[name]), basis, unit="", predicted=self.instead.get(name))
-            for name, value in wanted
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What a measure found: rows of a table, and what they say; of a sentence a line for people, figures by name.
-
-    ``checks`` are the results that the programs of a table gave, where they were computed.
-    """
-
-    text: str = ""
-    figures: Mapping[str, Value] = field(default_factory=dict)
-    rows: tuple[Row, ...] = ()
-    checks: tuple[Check, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedClaim:
-    """A claim with what was measured, or the reason why nothing was."""
-
-    claim: Claim
-    measured: Measured | None
-    reason: str = ""
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """The rows of the measure, or those that its figures make."""
-        return () if self.measured is None else self.measured.rows or self.claim.compared(self.measured.figures)
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """The results that were computed for it."""
-        return () if self.measured is None else self.measured.checks
-
-    @property
-    def contradicted(self) -> tuple[Row, ...]:
-        """The figures in whose place exactly that stands which is said to."""
-        return tuple(row for row in self.rows if row.verdict is RowVerdict.PREDICTED)
-
-    @property
-    def differing(self) -> tuple[str, ...]:
-        """What is compared and neither the same nor contradicted."""
-        fine = (RowVerdict.EQUAL, RowVerdict.PREDICTED)
-        return tuple(row.item for row in self.rows if row.verdict not in fine)
-
-    @property
-    def verdict(self) -> ClaimVerdict:
-        """How the sentence came out, the worst of its figures first."""
-        if not self.rows:
-            return ClaimVerdict.UNCOMPARED
-        if self.differing:
-            return ClaimVerdict.DIFFERS
-        return ClaimVerdict.CONTRADICTED if self.contradicted else ClaimVerdict.EQUAL
-
+__all__ = ["AnyPaper", "Paper", "Verified", "paper_of"]
 
 _Bench = TypeVar("_Bench", bound=Bench)
 
@@ -273,6 +145,11 @@ class Verified:
         """How many sentences came out how."""
         return Counter(found.verdict for found in self.findings)
 
+    def failing(self, *, strict: bool = False) -> list[str]:
+        """Return the names of sentences that fail: that differ, or with ``strict`` all that are not as printed."""
+        bad = {ClaimVerdict.DIFFERS} | (_NOT_AS_PRINTED if strict else set())
+        return [found.claim.name for found in self.findings if found.verdict in bad]
+
     @property
     def fitted(self) -> int:
         """How many of the equal rows are so because a parameter was fitted to the print."""
@@ -328,6 +205,9 @@ class Verified:
 
 _TOLD = {RowVerdict.PREDICTED, RowVerdict.CONTRADICTION, RowVerdict.READING, RowVerdict.UNEXPLAINED}
 """What a row can be that is not as published, where something is said of that."""
+
+
+_NOT_AS_PRINTED = frozenset({ClaimVerdict.CONTRADICTED, ClaimVerdict.MISSED})
 
 
 def paper_of(machine: AnyMachine) -> AnyPaper | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pixelflow import __version__
-from pixelflow.evidence.figures import Row, RowVerdict, figure_text, same
-from pixelflow.evidence.paper import Claim, ClaimClass, ClaimVerdict, Verified
+from pixelflow.evidence.figures import Claim, ClaimClass, ClaimVerdict, Row, RowVerdict, figure_text, same
+from pixelflow.evidence.paper import Verified
 from pixelflow.evidence.sentences import sentence_data, sentence_parts
 from pixelflow.evidence.tables import table_data, table_parts
 from pixelflow.simd.report import Part, Report, counted
@@ -28,7 +28,7 @@ def evidence_report(verified: Verified, width: int, *, quiet: bool = False, stri
         shown = tuple(sentence_parts(verified.findings, width))
         results = shown if quiet else (*_head(verified), *shown, *_tail(verified))
         return Report(
-            results=results, schema=f"pixelflow.{paper.name}-claims/1", data=sentence_data(verified), failure=failure
+            results=results, schema=f"pixelflow.{paper.name}-claims/2", data=sentence_data(verified), failure=failure
         )
     tables = (part for found in verified.findings for part in ("", *table_parts(found)))
     parts = (*_head(verified), *tables, *_tail(verified))
@@ -86,25 +86,18 @@ def _of_rows(verified: Verified) -> tuple[str, ...]:
 
 
 def _of_sentences(verified: Verified) -> tuple[str, str]:
-    classes, findings = verified.classes, verified.findings
+    classes, findings, outcomes = verified.classes, verified.findings, verified.outcomes
     parts = ", ".join(f"{classes[each]} {each.value}" for each in ClaimClass if classes[each])
     two = sum(len(found.claim.classes) > 1 for found in findings)
-    measured = sum(found.measured is not None for found in findings)
-    outcomes = verified.outcomes
-    compared = len(findings) - outcomes[ClaimVerdict.UNCOMPARED]
     text = f"{counted(len(findings), 'claim')}: {parts}" + (f" ({two} of two classes)" if two else "")
-    text += f"; {measured} measured, {len(findings) - measured} not"
-    if compared:
-        text += f"; {compared} with figures that are compared: {outcomes[ClaimVerdict.EQUAL]} equal"
-        text += f", {outcomes[ClaimVerdict.CONTRADICTED]} contradicted, {outcomes[ClaimVerdict.DIFFERS]} off"
+    text += "; " + ", ".join(f"{outcomes[each]} {each.value}" for each in ClaimVerdict if outcomes[each])
     return f"{text}.", verified.paper.closing
 
 
 def _failure(verified: Verified, *, strict: bool) -> str | None:
     """Return what names the rows or sentences that fail, None where none does."""
     if verified.paper.in_words:
-        bad = {ClaimVerdict.DIFFERS} | ({ClaimVerdict.CONTRADICTED} if strict else set())
-        wrong = [found.claim.name for found in verified.findings if found.verdict in bad]
+        wrong = verified.failing(strict=strict)
         return f"figures that must be the same are others here: {', '.join(wrong)}" if wrong else None
     named = [
         f"    {claim.name}: {check.item}: {figure_text(check.found)} {check.unit}, allowed {figure_text(check.most)}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from pixelflow.evidence.figures import Row, figure_text
-from pixelflow.evidence.paper import CheckedClaim, ClaimClass, ClaimVerdict, Verified
+from pixelflow.evidence.figures import CheckedClaim, ClaimClass, ClaimVerdict, Number, Row, figure_text
+from pixelflow.evidence.paper import Verified
 from pixelflow.simd.report import Column, Fact, Json, Part, Table
 
 __all__ = ["letters", "measured_text", "sentence_data", "sentence_parts"]
@@ -25,15 +26,40 @@ def letters(classes: Iterable[ClaimClass]) -> str:
 def measured_text(found: CheckedClaim) -> str:
     """Return what stands in the column of what was measured."""
     if found.measured is None:
-        return f"nothing: {found.reason}"
-    if not found.rows:
-        return found.measured.text
+        return f"{found.verdict}: {found.reason}"
+    if found.verdict is ClaimVerdict.UNCOMPARED:
+        return f"{found.verdict}: {found.measured.text}"
+    parts = []
     if found.differing:
-        return f"DIFFERS in {', '.join(found.differing).replace('_', ' ')}: {found.measured.text}"
-    others = [row.item for row in found.rows if row not in found.contradicted]
-    parts = [f"contradicted in {', '.join(map(_instead, found.contradicted))}"] if found.contradicted else []
-    parts += [f"equal in {', '.join(others)}"] if others else []
+        parts.append(f"DIFFERS in {', '.join(found.differing)}")
+    if found.contradicted:
+        parts.append(f"contradicted in {', '.join(map(_instead, found.contradicted))}")
+    known = {*found.differing, *(row.item for row in found.contradicted)}
+    same = [row.item for row in found.rows if row.item not in known]
+    for what, names in _kinds(found, same):
+        parts += [f"{what} in {', '.join(names)}"] if names else []
+    parts += [_of_span(found, name) for name in found.judged if name not in found.differing]
+    if found.claim.missed and found.verdict is ClaimVerdict.MISSED:
+        parts.append(f"reason: {found.claim.missed}")
     return f"{'; '.join(parts).replace('_', ' ')}: {found.measured.text}"
+
+
+def _kinds(found: CheckedClaim, names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield figures that are as printed: those that were executed, and those that were read back."""
+    read = found.claim.constants
+    yield "reproduced", [name for name in names if name not in read]
+    yield "constant", [name for name in names if name in read]
+
+
+def _of_span(found: CheckedClaim, name: str) -> str:
+    """Return how often a span is kept, over everything that was looked at, and from what to what it goes."""
+    assert found.measured is not None  # as it is judged
+    values, wrong = found.measured.spread[name], sum(span == name for span, _ in found.outside)
+    most, least = figure_text(max(values.values())), figure_text(min(values.values()))
+    span = most if most == least else f"{least} to {most}"
+    if wrong:
+        return f"NOT in range in {name} ({span}; {len(values) - wrong} of {len(values)} are)"
+    return f"in range in {name} ({span}{', all' if len(values) > 1 else ''})"
 
 
 def _instead(row: Row) -> str:
@@ -84,6 +110,11 @@ def sentence_data(verified: Verified) -> dict[str, Json]:
     }
 
 
+def _end(value: Number) -> Number | None:
+    """Return an end of a span, None where it has none."""
+    return value if math.isfinite(value) else None
+
+
 def _object(found: CheckedClaim) -> dict[str, Json]:
     claim, measured = found.claim, found.measured
     return {
@@ -94,13 +125,23 @@ def _object(found: CheckedClaim) -> dict[str, Json]:
         "published": {"text": claim.published, "values": dict(claim.values)},
         "measured": None if measured is None else {"text": measured.text, "values": dict(measured.figures)},
         "expected": dict(claim.expected),
+        "constants": [row.item for row in found.rows if row.item in claim.constants],
+        "spans": {
+            name: {
+                "least": _end(claim.spans[name].least),
+                "most": _end(claim.spans[name].most),
+                "found": {} if measured is None else dict(measured.spread[name]),
+                "outside": [each for span, each in found.outside if span == name],
+            }
+            for name in found.judged
+        },
+        "missed": claim.missed or None,
         "compared": [row.item for row in found.rows],
         "instead": {
             name: {"value": each.value, "expression": each.expression, "names": dict(each.names)}
             for name, each in claim.instead.items()
         },
         "outcome": found.verdict,
-        "equal": None if found.verdict is ClaimVerdict.UNCOMPARED else found.verdict is ClaimVerdict.EQUAL,
         "reason": found.reason or None,
         "conditions": claim.conditions,
         "note": " ".join(note.text for note in claim.notes) or None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from pixelflow.evidence.figures import Derivation, Number, Row, RowVerdict, figure_text
-from pixelflow.evidence.paper import CheckedClaim, Claim, Verified
+from pixelflow.evidence.figures import CheckedClaim, Claim, Derivation, Number, Row, RowVerdict, figure_text
+from pixelflow.evidence.paper import Verified
 from pixelflow.simd.report import Column, Json, Part, Table, table_object
 
 __all__ = [

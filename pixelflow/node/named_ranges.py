@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pixelflow.isa import MemoryRange, Program, RangeForm
+from pixelflow.isa.registers import CARRIES, MASKS, WORDS
 from pixelflow.simd.errors import Fault, InputError, nearest
 
 __all__ = ["Numbers", "bytes_of", "find_range", "numbers_of"]
@@ -38,6 +39,13 @@ def find_range(text: str, program: Program | None) -> tuple[MemoryRange, RangeFo
         names = [each.name for each in program.ranges]
         close = nearest(name, names)
         hint = f"did you mean {close}?" if close else f"ranges: {', '.join(names) or 'none'}"
+        base = name.partition("[")[0]
+        if name in WORDS:
+            hint = f"node.register({name!r}) reads a register"
+        elif name in (*CARRIES, *MASKS):
+            hint = f"node.flag({name!r}) reads a flag"
+        elif base in names:
+            hint = f'node["{base}:bytes"] has the bytes of each PE, one row a byte'
         raise InputError(Fault(f"the program has no memory range {name!r}", hint=hint))
     forms = [form.value for form in RangeForm]
     if colon and written not in forms:

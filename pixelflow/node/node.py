@@ -122,6 +122,8 @@ class Node(NodeState):
         self.program = program_of(program)
         for given, what in ((max_cycles, "a number of cycles"), (save_at, "a cycle"), (shuffle_seed, "a seed")):
             must_be(given, (int, type(None)), f"{what}, a whole number")
+            if given is not None and (given < 0 or isinstance(given, bool)):
+                raise InputError(f"expected {what}, a whole number from 0 on, found {given}")
         if not timing:
             return self._run_untimed(program, entry, max_cycles, function=function, saved=save_at is not None)
         if save_at is not None and not function:

@@ -21,8 +21,8 @@ from pixelflow.simd.report import Fact, Part, RasterImage, Report, Shown, number
 __all__ = ["MAP_FLAGS", "REGISTERS", "MapView", "PeMap", "grid"]
 
 REGISTERS = ("R", "S", "M")
-MAP_FLAGS = {"enable": "E", "carry": "C"}
-"""Flags that a map shows, by what users call them."""
+MAP_FLAGS = {"enable": "E", "carry": "C", "E": "E", "C": "C"}
+"""Flags that a map shows, by what users call them, and by their names."""
 
 _SHADES = " .:-=+*#%@"
 _EMPTY_BRAILLE = 0x2800
@@ -71,6 +71,9 @@ class PeMap(Shown):
         height, width = self.plane.shape
         return f"PeMap({self.name!r}, {width} x {height} PEs, {self._least} to {self._greatest})"
 
+    def __str__(self) -> str:
+        return self.text()
+
     @property
     def _least(self) -> str:
         return number(self._seen.min().item())
@@ -101,6 +104,8 @@ class PeMap(Shown):
             told, lines = [f"{heading}, {scale}, {dots}"], _flag_lines(_any_of(self.plane, side))
         else:
             shades = f"'{_SHADES[0]}' {self._least} to '{_SHADES[-1]}' {self._greatest}"
+            if self._seen.min() == self._seen.max() and np.isfinite(self.plane).all():
+                return [f"{heading}, {self._least} in every PE"]
             told, lines = [f"{heading}, {shades}", f"{scale}, their mean"], self._value_lines(wide, high)
         return [*told, Fact("\n".join(lines), wrap=False)]
 
@@ -161,6 +166,8 @@ class MapView:
             names = [*MAP_FLAGS, *REGISTERS, *(each.name for each in ranges)]
             close = nearest(name, names)
             hint = f"did you mean {close}?" if close else f"allowed: {', '.join(names)}"
+            if any(name == f"{each.name}:{form.value}" for each in ranges for form in RangeForm):
+                hint = "a map takes the form that the program declares; NAME[i] is a byte"
             raise InputError(Fault(f"{name!r} is neither a flag nor a register nor a memory range", hint=hint))
         digits = index.removesuffix("]")
         offset = int(digits[:9]) if digits.isascii() and digits.isdigit() else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -56,6 +57,36 @@ def _of_every_pe(values: ArrayLike, lanes: int, kind: type[np.generic], what: st
     except (ValueError, TypeError, OverflowError):
         shape = np.shape(values) if isinstance(values, np.ndarray) else type(values).__name__
         raise InputError(f"{what} takes {kind.__name__}[{lanes}], or one value for all PEs; found {shape}") from None
+
+
+def _whole(values: ArrayLike, bits: int) -> ArrayLike:
+    """Return values as they came; raises InputError where one is no whole number of so many bits."""
+    try:
+        given = np.asarray(values)
+    except ValueError:  # ragged: refused by its shape
+        return values
+    if given.dtype.kind == "O":
+        fits = all(isinstance(each, int) and 0 <= each < 1 << bits for each in given.flat)
+    else:
+        whole = given.dtype.kind in "bui"
+        fits = whole and (given.size == 0 or (int(given.min()) >= 0 and int(given.max()) < 1 << bits))
+    if not fits:
+        shown = f", found {values!r}" if given.ndim == 0 else ""
+        raise InputError(f"expected whole numbers from 0 to {(1 << bits) - 1}{shown[:60]}")
+    return values
+
+
+def _small(values: ArrayLike) -> ArrayLike:
+    """Return values as they came; raises InputError where a finite one is past the largest binary32 number."""
+    try:
+        given = np.asarray(values, np.float64)
+    except (ValueError, TypeError, OverflowError):  # refused by its type or shape
+        return values
+    with np.errstate(over="ignore"):
+        lost = np.isfinite(given) & ~np.isfinite(given.astype(np.float32))
+    if lost.any():
+        raise InputError(f"{given[lost].flat[0]:g} is past the largest float of 4 bytes, {np.finfo(np.float32).max:g}")
+    return values
 
 
 class NodeState(Shown):
@@ -136,11 +167,14 @@ class NodeState(Shown):
     def __getitem__(self, name: str) -> Numbers:
         """Return a range of the last program in every PE, as its form says (`named_ranges.py` has the types).
 
-        ``name`` is that of the range, or ``NAME:bytes``, ``NAME:word``, ``NAME:float``. What comes back is a copy:
-        ``node["count"] = values`` writes. Raises InputError for a name that the program does not have.
+        ``name`` is that of the range, or ``NAME:bytes``, ``NAME:word``, ``NAME:float``. What comes back is a copy that
+        cannot be written to, since the node would not see it (numpy raises ValueError): ``node["count"] = values``
+        writes. Raises InputError for a name that the program does not have.
         """
         found, form = find_range(_text(name), self.program)
-        return numbers_of(self.read_memory(found.start, found.size), form)
+        values = numbers_of(self.read_memory(found.start, found.size), form)
+        values.flags.writeable = False
+        return values
 
     def __setitem__(self, name: str, values: ArrayLike) -> None:
         """Write a range of the last program: one value for each PE, or one for all.
@@ -149,6 +183,14 @@ class NodeState(Shown):
         """
         found, form = find_range(_text(name), self.program)
         self.write_memory(found.start, bytes_of(values, found, form, self.lanes))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the last program has a range of this name."""
+        return name in list(self)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the last program's ranges; none where no program was loaded or run."""
+        yield from () if self.program is None else (each.name for each in self.program.ranges)
 
     def map(self, name: str) -> PeMap:
         """Return a picture of the array: a range by name, a byte of it (``NAME[2]``), R, S, M, enable or carry.
@@ -197,9 +239,9 @@ class NodeState(Shown):
         return np.bitwise_or.reduce([row << np.uint64(8 * index) for index, row in enumerate(rows)])
 
     def write_word(self, address: int, size: int, values: NDArray[np.uint64]) -> None:
-        """Write one number per PE into ``size`` bytes (1 to 8), low byte first."""
+        """Write one number per PE into ``size`` bytes (1 to 8), low byte first; InputError where one does not fit."""
         self._word_size(size)
-        numbers = _of_every_pe(values, self.lanes, np.uint64, "a word")
+        numbers = _of_every_pe(_whole(values, 8 * size), self.lanes, np.uint64, f"a word of {size} bytes")
         rows = [(numbers >> np.uint64(8 * index)).astype(np.uint8) for index in range(size)]
         self.write_memory(address, np.array(rows))
 
@@ -212,8 +254,8 @@ class NodeState(Shown):
         return self.read_word(address, 4).astype(np.uint32).view(np.float32)
 
     def write_float(self, address: int, values: NDArray[np.float32]) -> None:
-        """Write one binary32 number per PE."""
-        self.write_word(address, 4, _of_every_pe(values, self.lanes, np.float32, "a float").view(np.uint32))
+        """Write one binary32 number per PE, infinities and NaN among them; InputError for one that is too large."""
+        self.write_word(address, 4, _of_every_pe(_small(values), self.lanes, np.float32, "a float").view(np.uint32))
 
     def register(self, name: str) -> NDArray[np.uint8]:
         """Return register R, S or M of every PE: uint8[lanes]."""
@@ -224,8 +266,8 @@ class NodeState(Shown):
         return self.array.engine.get_bit(_known(name, (*CARRIES, *MASKS), "flag"))
 
     def set_register(self, name: str, values: NDArray[np.uint8]) -> None:
-        """Write register R, S or M of every PE."""
-        found = _of_every_pe(values, self.lanes, np.uint8, "a register")
+        """Write register R, S or M of every PE: whole numbers from 0 to 255."""
+        found = _of_every_pe(_whole(values, 8), self.lanes, np.uint8, "a register")
         self.array.engine.set_word(_known(name, WORDS, "register"), found)
 
     def set_flag(self, name: str, values: NDArray[np.bool_]) -> None:

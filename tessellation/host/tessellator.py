@@ -200,6 +200,9 @@ def tessellate(
     must_be(config, NodeConfig, "a NodeConfig", "pixelflow.config.THESIS is one")
     must_be(method, (Method, type(None)), "a Method")
     patches, counts = _checked(patches), [samples] if isinstance(samples, int) else samples
+    if isinstance(samples, bool | str):
+        message = f"expected a number of samples, or one for each patch, found {type(samples).__name__} {samples!r:.40}"
+        raise InputError(Fault(message))
     must_be(counts, Sequence, "a number of samples, or one for each patch")
     for each in counts:
         must_be(each, (int, np.integer), "a whole number of samples")

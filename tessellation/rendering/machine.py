@@ -15,6 +15,7 @@ from pixelflow.simd.isa.encoding import WORD_BITS
 from pixelflow.simd.lanes import AUTO
 from pixelflow.simd.machine import MachineRecord
 from pixelflow.simd.observe import Bus
+from pixelflow.simd.report import number
 from pixelflow.simd.telling import Telling
 from tessellation.commands import COMMANDS, MOST_NODES
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from tessellation.rendering import Rendering
 
 __all__ = ["MACHINE", "draw_on_pixelflow", "run_on_node"]
+
+_PE_BITS = 8
+"""Of an ALU (thesis 2.2.2)."""
 
 
 def run_on_node(
@@ -86,6 +90,8 @@ def draw_on_pixelflow(
     delivery = guesses([each.run for node in drawn for each in node.regions], config).delivery
     if delivery is not None:
         facts.append(("instruction words", delivery.amount))
+    words = sum(len(each.run.program.words) for node in drawn for each in node.regions)
+    facts.append(("instruction feed", _feed(words, cycles, parts, config)))
     if composed.time:
         rates = ", ".join(f"{key} {str(value).lower()}" for key, _, value, _ in leaves(config.composition))
         facts.append(("formula", f"the image composition network's time, within the picture's; no source: {rates}"))
@@ -103,6 +109,26 @@ def draw_on_pixelflow(
         traffic=_traffic(drawn, regions if composed.time else 0, config),
         picture=composed.picture,
         facts=tuple(facts),
+        lane_bits=_PE_BITS,
+    )
+
+
+def _feed(words: int, cycles: int, parts: int, config: NodeConfig) -> str:
+    """Return what the words of a picture ask of the paths that bring them: a bound, for which no time is counted."""
+    count, clock = words * WORD_BITS // 8, config.clock_mhz
+    rate = count * clock / cycles if cycles else 0.0
+    paths = (
+        (f"the geometry network's {number(config.gni.mb_per_second)} MB/s", count, config.gni.mb_per_second),
+        (
+            f"{number(config.gni.gp_memory_mb_per_second)} MB/s of a GP's memory, for each node its own",
+            -(-count // parts),
+            config.gni.gp_memory_mb_per_second,
+        ),
+    )
+    bounds = [f"{-(-each * clock // path):,} cycles at {name}" for name, each, path in paths]
+    return (
+        f"{count:,} bytes of instructions a picture, {rate:,.0f} MB/s in {cycles:,} cycles; at least "
+        f"{' and '.join(bounds)}: by formula, no time is counted for it"
     )
 
 

@@ -117,7 +117,7 @@ def test_the_command_says_it_and_fails(tmp_path: Path, monkeypatch: pytest.Monke
     assert "side[0]" in capsys.readouterr().out
     assert main(["grade", "--json", "first.mc"]) == 0
     assert json.loads(capsys.readouterr().out)["result"] == {
-        "passed": True, "cycles": 1, "budget": 2, "reasons": [], "wrong_pes": 0
+        "passed": True, "cycles": 1, "budget": 2, "reasons": [], "notes": [], "wrong_pes": 0
     }  # fmt: skip
     assert main(["grade", "--json", "first.mc", "sides-bob.mc"]) == 1
     rows = json.loads(capsys.readouterr().out)["grades"]
@@ -143,3 +143,91 @@ def test_examples_are_found_away_from_a_clone(tmp_path: Path) -> None:
     assert pixelflow("examples", "show", "vector_add.mc").stdout.startswith("; Vector add")
     wrong = pixelflow("examples", "show", "vector_ad")
     assert wrong.returncode == 3 and "did you mean vector_add" in wrong.stderr
+
+
+def _graded(capsys: pytest.CaptureFixture[str], *words: str) -> dict:
+    main(["grade", "--json", *words])
+    return json.loads(capsys.readouterr().out)
+
+
+def test_one_bad_hand_in_costs_no_other_its_grade(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("first-a.mc").write_text(solution("first"))
+    Path("sides-b.mc").write_text("range side[1]\nLDD R, #1\n")
+    Path("bob.mc").write_text(solution("first"))
+    Path("first-latin.mc").write_bytes(b"\xff\xfe\xe9")
+    Path("folder").mkdir()
+    files = ["first-a.mc", "sides-b.mc", "bob.mc", "first-latin.mc", "nosuch.mc", "folder"]
+    assert main(["grade", "--json", *files]) == 1
+    rows = json.loads(capsys.readouterr().out)["grades"]
+    assert [(row["file"], row["result"]) for row in rows] == [
+        (file, "not graded" if file != "first-a.mc" else "passed") for file in files
+    ]
+    reasons = {row["file"]: row["reason"] for row in rows}
+    assert reasons["sides-b.mc"].startswith("not assembled: sides-b.mc:2:1: ") and not reasons["first-a.mc"]
+    assert "says no exercise" in reasons["bob.mc"] and "is a folder" in reasons["folder"]
+    assert main(["grade", "sides-b.mc"]) == 1
+    assert "    2 | LDD R, #1" in capsys.readouterr().out
+
+
+def test_an_exercise_is_graded_by_its_name(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["grade", "first"]) == 1 and "pixelflow examples copy first" in capsys.readouterr().out
+    assert main(["run", "first"]) == 3 and "pixelflow examples copy first" in capsys.readouterr().err
+    Path("first.mc").write_text(solution("first"))
+    assert main(["grade", "first"]) == 0
+    assert main(["grade", "frist.mc"]) == 1 and "did you mean first.mc?" in capsys.readouterr().out
+
+
+def test_data_sections_and_cleared_memory_answer_nothing() -> None:
+    found = grade(assemble("range answer[1]\ndata answer: 42\nLD R, #1\n"), "first")
+    assert not found.passed and found.wrong_pes > 8000
+    hidden = "range answer[1]\noverlay same[1] at 0\ndata same: 42\nLD R, #1\n"
+    assert not grade(assemble(hidden), "first").passed
+    text = solution("sides", ("STI side, #1\n", ""))
+    assert grade(assemble(text), "sides").wrong_pes > 2000, "a third of the PEs keeps what it had"
+    start = grade(assemble(solution("first")), "first").start
+    assert start.std(axis=1).min() > 60, "no byte of the PEs is the same everywhere"
+
+
+def test_a_failed_grade_is_run_again(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("carries.mc").write_text(solution("carries", ("ADC R, b[i]", "ADD R, b[i]")))
+    assert main(["grade", "carries.mc", "--save-data", "s.npz"]) == 1
+    assert "pixelflow run carries.mc --memory s.npz" in capsys.readouterr().err
+    found = grade(assemble("carries.mc"), "carries").mistakes[0]
+    assert main(["run", "carries.mc", "--memory", "s.npz", "--output", "end.npz", "--quiet"]) == 0
+    with np.load("end.npz") as end:
+        address = assemble("carries.mc").range(found.range).start + found.byte
+        assert end["memory"][address, found.lane] == found.found
+    Path("first.mc").write_text(solution("first"))
+    assert main(["grade", "first.mc", "carries.mc", "--save-data", "s.npz"]) == 2
+    assert main(["grade", "first.mc", "--save-data", "s.csv"]) == 2
+
+
+def test_reasons_say_what_a_run_says() -> None:
+    found = grade(assemble("range answer[1]\nWAIT 3\n"), "first")
+    assert "EIGC" in found.reasons[0] and "sem 3 is signalled by nobody" in found.reasons[0]
+    text = solution("streams")
+    at = text.rindex("WAIT 1\n", 0, text.index("stream tigc"))
+    without = grade(assemble(text[:at] + text[at + len("WAIT 1\n") :]), "streams")
+    assert without.notes == ("semaphore 1 holds 1 signal at the end: is a WAIT 1 missing?",)
+    assert not grade(assemble(text), "streams").notes
+
+
+def test_lines_that_are_left_out_are_counted() -> None:
+    text = "range answer[1]\n" + "LD R, #42\n" * 9 + "ST answer, R\n"
+    parts = grade(assemble(text), "first").report().parts
+    assert parts[-1] == "and 5 cycles in 5 further lines: pixelflow run FILE --profile"
+
+
+def test_what_stubs_name_is_in_an_installation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["about", "--language"]) == 0
+    text = capsys.readouterr().out
+    for title in ("Places, neighbours", "Routines, loops, streams", "Two streams"):
+        assert f"\n## {title}" in text
+    assert main(["about", "--language", "--model"]) == 2
+    assert main(["examples", "list"]) == 0 and "mandelbrot" in capsys.readouterr().out
+    assert main(["isa", "EMC_Tree"]) == 3
+    told = capsys.readouterr().err
+    assert "EMC_TreeIntoMem_Li" in told and "EMC_TreeLTZero_Li" in told

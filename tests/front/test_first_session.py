@@ -15,7 +15,7 @@ from microcode import Builder
 from pixelflow.isa import Imm, Mem, Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import InputError
-from tessellation import Patch, load, tessellate
+from tessellation import Patch, encode, load, tessellate
 
 SOURCE = """\
 range small[1]
@@ -107,7 +107,10 @@ def test_bytes_lie_low_first(node: Node) -> None:
 
 
 def test_what_is_read_is_a_copy(node: Node) -> None:
-    node["small"][:] = 9
+    with pytest.raises(ValueError, match="read-only"):
+        node["small"][0] = 9
+    with pytest.raises(ValueError, match="read-only"):
+        node["text"][0] = 9
     assert np.array_equal(node["small"], node.coordinates()[0])
 
 
@@ -172,6 +175,32 @@ def test_a_map_is_the_same_image_in_png(node: Node) -> None:
         (lambda node: pf.sweep("walk", "x", {"samples": 1}), "allowed: run, tessellate"),
         (lambda node: pf.sweep("run", "triangle", {"sdram.trdc_cycles": 1}), "did you mean sdram.trcd_cycles"),
         (lambda node: pf.sweep("run", "triangle", {}), "a sweep needs axes"),
+        (lambda node: pf.sweep("run", "triangle", {"param.NOSUCH": (1, 2)}), "all points failed, 2 of them: .*NOSUCH"),
+        (lambda node: pf.sweep("run", "nosuch.mc", {"param.A": (1, 2)}), "all points failed, 2 of them: nosuch.mc"),
+        (lambda node: pf.sweep("run", node.program, {"gni.gp_count": 1}), "name of a program's file, found Program"),
+        (lambda node: pf.sweep("tessellate", load("enneper").patches, {"samples": 2}), "a model's file, found tuple"),
+        (lambda node: pf.sweep("run", "triangle", {"gni.gp_count": 1}, options="--preset tiny"), r"'--preset', 'tiny'"),
+        (lambda node: pf.sweep("run", "triangle", {"gni.gp_count": [None]}), "takes numbers, words or True and False"),
+        (lambda node: pf.sweep("run", "triangle", {"gni.gp_count": []}), "found none"),
+        (lambda node: node.write_word(0, 4, 1 << 40), "whole numbers from 0 to 4294967295, found 1099511627776"),
+        (lambda node: node.write_word(0, 1, 1.7), "whole numbers from 0 to 255, found 1.7"),
+        (lambda node: node.write_word(0, 8, -1), "whole numbers from 0 to 18446744073709551615, found -1"),
+        (lambda node: node.write_word(0, 1, np.arange(256) + 1), "whole numbers from 0 to 255"),
+        (lambda node: node.write_word(0, 8, 1 << 64), "whole numbers from 0"),
+        (lambda node: node.write_float(0, 1e300), "1e[+]300 is past the largest float of 4 bytes"),
+        (lambda node: node.set_register("R", 256), "whole numbers from 0 to 255, found 256"),
+        (lambda node: node["R"], r"node.register\('R'\) reads a register"),
+        (lambda node: node["E"], r"node.flag\('E'\) reads a flag"),
+        (lambda node: node["wide[0]"], r'node\["wide:bytes"\] has the bytes'),
+        (lambda node: node.map("ramp:float"), "a map takes the form that the program declares"),
+        (lambda node: node.run(node.program, max_cycles=-1), "a whole number from 0 on, found -1"),
+        (
+            lambda node: tessellate(load("enneper").patches, True),
+            "a number of samples, or one for each patch, found bool",
+        ),
+        (lambda node: tessellate(load("enneper").patches, "16"), "one for each patch, found str '16'"),
+        (lambda node: pf.assemble("x.mc", {"LIMIT": "4"}), "LIMIT=4"),
+        (lambda node: pf.assemble("mandelbrot.mc", LIMIT="4"), "expected a number for param LIMIT, found str '4'"),
     ],
 )
 def test_wrong_arguments_raise_the_projects_error(node: Node, call: Callable[[Node], object], message: str) -> None:
@@ -185,6 +214,57 @@ def test_a_sweep_from_python_is_the_commands_table() -> None:
     cells = found.table().to_dict()
     assert cells["extra.other_result"] == [0, 4] and cells["run.cycles"][0] == 13 <= cells["run.cycles"][1]
     assert len(found._repr_html_()) < 2_000
+
+
+def test_values_of_a_sweep_are_any_iterable_and_failures_are_counted() -> None:
+    options = ("--timing-only", "--preset", "tiny")
+    for values in (np.array([0, 4]), range(0, 5, 4), iter([0, np.int64(4)])):
+        found = pf.sweep("run", "vector_add", {"extra.other_result": values}, options=options)
+        assert found.table().to_dict()["extra.other_result"] == [0, 4]
+    assert len(pf.sweep("run", "vector_add", {"extra.other_result": np.array(4)}, options=options)) == 1
+    mixed = pf.sweep("run", "vector_add", {"max-cycles": (1, 100)}, options=options)
+    assert repr(mixed) == "Sweep(run vector_add, 2 points over max-cycles, 1 failed)"
+
+
+def test_names_of_ranges_are_listed(node: Node) -> None:
+    assert list(node) == ["small", "wide", "ramp", "pair", "text", "raw"]
+    assert "small" in node and "smal" not in node and 5 not in node and not list(Node(pf.TINY, "rows"))
+
+
+def test_words_and_floats_that_fit_are_written(node: Node) -> None:
+    node.write_word(0, 4, 0xFFFFFFFF)
+    assert (node.read_word(0, 4) == 0xFFFFFFFF).all()
+    node.write_word(0, 8, (1 << 64) - 1)
+    assert (node.read_word(0, 8) == np.uint64((1 << 64) - 1)).all()
+    node.write_float(0, [np.inf] * node.lanes)
+    assert np.isinf(node.read_float(0)).all()
+
+
+def test_parameters_have_names() -> None:
+    assert pf.assemble("mandelbrot.mc", LIMIT=4).sha256 != pf.assemble("mandelbrot.mc").sha256
+
+
+def test_a_map_of_equal_values_says_them(node: Node) -> None:
+    node["small"] = 7
+    assert str(node.map("small")) == "small, 16 x 16 PEs, y downwards, 7 in every PE"
+    assert np.array_equal(node.map("E").plane, node.map("enable").plane)
+
+
+def test_a_patch_becomes_a_mesh_file() -> None:
+    flat = np.stack([*np.meshgrid(np.arange(4.0), np.arange(4.0)), np.zeros((4, 4))], axis=-1)
+    mesh = tessellate([pf.Patch(flat)], 2, config=pf.TINY).mesh()
+    lines = encode(mesh, "flat.obj").decode().splitlines()
+    corners = {tuple(map(float, line.split()[1:])) for line in lines if line.startswith("v ")}
+    assert corners == {(x, y, 0.0) for x in (0.0, 3.0) for y in (0.0, 3.0)}
+    with pytest.raises(InputError, match="cannot tell the mesh format"):
+        encode(mesh, "flat")
+
+
+def test_print_shows_characters_and_rows(node: Node) -> None:
+    lines = str(node.map("small")).splitlines()
+    assert lines[0].startswith("small, 16 x 16 PEs") and lines[-1][0] == " " and lines[-1][-1] == "@"
+    table = str(node.run(pf.assemble("triangle.mc")).table("lines"))
+    assert "cycles" in table and "triangle.mc" in table and len(table.splitlines()) > 5
 
 
 def test_tables_are_data_frames_where_there_is_a_library(node: Node) -> None:

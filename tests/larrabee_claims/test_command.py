@@ -17,10 +17,13 @@ def claims(capsys: pytest.CaptureFixture, *words: str) -> dict:
 
 def test_the_object_has_both_columns(capsys) -> None:
     found = claims(capsys, "--only", "Table-1", "6.4", "--quick")
-    assert found["schema"] == "pixelflow.larrabee-claims/1"
+    assert found["schema"] == "pixelflow.larrabee-claims/2"
     rows = {row["name"]: row for row in found["claims"]}
     assert set(rows) == {"table-1", "ray-triangle", "ray-tracer", "physics"}
-    assert rows["table-1"]["equal"] is True and rows["table-1"]["classes"] == ["mechanical"]
+    assert rows["table-1"]["outcome"] == "constant" and rows["table-1"]["classes"] == ["mechanical"]
+    assert rows["table-1"]["constants"] == rows["table-1"]["compared"]
+    assert (rows["ray-triangle"]["outcome"], rows["physics"]["outcome"]) == ("not reproduced", "not compared")
+    assert rows["ray-triangle"]["spans"]["cycles"]["outside"] == ["four threads", "one thread"]
     assert "ratio" in rows["table-1"]["compared"] and rows["ray-triangle"]["compared"] == []
     assert rows["ray-triangle"]["measured"]["values"]["vector"] == 41
     assert rows["ray-triangle"]["published"]["values"]["cycles"] == 47

@@ -1,21 +1,19 @@
 """Measures that need scenes, on scenes small enough to be looked through."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from larrabee_bridge.claims.bench import SceneBench
-from larrabee_bridge.claims.measures.cores import FILLING, scenes_of, work_of
+from larrabee_bridge.claims.measures.cores import FILLING, VOLUMES, scenes_of, work_of
 from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
-from larrabee_bridge.claims.measures.rasterizer import SMALL, VOLUMES
-from larrabee_bridge.claims.measures.scene_costs import _fitted, _sample, costs_of
+from larrabee_bridge.claims.measures.scene_costs import PRIMSETS, _by_state, costs_of
 from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.pipeline.backend import render_back_end
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.scheduling import CORES
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.evidence import Measured
 from pixelflow.simd.drawing import Draw, Frame, ScreenTriangles, State, Stencil, StencilStep, covered, snap
 
@@ -29,6 +27,7 @@ def fewer_scenes():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("larrabee_bridge.claims.measures.cores.SCENES", SCENES)
         patch.setattr("larrabee_bridge.claims.measures.rasterizer.MESHES", MESHES)
+        patch.setattr("larrabee_bridge.claims.measures.tiles.MESHES", MESHES)
         patch.setattr("larrabee_bridge.claims.measures.rasterizer.COMPARED", MESHES)
         yield
 
@@ -53,15 +52,13 @@ BENCH = SceneBench(
     {
         **{name: lambda seed=seed: mesh_frame(200, seed) for seed, name in enumerate(SCENES)},
         **{name: lambda seed=seed: frame(Draw("mesh", equilateral(100, 6, seed))) for seed, name in enumerate(MESHES)},
-        SMALL: lambda: frame(Draw("mesh", even_mesh(WIDTH, HEIGHT, 90))),
         VOLUMES: lambda: frame(Draw("sides", equilateral(1500, 4), COUNTED)),
     }
 )
 
 
 RELATIVE = {
-    *("peak_of_two_designs", "utilisation_by_area", "software_filtering", "spread_by_area", "cost_of_locks"),
-    "shares_of_stages",
+    *("peak_of_two_designs", "utilisation_by_area", "software_filtering", "spread_by_area", "locks_of_scenes"),
 }
 """Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader."""
 LARGE = {"immediate_over_binned", "ratio_by_depth", "spread_by_area"}
@@ -124,22 +121,22 @@ def test_mix_and_ablation_are_those_of_the_programs() -> None:
         assert more[f"more_{name}"] == pytest.approx(ratio - 1, abs=1e-4)
 
 
-def test_the_shader_that_is_named_gives_the_printed_share() -> None:
-    """Executed with as many operations more as were said, rasterization takes the share that was asked for."""
+def test_the_share_of_the_rasterizer_is_that_of_its_cores() -> None:
+    """Front end and back end as the renderer counts them, in all scenes and in shadow volumes, never one of them."""
     found = figures("stages")
-    scene = BENCH.frame(SMALL)
-    raster = rasterize(scene.draws[0].triangles, WIDTH, HEIGHT, tile=32)
-    cycles = int(raster.set_up.cycles.sum() + raster.descent.cycles.sum())
-    back = render_back_end(scene, tile=32, length=round(found["operations_high"])).threads.sum()
-    assert cycles / (cycles + int(back)) == pytest.approx(0.201, abs=0.003)
-    assert found["operations_low"] > found["operations_high"] >= 0
-    assert 0 < found["volumes"] < 1
+    assert set(found) == {f"share_{name.replace(' ', '_')}" for name in (*SCENES, VOLUMES)}
+    for name in (*SCENES, VOLUMES):
+        work = work_of(BENCH, name)
+        assert found[f"share_{name.replace(' ', '_')}"] == pytest.approx(
+            work.front.sum() / (work.front.sum() + work.back.sum()), abs=1e-4
+        )
+    spread = measured("stages", BENCH).spread
+    assert set(spread["games"]) == set(SCENES) and set(spread["volumes"]) == {VOLUMES}
 
 
 def test_scaling_says_what_the_schedules_are() -> None:
     found = figures("scaling")
-    names = {f"{name}_{tile}_{how}" for name in SCENES for tile in (64, 128) for how in ("overlapped", "alone")}
-    assert set(found) == names | {f"residual_{name}_{tile}" for name in SCENES for tile in (64, 128)}
+    assert set(found) == {f"{name}_{how}" for name in SCENES for how in ("overlapped", "alone")}
     # Four tiles of 64x64 cannot keep 48 cores busy: relative to 8 that is at least 1 - 8 / 48 less.
     assert all(value >= 1 - CORES[0] / CORES[-1] - 0.01 for name, value in found.items() if name.endswith("alone"))
     assert set(figures("smaller-primsets")) == {
@@ -151,66 +148,48 @@ def test_scaling_says_what_the_schedules_are() -> None:
 def test_units_are_cycles() -> None:
     """A unit has 10^9 cycles a second."""
     for name in SCENES:
-        cycles = work_of(BENCH, name, 64, 1000).cycles
+        cycles = work_of(BENCH, name).cycles
         assert figures("units-for-60")[f"units_{name}"] == pytest.approx(60 * cycles / 1e9, abs=5e-4)
 
 
-def test_a_scene_costs_what_its_programs_take() -> None:
-    """Four tiles are fewer than a sample: the back end of all is executed, as that of one draw."""
-    scene, costs = BENCH.frame(SCENES[0]), costs_of(BENCH, SCENES[0], 64)
+def test_locks_are_those_of_5_2() -> None:
+    """Two for the bin set, one a PrimSet, one a bin; the products of what is printed beside them."""
+    found = figures("locks")
+    for name in SCENES:
+        work = work_of(BENCH, name)
+        assert found[f"locks_{name}"] == 2 + len(work.front) + len(work.back) == 2 + len(work.front) + 4
+    assert found["all_clocks"] == 10**6
+    assert found["share"] == pytest.approx(0.0024) and found["share_fewer"] == pytest.approx(0.006)
+
+
+@pytest.mark.parametrize("primset", PRIMSETS)
+def test_a_scene_costs_what_its_programs_take(primset: int) -> None:
+    """Every tile is executed, with caches, as one draw: its PrimSets and tiles are those of the renderer."""
+    scene, costs = BENCH.frame(SCENES[0]), costs_of(BENCH, SCENES[0])
     whole = ScreenTriangles.joined([draw.triangles for draw in scene.draws])
-    assert costs.executed.tolist() == [0, 1, 2, 3]
-    assert costs.tiles.tolist() == render_back_end(frame(Draw("all", whole)), tile=64, length=50).cycles.tolist()
-    work, found = costs.work("scene", 100), rasterize(whole, WIDTH, HEIGHT)
-    assert work.back.tolist() == costs.tiles.tolist()
-    # The first draw has two triangles and so one PrimSet.
-    assert len(work.front) == 1 + -(-(len(whole) - 2) // 100)
-    cycles = found.set_up.cycles.sum() + found.descent.cycles.sum()
-    assert work.front.sum() == pytest.approx(costs.turns * cycles, abs=len(found.set_up.cycles) + found.pairs)
-    assert costs.turns < 1
-    first = found.set_up.cycles[0] * costs.turns, found.descent.cycles[found.bins.triangles < 2] * costs.turns
-    assert work.front[0] == round(first[0]) + np.rint(first[1]).sum()
+    config = CoreConfig(caches=True)
+    back = render_back_end(frame(Draw("all", whole)), tile=64, config=config, length=50)
+    assert costs.executed == 4 and costs.works[primset].back.tolist() == back.cycles.tolist()
+    found = rasterize(whole, WIDTH, HEIGHT, primset=np.arange(len(whole)) // primset, config=config)
+    assert costs.works[primset].front.tolist() == [core.cycles for core in found.cores.values()]
+    assert len(found.cores) == -(-len(whole) // primset)
 
 
-def test_what_is_kept_of_a_scene_grows_with_its_pairs() -> None:
-    """Two numbers of each pair, one of sixteen triangles, and a handful of each tile; nothing of its blocks."""
-    costs = costs_of(BENCH, SCENES[0], 64)
-    arrays = [getattr(record, each.name) for record in (costs, costs.bins) for each in fields(record)]
-    kept = sum(each.nbytes for each in arrays if isinstance(each, np.ndarray))
-    tiles = costs.bins.columns * costs.bins.rows
-    assert kept <= 8 * (2 * costs.bins.entries + -(-costs.triangles // 16) + 6 * tiles + 2)
+def test_draws_of_other_states_stay_apart() -> None:
+    """What follows in one state is one draw, as a driver sends it; with another state in between it is not."""
+    made = _by_state(frame(*(Draw(str(number), _halves(), state) for number, state in enumerate(STATES))))
+    assert [len(draw.triangles) for draw in made.draws] == [4, 2, 2]
+    assert [draw.name for draw in made.draws] == ["0", "2", "3"]
 
 
-def test_tiles_that_are_not_executed_are_fitted() -> None:
-    """Least squares find what is linear, with tiles of two sizes that have costs of their own; few are looked at."""
-    rng = np.random.default_rng(3)
-    counts = rng.integers(1, 900, (40, 2))
-    linear = counts @ (70, 40)
-    which = _sample(counts[:, 1], 5, 1.0)
-    ranks = np.searchsorted(np.sort(counts[:, 1]), counts[which, 1])
-    assert sorted(ranks.tolist()) == [4, 12, 20, 28, 36]
-    assert _fitted(counts, which, 1000 + linear[which], None) == pytest.approx(1000 + linear)
-    other = SimpleNamespace(counts=counts, executed=np.arange(10), tiles=300 + linear)
-    assert _fitted(counts, which[:1], 1000 + linear[which[:1]], other) == pytest.approx(1000 + linear)
-    assert _sample(np.array([0, 3, 0, 2]), 12, 1.0).tolist() == [1, 3]
-    assert _sample(np.arange(100), 2, 0.5).tolist() == [13, 38]
-
-
-def test_the_residual_is_what_the_fit_misses() -> None:
-    """Four tiles and three costs: something is missed, and the least squares of numpy miss as much."""
-    costs = costs_of(BENCH, SCENES[1], 64)
-    columns = np.insert(costs.counts, 0, 1, axis=1)
-    fitted = columns @ np.linalg.lstsq(columns.astype(float), costs.tiles, rcond=None)[0]
-    missed = np.sqrt(((fitted - costs.tiles) ** 2).mean()) / costs.tiles.mean()
-    assert costs.residual == pytest.approx(missed, abs=1e-9) and missed > 0
-    assert figures("scaling")[f"residual_{SCENES[1]}_64"] == pytest.approx(missed, abs=1e-4)
+STATES = (State(), State(), COUNTED, State())
 
 
 def test_scenes_that_fill_the_screen_are_looked_at_where_there_are_such() -> None:
     scenes = {**BENCH.scenes, FILLING[0]: BENCH.scenes[SCENES[0]], "another": BENCH.scenes[SCENES[0]]}
-    kept = {f"costs of {name}, 64": costs_of(BENCH, name, 64) for name in SCENES}
+    kept = {f"costs of {name}": costs_of(BENCH, name) for name in SCENES}
     more = SceneBench(scenes)
-    for key, costs in {**kept, f"costs of {FILLING[0]}, 64": costs_of(BENCH, SCENES[0], 64)}.items():
+    for key, costs in {**kept, f"costs of {FILLING[0]}": costs_of(BENCH, SCENES[0])}.items():
         more.once(key, lambda costs=costs: costs)
     assert scenes_of(BENCH) == SCENES
     assert scenes_of(more) == (*SCENES, FILLING[0])
@@ -244,6 +223,8 @@ def test_layers_follow_the_closed_form() -> None:
             assert found[f"with_bins_{depth}_{samples}"] < found[f"ratio_{depth}_{samples}"]
             assert found[f"depth_kept_{depth}_{samples}"] < found[f"with_bins_{depth}_{samples}"]
             assert found[f"fast_clear_{depth}_{samples}"] < found[f"with_bins_{depth}_{samples}"]
+            sizes = [found[f"{size}_{depth}_{samples}"] for size in ("ratio", "half", "with_bins", "twice")]
+            assert sizes == sorted(sizes, reverse=True)
     grows = figures("gain-grows")
     for samples in (1, 4):
         row = [found[f"with_bins_{depth}_{samples}"] for depth in (2, 4, 16)]

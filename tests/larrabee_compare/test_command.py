@@ -1,6 +1,7 @@
 """Do `pixelflow compare` and `pixelflow render --machine larrabee` say what happened, in every form?"""
 
 import json
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -49,8 +50,25 @@ def test_the_object_has_both_machines(scene: str, capsys: pytest.CaptureFixture)
     (words,) = [fact["text"] for fact in node["facts"] if fact["name"] == "instruction words"]
     assert words.endswith("for which no time is counted, as in the thesis (igc.supply)")
     assert not any(fact["name"] == "instruction words" for fact in cores["facts"]), "another machine has no IGC"
+    for each in found["machines"]:
+        assert each["milliseconds_at"] == pytest.approx({"100": each["cycles"] / 1e5, "500": each["cycles"] / 5e5})
+    assert (node["lane_bits"], cores["lane_bits"]) == (8, 32)
+    assert node["next_after"] == node["cycles"] and 0 < cores["next_after"] <= cores["cycles"]
+    assert cores["idle"] == pytest.approx(1 - cores["busy_cycles"] / (3 * cores["cycles"]))
     assert found["tessellation"] is None
     assert pixels("out.png").shape == (50, 70, 3)
+
+
+def test_the_feed_of_instructions_is_a_bound(scene: str, capsys: pytest.CaptureFixture) -> None:
+    """Bytes over 8 and over 2 bytes a cycle: 800 and 200 MB/s at 100 MHz; of two nodes each has a GP of its own."""
+    for nodes in (1, 2):
+        assert main(["compare", scene, "--machine", "pixelflow", "--nodes", str(nodes), "--json"]) == 0
+        (node,) = json.loads(capsys.readouterr().out)["machines"]
+        sent = node["bytes"]["instructions to the nodes"]
+        (text,) = [fact["text"] for fact in node["facts"] if fact["name"] == "instruction feed"]
+        assert text.startswith(f"{sent:,} bytes of instructions a picture, {sent * 100 / node['cycles']:,.0f} MB/s in ")
+        assert f"at least {ceil(sent / 8):,} cycles at the geometry network's 800 MB/s" in text
+        assert f"and {ceil(ceil(sent / nodes) / 2):,} cycles at 200 MB/s of a GP's memory" in text
 
 
 def test_both_machines_write_the_same_picture(scene: str) -> None:

@@ -97,6 +97,7 @@ def test_what_is_kept_of_a_program_goes_with_it() -> None:
     program = microcode.assemble(EXCHANGE)
     run = node.run(program, timing=False)
     assert len(node.array.prepared) == 1
+    node.load(microcode.assemble("HALT\n"))  # the node knows the ranges of the last one by name
     del program, run
     gc.collect()
     assert len(node.array.prepared) == 0

@@ -18,6 +18,7 @@ from pixelflow.evidence import (
     Measured,
     Note,
     Paper,
+    PrintedRange,
     Reason,
     Row,
     RowVerdict,
@@ -196,17 +197,69 @@ def test_a_printed_figure_that_does_not_hold_is_counted_apart() -> None:
     same, other = sentence("a", 5), sentence("b", 7, instead=instead)
     off, unlike, idle = sentence("c", 6), sentence("d", 6, instead=instead), CheckedClaim(same.claim, None, "no scene")
     found = (same, other, off, unlike, idle)
-    assert [each.verdict.value for each in found] == ["equal", "contradicted", "differs", "differs", "not compared"]
+    assert [each.verdict.value for each in found] == [
+        *("reproduced", "contradicted", "differs", "differs", "not compared")
+    ]
     paper = Paper("essay", "An essay", tuple(each.claim for each in found), {}, lambda watch: Bench())
     text = as_text(evidence_report(Verified(paper, found), 200).results, 200)
-    assert (
-        "5 claims: 5 mechanical; 4 measured, 1 not; 4 with figures that are compared: 1 equal, 1 contradicted, 2 off."
-        in text
-    )
+    assert "5 claims: 5 mechanical; 1 reproduced, 1 contradicted, 2 differs, 1 not compared." in text
     assert "contradicted in cycles (printed 5, here 7): as executed" in " ".join(measured_text(other).split())
     assert evidence_report(Verified(paper, found), 80).failure == "figures that must be the same are others here: c, d"
     fine = Verified(paper, (same, other))
     assert evidence_report(fine, 80).failure is None
     assert evidence_report(fine, 80, strict=True).failure == "figures that must be the same are others here: b"
     data = evidence_report(Verified(paper, found), 80).data["summary"]
-    assert data["outcomes"] == {"equal": 1, "contradicted": 1, "differs": 2, "not compared": 1}
+    assert {name: count for name, count in data["outcomes"].items() if count} == {
+        "reproduced": 1,
+        "contradicted": 1,
+        "differs": 2,
+        "not compared": 1,
+    }
+
+
+def spanned(found: dict[str, float], **more: object) -> CheckedClaim:
+    claim = Claim("a", "1", "It is about 70 %.", (ClaimClass.PROXY,), "70 %", spans=SPANS, **more)
+    return CheckedClaim(claim, Measured("as executed", {}, {"share": found}))
+
+
+SPANS = {"share": PrintedRange.digits(0.7, 0.1)}
+
+
+@pytest.mark.parametrize(
+    ("found", "missed", "verdict"),
+    [
+        ({"one": 0.65, "two": 0.75}, "", "in range"),
+        ({"one": 0.7, "two": 0.649}, "", "differs"),
+        ({"one": 0.7, "two": 0.751}, "it is another scene", "not reproduced"),
+        ({"one": 0.7, "two": 0.7}, "it is another scene", "differs"),
+        ({}, "it is another scene", "not compared"),
+    ],
+)
+def test_a_range_is_kept_by_all_or_missed_by_what_is_said(found: dict[str, float], missed: str, verdict: str) -> None:
+    """The scenes that keep it excuse none that does not; a reason for a miss that is none is no reason either."""
+    assert spanned(found, missed=missed).verdict.value == verdict
+
+
+def test_what_is_missed_is_told_with_its_reason_and_fails_where_nothing_is_excused() -> None:
+    claim = spanned({"one": 0.7, "two": 0.5}, missed="unexplained")
+    text = "NOT in range in share (0.5 to 0.7; 1 of 2 are); reason: unexplained: as executed"
+    assert measured_text(claim) == text
+    paper = Paper("essay", "An essay", (claim.claim,), {}, lambda watch: Bench())
+    report = evidence_report(Verified(paper, (claim,)), 80)
+    assert report.failure is None and evidence_report(Verified(paper, (claim,)), 80, strict=True).failure is not None
+    (found,) = report.data["claims"]
+    assert found["outcome"] == "not reproduced" and found["missed"] == "unexplained"
+    assert found["spans"] == {
+        "share": {"least": 0.65, "most": 0.75, "found": {"one": 0.7, "two": 0.5}, "outside": ["two"]}
+    }
+
+
+def test_what_is_read_back_is_no_measurement() -> None:
+    """One figure that was executed makes a claim a measurement; where nothing measures it, the reason says which."""
+    read = {"constants": frozenset(("cycles",))}
+    assert sentence("a", 5, **read).verdict.value == "constant" and sentence("a", 6, **read).verdict.value == "differs"
+    both = sentence("a", 5, expected={"held_up": 0}, **read).claim
+    assert CheckedClaim(both, Measured("", {"cycles": 5, "held_up": 0})).verdict.value == "reproduced"
+    needs = Claim("b", "1", "It is.", reason="needs it")
+    assert CheckedClaim(needs, None, "needs it").verdict.value == "not measurable"
+    assert CheckedClaim(Claim("b", "1", "It is."), None, "takes seconds").verdict.value == "not compared"

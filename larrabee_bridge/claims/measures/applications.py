@@ -38,7 +38,8 @@ def physics_on_cores(bench: SceneBench, printed: Printed) -> Measured:
         phases = [each.pieces for each in _result(bench, name).phases]
         figures[name] = scaled(phases, (1, cores)).efficiencies[-1]
     text = ", ".join(f"{name} {share:.0%}" for name, share in figures.items()) + f" of {cores} cores"
-    return Measured(text, {name: round(share, 4) for name, share in figures.items()} | {"cores": cores})
+    shares = {name: round(share, 4) for name, share in figures.items()}
+    return Measured(text, shares | {"cores": cores}, {"share": shares})
 
 
 def scene_that_is_traced(bench: SceneBench, printed: Printed) -> Measured:
@@ -49,7 +50,8 @@ def scene_that_is_traced(bench: SceneBench, printed: Printed) -> Measured:
     )
     text += f"{found.cycles_per_ray:.0f} cycles of a core each"
     figures = {"triangles": triangles, "rays": found.all_rays, "tree_bytes": found.tree_bytes}
-    return Measured(text, figures | {"cycles_per_ray": round(found.cycles_per_ray, 2)})
+    spread = {name: {"the knot": count} for name, count in figures.items()}
+    return Measured(text, figures | {"cycles_per_ray": round(found.cycles_per_ray, 2)}, spread)
 
 
 def rays_on_cores(bench: SceneBench, printed: Printed) -> Measured:

@@ -10,6 +10,7 @@ from larrabee_bridge.kernels import THREADS, densities, filter_bilinear, loads, 
 from larrabee_bridge.kernels.filtering import aligned_coordinates, scattered_coordinates
 from larrabee_bridge.kernels.matrices import Matrix, banded, five_point, lines_of_uniform, uniform
 from larrabee_bridge.kernels.timing import Timed, timed
+from larrabee_bridge.pipeline.backend import TextureConfig
 from larrabee_bridge.pipeline.coverage.quads import QUAD, quads_of
 from larrabee_bridge.vpu.core import CoreConfig
 from larrabee_bridge.vpu.isa import LANES, VectorFamily
@@ -22,6 +23,8 @@ __all__ = ["crossing"]
 
 _KB = 1024
 _AREAS = (20, 80, 320, 1280, 5120, 10240)
+_RATES = (1, TextureConfig().pixels_per_cycle, 16)
+"""Samples of a texture unit in a clock: as the model has it, and the ends of what it allows."""
 _DENSITIES = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1)
 
 
@@ -59,9 +62,9 @@ def peak_of_two_designs(bench: SceneBench, printed: Printed) -> Measured:
 def sizes_of_caches(bench: SceneBench, printed: Printed) -> Measured:
     """Read the core model."""
     config = CoreConfig()
-    l1, l2 = config.l1_bytes // _KB, config.l2_bytes // _KB
-    text = f"{l1} KB for data, {l2} KB of L2, {THREADS} threads"
-    return Measured(text, {"l1_data_kb": l1, "l2_kb": l2, "threads": THREADS})
+    l1, l2, code = config.l1_bytes // _KB, config.l2_bytes // _KB, config.code_bytes // _KB
+    text = f"{code} KB for instructions, {l1} KB for data, {l2} KB of L2, {THREADS} threads"
+    return Measured(text, {"l1_code_kb": code, "l1_data_kb": l1, "l2_kb": l2, "threads": THREADS})
 
 
 def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
@@ -82,7 +85,8 @@ def utilisation_by_area(bench: SceneBench, printed: Printed) -> Measured:
     text += f"; at 80 pixels {blocks[1]:.2f} and {free[1]:.2f}"
     figures = {f"blocks_{area}": round(share, 4) for area, share in zip(_AREAS, blocks, strict=True)}
     figures |= {f"free_{area}": round(share, 4) for area, share in zip(_AREAS, free, strict=True)}
-    return Measured(text, figures | {"area": at, "area_free": at_free})
+    shares = {name.replace("_", " of "): share for name, share in figures.items()}
+    return Measured(text, figures | {"area": at, "area_free": at_free}, {"utilisation": shares})
 
 
 def _fours(masks: np.ndarray) -> np.ndarray:
@@ -153,7 +157,8 @@ def lines_of_gathers(bench: SceneBench, printed: Printed) -> Measured:
         f"{name} {lines[f'{name}_rows_at_once']} and {lines[f'{name}_entries']}" for name in runs
     )
     text += f" (equally likely, closed form: {closed:.2f})"
-    return Measured(text, {**lines, "closed_form": round(closed, 2)})
+    coherent = {name: count for name, count in lines.items() if not name.startswith("uniform")}
+    return Measured(text, {**lines, "closed_form": round(closed, 2)}, {"coherent": coherent})
 
 
 def gain_of_gather(bench: SceneBench, printed: Printed) -> Measured:
@@ -167,13 +172,15 @@ def gain_of_gather(bench: SceneBench, printed: Printed) -> Measured:
     text += f": {means[0]:.1f}x in the mean; {means[1]:.1f}x with one thread on the core"
     figures = {**shared, **{f"{name}_alone": value for name, value in alone.items()}}
     figures |= {"mean": means[0], "mean_alone": means[1]}
-    return Measured(text, {name: round(value, 3) for name, value in figures.items()})
+    ratios = {"four threads": round(means[0], 3), "one thread": round(means[1], 3)}
+    return Measured(text, {name: round(value, 3) for name, value in figures.items()}, {"mean": ratios})
 
 
 def clauses_skipped(bench: SceneBench, printed: Printed) -> Measured:
     """Time both clauses with branches over them and without, at densities of the mask from 0 to 1."""
     rows = densities(_DENSITIES)
     figures = {f"saved_{each.density:g}": round(each.saved, 4) for each in rows}
+    figures["uniform_masks_that_gain"] = sum(each.saved > 0 for each in (rows[0], rows[-1]))
     gains = [each.density for each in rows if each.saved > 0]
     most = max((each for each in gains if each < 0.5), default=None)
     least = min((each for each in gains if each > 0.5), default=None)
@@ -197,7 +204,13 @@ def software_filtering(bench: SceneBench, printed: Printed) -> Measured:
     text = f"{near:.0f} cycles for 16 samples side by side, {far:.0f} scattered; a unit with"
     text += f" {rates['least']:.1f} to {rates['most']:.1f} samples a clock for each core gives the printed ratios"
     figures = {"cycles": near, "cycles_scattered": far, "rate_at_least": rates["least"], "rate_at_most": rates["most"]}
-    return Measured(text, {name: round(value, 3) for name, value in figures.items()})
+    ratios = {
+        f"{how}, {rate} a clock": round(cycles / (LANES / rate), 2)
+        for how, cycles in (("side by side", near), ("scattered", far))
+        for rate in _RATES
+    }
+    text += f"; here a unit has {TextureConfig().pixels_per_cycle}, which is invented"
+    return Measured(text, {name: round(value, 3) for name, value in figures.items()}, {"ratio": ratios})
 
 
 def peak_of_a_core(bench: SceneBench, printed: Printed) -> Measured:
@@ -211,4 +224,5 @@ def rays_and_a_triangle(bench: SceneBench, printed: Printed) -> Measured:
     test = time_rays()
     text = f"{test.vector:g} vector operations: {test.shared:g} cycles with four threads on the core,"
     text += f" {test.alone:g} with one"
-    return Measured(text, {"vector": test.vector, "shared": test.shared, "alone": test.alone})
+    figures = {"vector": test.vector, "shared": test.shared, "alone": test.alone}
+    return Measured(text, figures, {"cycles": {"four threads": test.shared, "one thread": test.alone}})

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from larrabee_bridge.claims.bench import Printed, SceneBench
-from larrabee_bridge.claims.measures.scene_costs import costs_of
+from larrabee_bridge.claims.measures.scene_costs import PRIMSETS, costs_of
 from larrabee_bridge.pipeline.scheduling import CORES, FrameWork, ScheduleConfig, balance_of, scaling_of
 from larrabee_bridge.vpu.memory.fibers import fewest_fibers, run_fibers
 from larrabee_bridge.vpu.memory.ring import RingConfig, RingMessage, RingNetwork
-from pixelflow.evidence import Measured
+from pixelflow.evidence import Measured, Value
 
-__all__ = ["FILLING", "SCENES", "scenes_of", "work_of"]
+__all__ = ["FILLING", "SCENES", "VOLUMES", "scenes_of", "work_of"]
 
 SCENES = ("herd", "fleet", "works", "anthill")
 """Composed scenes of many triangles, by name, which fill a part of the screen."""
@@ -21,8 +21,8 @@ FILLING = ("meadow", "swarm", "tray")
 """Scenes that fill the screen, where there are such."""
 _FRAMES = 4
 """Frames after one another."""
-_TILES = (64, 128)
-_PRIMSETS = (1000, 200)
+VOLUMES = "shadow volumes"
+"""Two-sided stencil volumes alone, which have no shader."""
 _FRAMES_A_SECOND, _UNIT_HERTZ = 60, 10**9
 _STRETCH = 60
 """Cycles from one texture access of the stated shader to the next."""
@@ -61,7 +61,8 @@ def fibers_needed(bench: SceneBench, printed: Printed) -> Measured:
     text += f" {max(enough.values()):.1%} of the cycles, with one fewer for {min(fewer.values()):.1%} or more"
     figures = {f"fibers_{latency}": count for latency, count in found.items()}
     figures |= {f"stall_{latency}": round(share, 4) for latency, share in enough.items()}
-    return Measured(text, figures | {f"stall_one_fewer_{latency}": round(share, 4) for latency, share in fewer.items()})
+    figures |= {f"stall_one_fewer_{latency}": round(share, 4) for latency, share in fewer.items()}
+    return Measured(text, figures, {"stall": {f"{latency} clocks": round(each, 4) for latency, each in enough.items()}})
 
 
 def scenes_of(bench: SceneBench) -> tuple[str, ...]:
@@ -69,43 +70,30 @@ def scenes_of(bench: SceneBench) -> tuple[str, ...]:
     return (*SCENES, *(name for name in FILLING if name in bench.scenes))
 
 
-def _at(bench: SceneBench, tile: int) -> tuple[str, ...]:
-    """Return the scenes that are looked at with tiles of a size: with large ones only the first, to save time."""
-    return scenes_of(bench) if tile == _TILES[0] else SCENES
+def work_of(bench: SceneBench, name: str, primset: int = PRIMSETS[0]) -> FrameWork:
+    """Return a frame of a scene in PrimSets of a size."""
+    return costs_of(bench, name).works[primset]
 
 
-def work_of(bench: SceneBench, name: str, tile: int, primset: int) -> FrameWork:
-    """Return a frame of a scene, in tiles and PrimSets of these sizes."""
-    return costs_of(bench, name, tile).work(name, primset)
+def _executed(bench: SceneBench) -> str:
+    tiles = sum(costs_of(bench, name).executed for name in scenes_of(bench))
+    return f"all {tiles:,} tiles executed"
 
 
-def _missed(bench: SceneBench, *tiles: int) -> str:
-    """Return how far fitted tiles are from those that were executed."""
-    parts = []
-    for tile in tiles:
-        found = [costs_of(bench, name, tile) for name in _at(bench, tile)]
-        executed = sum(len(each.executed) for each in found)
-        parts.append(f"{executed} tiles of {tile}x{tile} executed, others fitted with a residual of")
-        parts[-1] += f" {_span([each.residual for each in found])}"
-    return "; ".join(parts)
-
-
-def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int, int], float]:
+def _short_of_linear(bench: SceneBench) -> dict[tuple[str, int, int], float]:
     """Return by which share the most cores fall short of linear, relative to the fewest.
 
-    For each scene, tile, size of PrimSets, and frames after one another.
+    For each scene, size of PrimSets, and frames after one another.
     """
 
-    def compute() -> dict[tuple[str, int, int, int], float]:
+    def compute() -> dict[tuple[str, int, int], float]:
         found = {}
-        for tile in _TILES:
-            for name in _at(bench, tile):
-                for primset in _PRIMSETS:
-                    work = work_of(bench, name, tile, primset)
-                    for frames in (1, _FRAMES):
-                        works = [replace(work, frame=number) for number in range(frames)]
-                        scaling = scaling_of(works, ScheduleConfig(), CORES)
-                        found[name, tile, primset, frames] = scaling.below_linear[-1]
+        for name in scenes_of(bench):
+            for primset in PRIMSETS:
+                work = work_of(bench, name, primset)
+                for frames in (1, _FRAMES):
+                    works = [replace(work, frame=number) for number in range(frames)]
+                    found[name, primset, frames] = scaling_of(works, ScheduleConfig(), CORES).below_linear[-1]
         return found
 
     return bench.once("short of linear", compute)
@@ -115,27 +103,28 @@ def _span(values: list[float]) -> str:
     return f"{min(values):.1%} to {max(values):.1%}"
 
 
+def _below(bench: SceneBench, primset: int) -> dict[str, float]:
+    """Return the share that is missing of each scene, with frames that overlap and alone."""
+    found = _short_of_linear(bench)
+    return {
+        f"{name}{what}": round(found[name, primset, frames], 4)
+        for frames, what in ((_FRAMES, ""), (1, ", alone"))
+        for name in scenes_of(bench)
+    }
+
+
 def scaling_of_cores(bench: SceneBench, printed: Printed) -> Measured:
     """Schedule frames of composed scenes on 8 to 48 cores, with frames that overlap and alone."""
-    found = _short_of_linear(bench)
-    parts = []
-    for tile in _TILES:
-        scenes = _at(bench, tile)
-        overlapped = ", ".join(f"{name} {found[name, tile, _PRIMSETS[0], _FRAMES]:.1%}" for name in scenes)
-        alone = _span([found[name, tile, _PRIMSETS[0], 1] for name in scenes])
-        parts.append(f"{tile}x{tile} tiles: {overlapped} below, {alone} where a frame is alone")
-    text = f"{CORES[0]} to {CORES[-1]} cores, {_FRAMES} frames that overlap; {'; '.join(parts)}; "
-    figures = {
-        f"{name}_{tile}_{'overlapped' if frames > 1 else 'alone'}": round(below, 4)
-        for (name, tile, primset, frames), below in found.items()
-        if primset == _PRIMSETS[0]
-    }
-    figures |= {
-        f"residual_{name}_{tile}": round(costs_of(bench, name, tile).residual, 4)
-        for tile in _TILES
-        for name in _at(bench, tile)
-    }
-    return Measured(text + _missed(bench, *_TILES), figures)
+    below = _below(bench, PRIMSETS[0])
+    overlapped = ", ".join(f"{name} {below[name]:.1%}" for name in scenes_of(bench))
+    alone = _span([below[f"{name}, alone"] for name in scenes_of(bench)])
+    text = f"{CORES[0]} to {CORES[-1]} cores, {_FRAMES} frames that overlap: {overlapped} below, {alone} where a frame"
+    text += f" is alone; {_executed(bench)}"
+    return Measured(text, {_key(name): value for name, value in below.items()}, {"below": below})
+
+
+def _key(name: str) -> str:
+    return name.replace(", ", "_") if ", " in name else f"{name}_overlapped"
 
 
 def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
@@ -143,36 +132,59 @@ def scaling_of_primsets(bench: SceneBench, printed: Printed) -> Measured:
     found, scenes = _short_of_linear(bench), scenes_of(bench)
     parts, figures = [], {}
     for frames, what in ((_FRAMES, "overlapped"), (1, "alone")):
-        means = [float(np.mean([found[name, _TILES[0], primset, frames] for name in scenes])) for primset in _PRIMSETS]
+        means = [float(np.mean([found[name, primset, frames] for name in scenes])) for primset in PRIMSETS]
         parts.append(f"{means[0]:.1%} and {means[1]:.1%} {what}")
-        figures |= {f"{what}_{primset}": round(mean, 4) for primset, mean in zip(_PRIMSETS, means, strict=True)}
-    better = sum(
-        found[name, _TILES[0], _PRIMSETS[1], _FRAMES] <= found[name, _TILES[0], _PRIMSETS[0], _FRAMES]
-        for name in scenes
-    )
-    text = f"in the mean of the scenes, PrimSets of {_PRIMSETS[0]:,} and {_PRIMSETS[1]}: {', '.join(parts)};"
+        figures |= {f"{what}_{primset}": round(mean, 4) for primset, mean in zip(PRIMSETS, means, strict=True)}
+    large, small = (_below(bench, primset) for primset in PRIMSETS)
+    better = sum(small[name] <= large[name] for name in scenes)
+    text = f"in the mean of the scenes, PrimSets of {PRIMSETS[0]:,} and {PRIMSETS[1]}: {', '.join(parts)};"
     text += f" not worse in {better} of {len(scenes)} scenes"
-    return Measured(text, figures | {"not_worse": better})
+    return Measured(text, figures | {"not_worse": better}, {"below": small})
 
 
 def balance_of_bins(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the bins of composed scenes with their mean."""
     scenes = scenes_of(bench)
-    found = {name: balance_of([work_of(bench, name, _TILES[0], _PRIMSETS[0]).back]) for name in scenes}
+    found = {name: balance_of([work_of(bench, name).back]) for name in scenes}
     text = "bins from 0.5x to 2x the mean: " + ", ".join(f"{name} {each.within:.0%}" for name, each in found.items())
     text += f"; above 3x {_span([each.above for each in found.values()])},"
     text += f" the longest {max(each.greatest for each in found.values()):.1f}x"
     filling = [name for name in scenes if name in FILLING]
     text += f"; of these {', '.join(filling)} {'fill' if len(filling) > 1 else 'fills'} the screen" if filling else ""
-    figures = {f"within_{name}": round(each.within, 4) for name, each in found.items()}
-    figures |= {f"above_{name}": round(each.above, 4) for name, each in found.items()}
+    within = {name: round(each.within, 4) for name, each in found.items()}
+    above = {name: round(each.above, 4) for name, each in found.items()}
+    figures: dict[str, Value] = {f"within_{name}": value for name, value in within.items()}
+    figures |= {f"above_{name}": value for name, value in above.items()}
     figures |= {f"greatest_{name}": round(each.greatest, 2) for name, each in found.items()}
-    return Measured(f"{text}; {_missed(bench, _TILES[0])}", figures)
+    return Measured(f"{text}; {_executed(bench)}", figures, {"most": within, "few": above})
 
 
 def units_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
     """Add up the cycles of composed scenes: cores at 1 GHz that draw them 60 times a second."""
-    works = {name: work_of(bench, name, _TILES[0], _PRIMSETS[0]) for name in scenes_of(bench)}
-    units = {name: work.cycles * _FRAMES_A_SECOND / _UNIT_HERTZ for name, work in works.items()}
+    works = {name: work_of(bench, name) for name in scenes_of(bench)}
+    units = {name: round(work.cycles * _FRAMES_A_SECOND / _UNIT_HERTZ, 3) for name, work in works.items()}
     text = "our scenes need " + ", ".join(f"{name} {count:.1f}" for name, count in units.items()) + " units"
-    return Measured(f"{text}; {_missed(bench, _TILES[0])}", {f"units_{name}": round(u, 3) for name, u in units.items()})
+    figures: dict[str, Value] = {f"units_{name}": count for name, count in units.items()}
+    return Measured(f"{text}; {_executed(bench)}", figures, {"units": units})
+
+
+def locks_of_scenes(bench: SceneBench, printed: Printed) -> Measured:
+    """Count the locks of composed scenes; multiply the printed ones, and divide by the clocks of a frame."""
+    clocks = printed["locks"] * printed["clocks"]
+    shares = {name: clocks / (printed[name] * 1e9 / printed["frames"]) for name in ("units", "fewer_units")}
+    taken = {name: work_of(bench, name).locks for name in scenes_of(bench)}
+    text = f"our scenes take {min(taken.values()):,} to {max(taken.values()):,} locks a frame; as printed"
+    text += f" {clocks:,.0f} clocks: {shares['units']:.2%} of a frame on {printed['units']} units,"
+    text += f" {shares['fewer_units']:.1%} on {printed['fewer_units']}"
+    figures = {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]}
+    each = {"clocks": ScheduleConfig().lock_cycles, **{f"locks_{name}": count for name, count in taken.items()}}
+    return Measured(text, figures | each, {"locks": taken})
+
+
+def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
+    """Return the rasterizer's share of composed scenes, and of shadow volumes, all under one shader."""
+    plain = {name: round(costs_of(bench, name).raster_share, 4) for name in scenes_of(bench)}
+    volumes = {VOLUMES: round(costs_of(bench, VOLUMES).raster_share, 4)}
+    text = "rasterizer: " + ", ".join(f"{name} {share:.1%}" for name, share in {**plain, **volumes}.items())
+    figures: dict[str, Value] = {f"share_{name.replace(' ', '_')}": share for name, share in (plain | volumes).items()}
+    return Measured(text, figures, {"games": plain, "volumes": volumes})

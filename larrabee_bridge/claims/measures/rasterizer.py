@@ -1,4 +1,4 @@
-"""Measures for claims about the rasterizer's programs and about the stages of the renderer."""
+"""Measures for claims about the rasterizer's programs."""
 
 from __future__ import annotations
 
@@ -6,23 +6,17 @@ import numpy as np
 
 from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.pipeline.coverage.quads import quads_of
-from larrabee_bridge.pipeline.frame.breakdown import Breakdown, breakdown_of
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.raster.timing import Ablation, ablation
 from pixelflow.evidence import Measured
 
-__all__ = ["COMPARED", "MESHES", "SMALL", "VOLUMES"]
+__all__ = ["COMPARED", "MESHES"]
 
 MESHES = ("bunny", "airplane", "ant", "nut")
 """Meshes that are rasterized, each alone on the screen, by the name of the scene."""
-SMALL = "small nut"
-"""A mesh of few pixels, for what takes long to execute."""
-VOLUMES = "shadow volumes"
 COMPARED = ("airplane", "nut")
 """Those whose masks are compared."""
 _TILES = (32, 64, 128)
-_TILE = 32
-"""Of frames of few pixels."""
 
 
 def _ablations(bench: SceneBench) -> dict[str, Ablation]:
@@ -61,34 +55,13 @@ def _placed(quads, width: int) -> set[tuple[int, int, int]]:
 
 def rasterizer_mix(bench: SceneBench, printed: Printed) -> Measured:
     """Count the vector unit's share in the instructions of set-up and descent."""
-    found = {name: each.instruction.vector_share for name, each in _ablations(bench).items()}
+    found = {name: round(each.instruction.vector_share or 0, 4) for name, each in _ablations(bench).items()}
     text = "share of the vector unit: " + ", ".join(f"{name} {share:.2f}" for name, share in found.items())
-    return Measured(text, {f"share_{name}": round(share, 4) for name, share in found.items()})
+    return Measured(text, {f"share_{name}": share for name, share in found.items()}, {"share": found})
 
 
 def rasterizer_ablation(bench: SceneBench, printed: Printed) -> Measured:
     """Compare the cycles of the descent with its bit scan and without."""
-    found = {name: each.extra for name, each in _ablations(bench).items()}
+    found = {name: round(each.extra, 4) for name, each in _ablations(bench).items()}
     text = "cycles of the descent that a loop adds: " + ", ".join(f"{name} {more:.1%}" for name, more in found.items())
-    return Measured(text, {f"more_{name}": round(more, 4) for name, more in found.items()})
-
-
-# --- stages ------------------------------------------------------------------------------------------------------
-
-
-def _breakdown(bench: SceneBench, name: str) -> Breakdown:
-    return bench.once(f"stages of {name}", lambda: breakdown_of(bench.frame(name), tile=_TILE))
-
-
-def shares_of_stages(bench: SceneBench, printed: Printed) -> Measured:
-    """Execute rasterizer and back end of a mesh and of shadow volumes; say which shaders give the printed shares."""
-    mesh, volumes = _breakdown(bench, SMALL), _breakdown(bench, VOLUMES)
-    shortest, share = mesh.raster_share(), volumes.raster_share()
-    lengths = {name: mesh.length_at(printed[name]) for name in ("low", "high")}
-    text = f"a mesh: {shortest:.1%} with the shortest shader, {printed['low']:.1%} with {lengths['low']:,.0f} vector"
-    text += (
-        f" operations more, {printed['high']:.1%} with {lengths['high']:,.0f}; shadow volumes, no shader: {share:.1%}"
-    )
-    figures = {"shortest": shortest, "volumes": share, "cycles_per_operation": mesh.quad.per_operation}
-    figures |= {f"operations_{name}": value for name, value in lengths.items()}
-    return Measured(text, {name: round(value, 4) for name, value in figures.items()})
+    return Measured(text, {f"more_{name}": more for name, more in found.items()}, {"more": found})

@@ -6,12 +6,14 @@ import numpy as np
 
 from larrabee_bridge.claims.bench import Printed, SceneBench
 from larrabee_bridge.claims.measures.architecture import crossing
+from larrabee_bridge.claims.measures.cores import scenes_of
 from larrabee_bridge.claims.measures.meshes import even_mesh
+from larrabee_bridge.claims.measures.rasterizer import MESHES
 from larrabee_bridge.pipeline.coverage.binning import TILES, bin_triangles, in_order, sub_bins
 from larrabee_bridge.pipeline.coverage.distinct import distinct
 from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.evidence import Measured
-from pixelflow.simd.drawing import spans_of
+from pixelflow.simd.drawing import ScreenTriangles, spans_of
 
 _COLOUR_AND_DEPTH = 4 + 4
 """Bytes of a pixel."""
@@ -48,8 +50,21 @@ def spread_by_area(bench: SceneBench, printed: Printed) -> Measured:
     parts = [
         f"{tile}x{tile} tiles: {_size(found[tile], pixels[0])} pixels a visible triangle" for tile in _SPREAD_TILES
     ]
-    text = f"below {level:.0%} up to: " + "; ".join(parts)
-    return Measured(text, figures | {f"area_{tile}": found[tile] for tile in _SPREAD_TILES})
+    meshes = _spread_of_meshes(bench)
+    text = f"below {level:.0%} up to: " + "; ".join(parts) + "; more triangles in bins of 64x64: "
+    text += ", ".join(f"{name} {share:.1%}" for name, share in meshes.items())
+    figures |= {f"mesh_{name}": share for name, share in meshes.items()}
+    return Measured(text, figures | {f"area_{tile}": found[tile] for tile in _SPREAD_TILES}, {"spread": meshes})
+
+
+def _spread_of_meshes(bench: SceneBench) -> dict[str, float]:
+    """Return by how much tiles of 64x64 multiply the visible triangles of meshes and of composed scenes."""
+    found = {}
+    for name in (*MESHES, *scenes_of(bench)):
+        frame = bench.frame(name)
+        triangles = ScreenTriangles.joined([draw.triangles for draw in frame.draws])
+        found[name] = round(bin_triangles(triangles, frame.width, frame.height, _SPREAD_TILES[0]).spread, 4)
+    return found
 
 
 def _size(value: float | None, least: float) -> str:
@@ -73,12 +88,3 @@ def order_of_sub_bins(bench: SceneBench, printed: Printed) -> Measured:
     text = f"{same:,} of {tiles:,} tiles in the order of drawing: {len(_CORES)} numbers of cores, 1 to {max(_CORES)},"
     text += f" PrimSets of {', '.join(f'{each:,}' for each in _PRIMSETS)}"
     return Measured(text, {"tiles": tiles, "out_of_order": tiles - same})
-
-
-def cost_of_locks(bench: SceneBench, printed: Printed) -> Measured:
-    """Multiply, and divide by the clocks of a frame."""
-    clocks = printed["locks"] * printed["clocks"]
-    shares = {name: clocks / (printed[name] * 1e9 / printed["frames"]) for name in ("units", "fewer_units")}
-    text = f"{clocks:,.0f} clocks: {shares['units']:.2%} of a frame on {printed['units']} units,"
-    text += f" {shares['fewer_units']:.1%} on {printed['fewer_units']}"
-    return Measured(text, {"all_clocks": clocks, "share": shares["units"], "share_fewer": shares["fewer_units"]})

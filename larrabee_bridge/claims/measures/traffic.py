@@ -97,9 +97,14 @@ def bytes_of_tiles(bench: SceneBench, printed: Printed) -> Measured:
     return Measured(text, figures | {f"four_{name}": value for name, value in four.items()})
 
 
-_VARIANTS = ("targets", "with bins", "depth kept", "fast clear")
-"""What is compared: colours and depths alone; with bins and vertices; the same, depths written by tiles too; with bins
-and vertices, and an immediate mode that knows cleared blocks."""
+_VARIANTS = ("targets", "half", "with bins", "twice", "depth kept", "fast clear")
+"""What is compared: colours and depths alone; with bins and vertices of half the bytes, of those that are invented, and
+of twice as many; the second of these, depths written by tiles too; and against an immediate mode that knows cleared
+blocks."""
+_SIZES = ("targets", "half", "with bins", "twice")
+"""Those that differ in nothing but the bytes that are invented, from none on."""
+
+_INVENTED = ("entry_bytes", "position_bytes", "mask_bytes", "vertex_bytes")
 
 Ratios = dict[tuple[str, int, int], float]
 """Bytes of immediate mode over those of tiles, by variant, layers and samples."""
@@ -127,17 +132,28 @@ def _compute_ratios() -> Ratios:
             contents = _stacked(layer, depth, len(mesh))
             shared = np.concatenate([corners + number * (corners.max() + 1) for number in range(depth)])
             needed = replace(default_targets(samples)[1], needed=True)
-            binned = binned_traffic(sizes, contents, default_targets(samples), corners=shared)
+            half, binned, twice = (
+                binned_traffic(sizes, contents, default_targets(samples), corners=shared, config=_sized(factor))
+                for factor in (0.5, 1, 2)
+            )
             kept = binned_traffic(sizes, contents, (default_targets(samples)[0], needed), corners=shared)
             pairs = (
                 (plain.targets, binned.targets),
+                (plain.total, half.total),
                 (plain.total, binned.total),
+                (plain.total, twice.total),
                 (plain.total, kept.total),
                 (fast.total, binned.total),
             )
             for name, (immediate, tiles) in zip(_VARIANTS, pairs, strict=True):
                 found[name, depth, samples] = immediate / tiles
     return found
+
+
+def _sized(factor: float) -> TrafficConfig:
+    """Return the configuration whose invented sizes are so many times as large."""
+    usual = TrafficConfig()
+    return replace(usual, **{name: round(factor * getattr(usual, name)) for name in _INVENTED})
 
 
 def _stacked(layer: BinContents, depth: int, triangles: int) -> BinContents:
@@ -164,10 +180,18 @@ def immediate_over_binned(bench: SceneBench, printed: Printed) -> Measured:
         closed = ", ".join(f"{float(expected_ratio(depth, samples)):.2f}" for depth in _DEPTHS)
         lines.append(f"{samples} sample{'s' * (samples > 1)}: {_row(found, 'targets', samples)}, targets alone")
         lines[-1] += f" (closed form without reuse: {closed}); {_row(found, 'with bins', samples)} with bins and"
-        lines[-1] += f" vertices, {_row(found, 'depth kept', samples)} where depths are kept as well,"
+        lines[-1] += f" vertices ({_row(found, 'half', samples)} of half the bytes, {_row(found, 'twice', samples)} of"
+        lines[-1] += f" twice), {_row(found, 'depth kept', samples)} where depths are kept as well,"
         lines[-1] += f" {_row(found, 'fast clear', samples)} with bins and against fast clears"
     text = f"{', '.join(map(str, _DEPTHS))} layers at {'; '.join(lines)}"
-    names = {"targets": "ratio", "with bins": "with_bins", "depth kept": "depth_kept", "fast clear": "fast_clear"}
+    names = {
+        "targets": "ratio",
+        "half": "half",
+        "with bins": "with_bins",
+        "twice": "twice",
+        "depth kept": "depth_kept",
+        "fast clear": "fast_clear",
+    }
     figures: dict[str, float] = {
         f"{names[variant]}_{depth}_{samples}": round(value, 4) for (variant, depth, samples), value in found.items()
     }
@@ -176,7 +200,10 @@ def immediate_over_binned(bench: SceneBench, printed: Printed) -> Measured:
         for samples in _SAMPLES:
             expected = expected_ratio(depth, samples, blocks=_LAYERED[0] * _LAYERED[1] // BLOCK)
             figures[f"expected_{depth}_{samples}"] = round(float(expected), 4)
-    return Measured(text, figures)
+    every = {
+        f"{variant}, {depth} layers, {samples}": round(value, 4) for (variant, depth, samples), value in found.items()
+    }
+    return Measured(text, figures, {"ratio": every})
 
 
 def ratio_by_depth(bench: SceneBench, printed: Printed) -> Measured:
@@ -184,11 +211,19 @@ def ratio_by_depth(bench: SceneBench, printed: Printed) -> Measured:
     found = _ratios(bench)
     figures: dict[str, bool] = {}
     parts = []
+    grows = {}
     for samples in _SAMPLES:
+        for variant in _SIZES:
+            row = [found[variant, depth, samples] for depth in _DEPTHS]
+            grows[f"{variant}, {samples}"] = int(all(low < high for low, high in pairwise(row)))
         row = [found["with bins", depth, samples] for depth in _DEPTHS]
-        figures[f"monotone_{samples}"] = grows = all(low < high for low, high in pairwise(row))
+        figures[f"monotone_{samples}"] = bool(grows[f"with bins, {samples}"])
         figures[f"most_at_{samples}"] = most = _DEPTHS[row.index(max(row))]
         parts.append(f"{samples} sample{'s' * (samples > 1)} {_row(found, 'with bins', samples)}")
-        parts[-1] += ", which grows throughout" if grows else f", most at {most} layers"
-    text = f"{', '.join(map(str, _DEPTHS))} layers, with bins and vertices: {'; '.join(parts)}"
-    return Measured(text, figures)
+        parts[-1] += ", which grows throughout" if figures[f"monotone_{samples}"] else f", most at {most} layers"
+    kept = [name for name, each in grows.items() if each]
+    text = (
+        f"{', '.join(map(str, _DEPTHS))} layers, with bins and vertices: {'; '.join(parts)}; over bytes of these from"
+    )
+    text += f" none to twice as many it grows throughout in {len(kept)} of {len(grows)}: {'; '.join(kept) or 'none'}"
+    return Measured(text, figures, {"grows": grows})

@@ -22,6 +22,9 @@ from pixelflow.simd.telling import Telling
 
 __all__ = ["draw_on_larrabee", "side_of", "work_of"]
 
+_FRAMES = 4
+"""Pictures that follow each other, and overlap as far as the scheduler lets them."""
+
 Fronts = Sequence[FrontEndResult | None]
 """What a front end did for each draw, None where it did nothing; empty where all triangles come on the screen."""
 
@@ -76,7 +79,9 @@ def draw_on_larrabee(
 
 def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:
     """Return the account of a run whose work ``cores`` cores share."""
-    plan = schedule([work_of(run, fronts=fronts)], ScheduleConfig(cores=cores))
+    work = work_of(run, fronts=fronts)
+    plan = schedule([work], ScheduleConfig(cores=cores))
+    several = schedule([replace(work, frame=number) for number in range(_FRAMES)], ScheduleConfig(cores=cores))
     instructions = Counter(run.instructions)
     before: Counter[str] = Counter()
     for front in filter(None, fronts):
@@ -104,6 +109,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         picture=run.picture,
         whose_stages="of threads alone",
         facts=_facts(run, plan, fronts),
+        interval=round(several.makespan / _FRAMES),
     )
 
 

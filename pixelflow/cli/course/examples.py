@@ -30,7 +30,8 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what to do, and with which."""
-    words = parser.add_subparsers(dest="action", metavar="show|copy|run")
+    words = parser.add_subparsers(dest="action", metavar="list|show|copy|run")
+    listed = words.add_parser("list", help="list all (default)", description="List examples and exercises.")
     show = words.add_parser("show", help="print the source", description="Print the source of an example or exercise.")
     copy = words.add_parser("copy", help="write a copy to this folder", description="Copy an example or exercise.")
     for below in (show, copy):
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     copy.add_argument("--to", metavar="FILE", help="the name of the copy (default: NAME.mc in this folder)")
     again = words.add_parser("run", help="as pixelflow run NAME", description="Run an example: as pixelflow run NAME.")
     add_run_arguments(again)
-    for below in (show, copy, again):
+    for below in (listed, show, copy, again):
         add_common_options(below)
 
 
@@ -77,7 +78,8 @@ def _list() -> Report:
     exercises = Table(columns, tasks, key="exercises")
     hints = [
         "and the notebook tour: pixelflow examples copy tour",
-        "pixelflow run NAME, or examples show NAME, examples copy NAME; pixelflow grade FILE",
+        "an example: pixelflow run NAME, or examples show NAME, examples copy NAME",
+        "an exercise: pixelflow examples copy NAME, then pixelflow grade NAME.mc",
     ]
     return Report(parts=[examples, "", exercises, "", *hints], schema="pixelflow.examples/1")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
+from microcode.read.files import LANGUAGE
 from pixelflow import __version__
 from pixelflow.cli.model.rules import NOT_MODELLED, RULES
 from pixelflow.cli.shell.arguments import UsageError, add_config_options
@@ -27,18 +28,27 @@ EXAMPLES = (
     "pixelflow about",
     "pixelflow about --model",
     "pixelflow about --drawing",
+    "pixelflow about --language",
 )
+
+_SCHEMA = "pixelflow.about/1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add ``--model`` and the configuration whose values are listed."""
     parser.add_argument("--model", action="store_true", help="list every derived, fitted and invented rule")
     parser.add_argument("--drawing", action="store_true", help="draw the machine: panels, x and y, registers, ports")
+    parser.add_argument("--language", action="store_true", help="print the description of the .mc language")
     add_config_options(parser)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
-    """Return the version, or the list of rules."""
+    """Return the version, the list of rules, the drawing or the description of the language."""
+    if args.language and (args.model or args.drawing):
+        raise UsageError("--language", "the language has neither rules nor a drawing", "leave out the other option")
+    if args.language:
+        text = LANGUAGE.read_text(encoding="utf-8")
+        return Report(results=[Fact(text.rstrip("\n"), key="language", value=text, wrap=False)], schema=_SCHEMA)
     if args.model and args.drawing:
         raise UsageError("--drawing", "the drawing has no list of rules", "leave out --model")
     config = load_config(args.config, args.overrides, args.preset)
@@ -55,7 +65,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         parts: Iterable[Part] = [Fact(drawn, key="drawing", value=drawn, wrap=False)]
     else:
         parts = _model(found, config) if args.model else _version(config)
-    return Report(results=list(parts), schema="pixelflow.about/1", data=data)
+    return Report(results=list(parts), schema=_SCHEMA, data=data)
 
 
 def rules(config: NodeConfig) -> Iterator[tuple[Standing, str, str]]:

@@ -28,8 +28,8 @@ def add_method_options(parser: argparse.ArgumentParser) -> None:
     add("--control-points", choices=CONTROL_POINTS, default=CONTROL_POINTS[0],
         help="how control points reach the PEs (default: from texture memory)")  # fmt: skip
     add("--schedule", type=schedule_named, choices=SCHEDULES, default=SCHEDULES[0],
-        help="order of work: the thesis's (default), with columns shared by PEs, or that and sums in fixed point, which "
-        "takes the fewest cycles")  # fmt: skip
+        help="order of work: the thesis's (default), with columns shared by PEs, or that and sums in fixed point, in "
+        "the fewest cycles")  # fmt: skip
     add("--sends", type=int, choices=SENDS, default=None, metavar="S",
         help="sends per block and transfer of the thesis's schedule: 16, 8, 4 (default), 2 or 1")  # fmt: skip
     add("--transfers", choices=TRANSFERS, default=TRANSFERS[0],

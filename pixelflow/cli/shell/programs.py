@@ -97,6 +97,10 @@ def _file_or_example(path: str) -> Path | Source:
         names = [each.stem for each in sorted(EXAMPLES.glob("*.mc"))]
         near = nearest(path.removesuffix(".mc"), names)
         hint = f"did you mean the example {near}?" if near else f"examples by name: {', '.join(names)}"
+        from pixelflow.cli.shell.shipped import shipped_files  # a whole node, which assembling does not need
+
+        if path.removesuffix(".mc") in shipped_files():
+            hint = f"an exercise is copied first: pixelflow examples copy {path.removesuffix('.mc')}"
         raise InputError(Fault("there is no such file", Place(path), hint))
     return found
 

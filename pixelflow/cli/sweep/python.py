@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pixelflow.cli.shell.arguments import Parser
 from pixelflow.cli.sweep.command import add_arguments
@@ -14,7 +17,7 @@ from pixelflow.cli.sweep.points import COLUMNS, Row
 from pixelflow.cli.sweep.subject import Subject
 from pixelflow.cli.sweep.workers import measured
 from pixelflow.config import Value
-from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError, nearest
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError, must_be, nearest
 from pixelflow.simd.report import Column, Report, Shown, Table, counted, number
 
 if TYPE_CHECKING:
@@ -35,7 +38,8 @@ class Sweep(Shown):
         self.columns = (*self.axes, *COLUMNS[kind], "exit_code", "error")
 
     def __repr__(self) -> str:
-        return f"Sweep({self.kind} {self.source}, {counted(len(self), 'point')} over {', '.join(self.axes)})"
+        failed = f", {number(len(self.failed))} failed" if self.failed else ""
+        return f"Sweep({self.kind} {self.source}, {counted(len(self), 'point')} over {', '.join(self.axes)}{failed})"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -55,7 +59,8 @@ class Sweep(Shown):
         first = self.rows[:_FEW_ROWS]
         left = len(self) - len(first)
         more = [f"and {counted(left, 'point')} more"] if left else []
-        title = f"sweep: {self.kind} {self.source}, {counted(len(self), 'point')}"
+        failed = f", {number(len(self.failed))} failed" if self.failed else ""
+        title = f"sweep: {self.kind} {self.source}, {counted(len(self), 'point')}{failed}"
         return Report(title, parts=[self._table(shown, first), *more])
 
     def plot(self, x: str | None = None, y: str = "run.cycles") -> Figure:
@@ -95,23 +100,32 @@ class Sweep(Shown):
 
 
 def sweep(
-    kind: str, source: str, axes: Mapping[str, Value | Sequence[Value]], *, options: Sequence[str] = (), jobs: int = 1
+    kind: str,
+    source: str | Path,
+    axes: Mapping[str, Value | Iterable[Value]],
+    *,
+    options: Iterable[str] = (),
+    jobs: int = 1,
 ) -> Sweep:
     """Measure a grid of points, as `pixelflow sweep` does, and return its table.
 
-    ``kind`` is ``run`` (``source`` is a program) or ``tessellate`` (a model). ``axes`` gives each name of the grid its
-    values: ``{"samples": (4, 8, 16), "extra.multiply_step": (0, 1)}``. ``options`` are further words of the command
-    line, ``jobs`` the processes. A point that fails is a row with its exit code; what is wrong in all points raises
-    InputError.
+    ``kind`` is ``run`` (``source`` is the file of a program, or an example's name) or ``tessellate`` (that of a model).
+    ``axes`` gives each name of the grid a value or several, in any iterable: ``{"samples": (4, 8, 16),
+    "extra.multiply_step": range(2)}``. ``options`` are further words of the command line, ``jobs`` the processes. A
+    point that fails is a row with its exit code, and counted in the result's repr; InputError where all points fail,
+    with the first one's error.
     """
     if not isinstance(axes, Mapping) or not axes:
         raise InputError(Fault("a sweep needs axes", hint='example: {"samples": (4, 8, 16)}'))
     if kind not in COLUMNS:
         raise InputError(Fault(f"{kind!r} cannot be swept", hint=f"allowed: {', '.join(COLUMNS)}"))
-    words = [str(kind), str(source), *options]
+    what = "a program" if kind == "run" else "a model"
+    must_be(source, (str, Path), f"the name of {what}'s file", "points are made anew of it, so it must lie in a file")
+    if isinstance(options, str):
+        raise InputError(Fault("options are a list of words", hint=f"options={options.split()!r}"))
+    words = [str(kind), str(source), *map(str, options)]
     for name, values in axes.items():
-        several = [values] if isinstance(values, str) or not isinstance(values, Sequence) else values
-        words += ["--set", f"{name}={','.join(map(written_as, several))}"]
+        words += ["--set", f"{name}={','.join(map(written_as, _several(name, values)))}"]
     parser = Parser(prog="sweep")
     add_arguments(parser)
     told = io.StringIO()
@@ -126,7 +140,24 @@ def sweep(
         message = told.getvalue().partition("\n")[0].rpartition("error: ")[2]
         raise InputError(Fault(message or "these are no words of a sweep", Place(" ".join(words)[:200]))) from None
     values = list(grid.points())
+    must_be(jobs, int, "a number of processes")
     points = {at: subject.point(grid.words(each)) for at, each in enumerate(values)}
     with contextlib.closing(measured(points, jobs=jobs)) as finished:
         rows = {at: {**values[at], **row} for at, row, _ in finished}
-    return Sweep(kind, str(source), grid.axes, [rows[at] for at in sorted(rows)])
+    found = Sweep(kind, str(source), grid.axes, [rows[at] for at in sorted(rows)])
+    if len(found.failed) == len(found):
+        message = f"all points failed, {number(len(found))} of them: {found.rows[0]['error']}"
+        raise InputError(Fault(message, hint="the first point's error; the others may have failed otherwise"))
+    return found
+
+
+def _several(name: str, values: Value | Iterable[Value]) -> list[Value]:
+    """Return the values of an axis; raises InputError for what is no number, word or truth value."""
+    values = np.atleast_1d(values).tolist() if isinstance(values, np.ndarray) else values
+    several: list[object] = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+    plain = [each.item() if isinstance(each, np.generic) else each for each in several]
+    wrong = [each for each in plain if not isinstance(each, bool | int | float | str)]
+    if wrong or not plain:
+        found = f"found {type(wrong[0]).__name__}" if wrong else "found none"
+        raise InputError(Fault(f"the axis {name} takes numbers, words or True and False; {found}"))
+    return [each for each in plain if isinstance(each, bool | int | float | str)]

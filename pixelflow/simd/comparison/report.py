@@ -16,7 +16,11 @@ _FIGURES: tuple[tuple[str, str, Callable[..., str], Callable[[DrawnFrame], float
     ("cycles for the picture", "cycles", number, lambda side: side.cycles),
     ("time for the picture, ms", "milliseconds", number, lambda side: side.milliseconds),
     ("busy cycles of all parts", "busy_cycles", number, lambda side: side.work),
+    ("parts idle", "idle", percent, lambda side: side.idle),
+    ("cycles to the next picture", "next_after", number, lambda side: side.next_after),
     ("cycles x lanes, millions", "", number, lambda side: side.lane_cycles / 1e6),
+    ("bits of a lane", "lane_bits", number, lambda side: side.lane_bits),
+    ("cycles x lane bits, millions", "", number, lambda side: side.lane_cycles * side.lane_bits / 1e6),
     ("lanes of a block covered", "covered_lanes", percent, lambda side: side.covered_lanes),
     ("lanes enabled, all cycles", "enabled_lanes", percent, lambda side: side.enabled_lanes),
     ("instructions", "", number, lambda side: sum(side.mix.values())),
@@ -60,12 +64,20 @@ def comparison_parts(found: Comparison) -> Iterator[Part]:
         if not found.wrong and (apart.colours or apart.depths):
             yield f"{side.machine}: {apart.text}"
     rows = [(label, *(kind(of(side)) for side in found.sides)) for label, _, kind, of in _FIGURES]
+    for clock in _clocks(found.sides):
+        rows.append((f"at {clock:g} MHz each, ms", *(number(side.milliseconds_at(clock)) for side in found.sides)))
     titles = (f"{side.machine} x{side.parts}" for side in found.sides)
     yield from ("", Table([Column("", fixed=True), *(Column(title, verbatim) for title in titles)], rows))
     for tables in zip(*map(side_tables, found.sides), strict=True):
         for table in tables:
             yield from ("", table)
     yield from ("", *(f"{side.machine}, {name}: {text}." for side in found.sides for name, text in side.facts))
+
+
+def _clocks(sides: Sequence[DrawnFrame]) -> list[float]:
+    """Return the clocks that all machines are given in turn; none where they have the same."""
+    clocks = sorted({side.clock_mhz for side in sides})
+    return clocks if len(clocks) > 1 else []
 
 
 def side_tables(side: DrawnFrame) -> Iterator[Table]:
@@ -85,7 +97,12 @@ def comparison_object(found: Comparison) -> dict[str, Json]:
         "without_area": found.dropped,
         "identical": found.identical,
         "machines": [
-            {**side_object(side), "pixels_different": apart.colours, "largest_difference": apart.largest}
+            {
+                **side_object(side),
+                "milliseconds_at": {f"{clock:g}": side.milliseconds_at(clock) for clock in _clocks(found.sides)},
+                "pixels_different": apart.colours,
+                "largest_difference": apart.largest,
+            }
             for side, apart in zip(found.sides, found.differences, strict=True)
         ],
     }

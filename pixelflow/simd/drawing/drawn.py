@@ -44,6 +44,10 @@ class DrawnFrame:
     """What the cycles by stage are added up over."""
     facts: tuple[tuple[str, str], ...] = field(default=())
     """What else is worth knowing: (name, text)."""
+    lane_bits: int = 32
+    """Bits that a lane works on in a cycle."""
+    interval: int | None = None
+    """Cycles from one picture to the next where pictures overlap; None where one is drawn after the other."""
     own_arithmetic: str = ""
     """Why its pixels may differ from those of 64-bit integers; empty where none may."""
 
@@ -51,6 +55,20 @@ class DrawnFrame:
     def milliseconds(self) -> float:
         """Time for the picture at the machine's clock."""
         return self.cycles / self.clock_mhz / 1e3
+
+    @property
+    def next_after(self) -> int:
+        """Cycles from one picture to the next, where they follow each other: with ``cycles``, rate beside latency."""
+        return self.cycles if self.interval is None else self.interval
+
+    @property
+    def idle(self) -> float:
+        """Share of the cycles of all parts in which they wait for the last of them, or for what others do first."""
+        return max(0.0, 1 - self.work / (self.parts * self.cycles)) if self.cycles else 0.0
+
+    def milliseconds_at(self, clock_mhz: float) -> float:
+        """Return the time for the picture at another clock."""
+        return self.cycles / clock_mhz / 1e3
 
     @property
     def lane_cycles(self) -> int:

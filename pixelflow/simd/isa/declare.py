@@ -330,8 +330,11 @@ class InstructionSet(Generic[Kind]):
         try:
             return self._by_mnemonic[mnemonic]
         except KeyError:
-            near = nearest(mnemonic, self._by_mnemonic)
-            hint = f" (did you mean {near}?)" if near else ""
+            begun = [each for each in self._by_mnemonic if each.lower().startswith(mnemonic.lower())]
+            near = begun[:1] if len(begun) == 1 else [nearest(mnemonic, self._by_mnemonic)]
+            hint = f" (did you mean {near[0]}?)" if near[0] else ""
+            if len(begun) > 1 and len(mnemonic) > 2:
+                hint = f" (these begin so: {', '.join(begun)})"
             raise InputError(f"unknown instruction {mnemonic}{hint}") from None
 
     def make(self, mnemonic: str, *operands: Operand, gated: bool = False) -> Instruction:

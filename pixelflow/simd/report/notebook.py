@@ -67,6 +67,13 @@ class Shown:
         yield Text(printable(" · ".join((report.title, *report.subject))), style="bold")
         yield Text(printable(as_text((*report.parts, *report.results), options.max_width)), overflow="fold", end="")
 
+    def text(self, columns: int = 100) -> str:
+        """Return the report as lines for a screen of so many columns."""
+        from pixelflow.simd.report.forms import printable
+        from pixelflow.simd.report.text import as_text
+
+        return printable(as_text(self.report().all_parts, columns)).rstrip("\n")
+
     def _repr_html_(self) -> str:
         """Return the report for notebooks; an image takes the place of what is drawn in characters."""
         from pixelflow.simd.report.html import html
@@ -90,6 +97,9 @@ class ShownTable(Shown):
     def __repr__(self) -> str:
         columns = ", ".join(column.heading for column in self.content.columns)
         return f"Table({self.name!r}, {len(self.content.rows)} rows: {columns})"
+
+    def __str__(self) -> str:
+        return self.text()
 
     def report(self) -> Report:
         """Return the table alone; of a long one the first rows."""

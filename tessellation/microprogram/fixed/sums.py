@@ -120,7 +120,7 @@ def _emit_weights(builder: Builder, memory: MemoryMap, form: FixedFormat, select
                 at += form.weight_bytes
 
 
-class Transfers(Protocol):
+class ShareWay(Protocol):
     """Brings 16 bytes after the other to each PE, into ``control_points``."""
 
     def emit_start(self, builder: Builder) -> None:
@@ -136,7 +136,7 @@ def emit_fixed_sums(
     samples: int,
     library: FloatLibrary | None,
     select: Selector,
-    transfers: Transfers,
+    transfers: ShareWay,
 ) -> None:
     """Emit a pass of bicubic patches at k samples a side past its addresses.
 

@@ -31,14 +31,17 @@ class TextureAccess:
         transfer: Transfer,
         addresses: NDArray[np.int64],
         valid: NDArray[np.bool_],
+        givers: NDArray[np.int64],
         data: NDArray[np.uint8] | None = None,
     ) -> NDArray[np.uint8]:
         """Write ``data``, or read: uint8[emcs, rounds, devices, size], for addresses int64[emcs, rounds, devices].
 
+        ``givers`` are the PEs whose turn it is, int64[emcs, rounds], which a fault names.
+
         Round by round, within a round EMC by EMC: the last write to an address stays. Raises MachineFault for an
         address that no device has, or where alternate banks were promised and do not come.
         """
-        self.check(transfer, addresses, valid)
+        self.check(transfer, addresses, valid, givers)
         modules = self._array.modules
         rounds, devices = addresses.shape[1:]
         shape = (modules, self._array.emcs_per_module, rounds)
@@ -58,17 +61,31 @@ class TextureAccess:
         devices = np.broadcast_to(first + np.arange(addresses.shape[-1]), addresses.shape)
         return Physical(devices, *self._map.cell(addresses))
 
-    def check(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
+    def check(
+        self,
+        transfer: Transfer,
+        addresses: NDArray[np.int64],
+        valid: NDArray[np.bool_],
+        givers: NDArray[np.int64] | None = None,
+    ) -> None:
         """Raise MachineFault where an address is none, or where a promise about the banks is broken."""
-        wanted = addresses[valid]
         limit = min(1 << ADDRESS_BITS, self._map.cells)
-        wrong = wanted[(wanted < 0) | (wanted >= limit) | (wanted % transfer.size != 0)]
-        if len(wrong):
+        wrong = ((addresses < 0) | (addresses >= limit) | (addresses % transfer.size != 0)) & valid[:, :, None]
+        if wrong.any():
+            emc, place, device = (int(each[0]) for each in np.nonzero(wrong))
             raise MachineFault(
-                f"texture address {int(wrong.flat[0]):#x} is no multiple of {transfer.size} below {limit:#x}"
+                f"texture address {int(addresses[emc, place, device]):#x} is no multiple of {transfer.size} below "
+                f"{limit:#x}{'' if givers is None else self._whose(givers, emc, place)}"
             )
         if transfer.alternate:
             self._check_promise(transfer, addresses, valid)
+
+    def _whose(self, givers: NDArray[np.int64], emc: int, place: int) -> str:
+        """Return which PE's turn it is: module, EMC, round."""
+        lane = int(givers[emc, place])
+        module, index = divmod(emc, self._array.emcs_per_module)
+        position = ".".join(map(str, np.unravel_index(lane, self._array.shape)))
+        return f": module {module}, EMC {index}, PE {lane} ({position}), round {place}"
 
     def _check_promise(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
         """Neighbouring accesses must be in different banks; between the rounds of a read there is time enough."""

@@ -251,7 +251,7 @@ class TextureUnit(TextureState):
         addresses = self._where(transfer, givers, valid)
         self._tell_addresses(transfer, addresses, valid)
         self.accessed = BlockAccess(transfer, givers, groups, addresses, valid)
-        data = self._access.carry_out(transfer, addresses, valid)
+        data = self._access.carry_out(transfer, addresses, valid, givers)
         # Of 8 bytes the first PE gets the first 4 of each device, the second the other 4.
         halves = transfer.size // 4
         emc, index, turn = np.nonzero(groups >= 0)
@@ -274,7 +274,7 @@ class TextureUnit(TextureState):
             data = words.swapaxes(2, 3).reshape(*groups.shape[:2], words_each, transfer.size)
             self.moved["PEs to TASICs"] += int((groups >= 0).sum()) * 4 * words.shape[3]
         self.accessed = BlockAccess(transfer, givers, groups, addresses, valid, data)
-        self._access.carry_out(transfer, addresses, valid, data)
+        self._access.carry_out(transfer, addresses, valid, givers, data)
         self.moved["TASICs to texture memory"] += int(valid.sum()) * addresses.shape[2] * transfer.size
         self._hold(transfer, LastRound.of(addresses, valid, data))
 

@@ -71,5 +71,11 @@ class TimedTextureUnit(TextureUnit):
 class _KnownAccess(TextureAccess):
     """Accesses to no memory at all."""
 
-    def check(self, transfer: Transfer, addresses: NDArray[np.int64], valid: NDArray[np.bool_]) -> None:
-        super().check(transfer, addresses, valid & (addresses != _UNKNOWN).all(axis=-1))
+    def check(
+        self,
+        transfer: Transfer,
+        addresses: NDArray[np.int64],
+        valid: NDArray[np.bool_],
+        givers: NDArray[np.int64] | None = None,
+    ) -> None:
+        super().check(transfer, addresses, valid & (addresses != _UNKNOWN).all(axis=-1), givers)

@@ -8,6 +8,7 @@ the order of ticks within a cycle, and how far one stream is ahead of the other,
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from pixelflow.node.parts.texture.transfer import Transfer
@@ -219,17 +220,30 @@ class TigcBox(_PairedBox):
     def _act(self, issue: Issue, cycle: int | None) -> None:
         if issue.index is None:
             return
-        transfer = self.performance.tell(issue.index)
+        with self._placed(issue.index, cycle):
+            transfer = self.performance.tell(issue.index)
         if transfer is None:
             return
         if transfer.uses_ports:
             self._ports.begin(transfer, cycle)
-        for module, command in zip(self._modules, self.performance.begin(transfer), strict=True):
+        with self._placed(issue.index, cycle):
+            commands = self.performance.begin(transfer)
+        for module, command in zip(self._modules, commands, strict=True):
             self.wires[f"command{module}"].send(cycle, command)
         if self.bus.wants(TransferBegan) and self.performance.accessed is not None:
             self.bus.emit(TransferBegan, cycle, self.stream.name, issue.index, self.performance.accessed)
         self.state.transfer = transfer
         self.state.outstanding = len(self._modules)
+
+    @contextmanager
+    def _placed(self, index: int, cycle: int | None) -> Iterator[None]:
+        """Give a fault the place of its instruction in the program, the stream and the cycle."""
+        try:
+            yield
+        except MachineFault as error:
+            where = self.stream.sequencer.program.where(index)
+            said = str(error).removeprefix(f"{where}: ")
+            raise MachineFault(f"{where}: {said} (TIGC, cycle {cycle})") from None
 
     def _hear(self, cycle: Cycle) -> None:
         super()._hear(cycle)
