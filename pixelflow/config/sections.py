@@ -80,7 +80,7 @@ class ArrayConfig:
         source="thesis 2.2.1; their place in the address map is invented", standing=THESIS, state=True, read_by=_ARRAY)
     more_bytes: int = param(0, "memory of a PE past its output port, from address 384", unit="bytes", low=0,
         high=MOST_BYTES - PE_BYTES, because=_REACH, source="the thesis has none; for machines of other sizes",
-        standing=INVENTED, state=True, added=True, read_by=_ARRAY)
+        standing=INVENTED, matters="limit", state=True, added=True, read_by=_ARRAY)
 
     @property
     def emcs(self) -> int:
@@ -135,6 +135,8 @@ class ArrayConfig:
     def holds(self, first: int, size: int) -> bool:
         """Return whether a PE has ``size`` bytes from address ``first`` on."""
         end = first + size
+        if self.main_bytes == COMPOSITION_START:  # composition memory follows without a gap
+            return first >= 0 and end <= self.memory_bytes
         return (first >= 0 and end <= self.main_bytes) or (first >= COMPOSITION_START and end <= self.memory_bytes)
 
     @property

@@ -10,7 +10,7 @@ import pytest
 from pixelflow.cli.main import main
 from pixelflow.cli.shell.registry import COMMANDS
 
-EXPECTED = {"pixelflow grade sides.mc": 1}
+EXPECTED = {"pixelflow grade sides.mc": 1, "pixelflow grade sides.mc --save-data start.npz": 1}
 """Exit codes that are not 0: a stub that nobody has solved does not pass."""
 ROOT = Path(__file__).parents[2]
 

@@ -44,6 +44,7 @@ def outcome(line: BadLine, folder: Path) -> Outcome:
     beside.mkdir()
     for name, data in (("in", line.stdin), ("out", b""), ("err", b"")):
         (beside / name).write_bytes(data)
+    held = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     child = os.fork()
     if child == 0:
         _run(line, folder, beside)
@@ -51,7 +52,9 @@ def outcome(line: BadLine, folder: Path) -> Outcome:
     code = os.waitstatus_to_exitcode(status)
     left = {name: (folder / name).lstat().st_size for name in os.listdir(folder) if name not in before}
     streams = [(beside / name).read_bytes() for name in ("out", "err")]
-    return Outcome(code, *streams, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, left)
+    # What this process holds, the child holds too from its first moment on.
+    peak = max(0, (usage.ru_maxrss << 10) - held)
+    return Outcome(code, *streams, usage.ru_utime + usage.ru_stime, peak, left)
 
 
 def _run(line: BadLine, folder: Path, beside: Path) -> None:

@@ -59,8 +59,10 @@ BENCH = SceneBench(
 
 RELATIVE = {
     *("peak_of_two_designs", "utilisation_by_area", "software_filtering", "spread_by_area", "locks_of_scenes"),
+    "physics_on_cores",
 }
-"""Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader."""
+"""Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader, on
+how many cores."""
 LARGE = {"immediate_over_binned", "ratio_by_depth", "spread_by_area"}
 """Those whose screens are no scene's, and large."""
 

@@ -241,7 +241,7 @@ def test_all_8192_pes() -> None:
 def test_wrong_arguments_of_a_node_are_refused_by_name() -> None:
     node = Node(TINY, engine="rows")
     for program, kind in (("LD R, #1", "str"), (None, "NoneType")):
-        with pytest.raises(InputError, match=f"a node runs a Program, not {kind}; microcode.assemble makes one"):
+        with pytest.raises(InputError, match=f"expected a Program, found {kind}"):
             node.run(program)
     with pytest.raises(InputError, match=r"there is no register 'Q': it is one of R, S, M"):
         node.register("Q")

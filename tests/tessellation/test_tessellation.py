@@ -16,7 +16,7 @@ from pixelflow.simd.errors import InputError
 from pixelflow.simd.lanes import available
 from tessellation import LIMIT, Method, Patch, Tessellation, check, evaluate, load, tessellate
 from tessellation.host.session import Session
-from tessellation.microprogram import libraries, passes
+from tessellation.microprogram import libraries, method
 from tessellation.microprogram.libraries import library_named
 from tessellation.plan.memory_map import memory_map
 from tessellation.plan.stages import Stage
@@ -280,7 +280,7 @@ def test_the_former_name_of_a_library_is_taken_with_a_note(teapot, caplog):
 
 
 def test_the_former_name_of_a_schedule_is_taken_with_a_note(caplog):
-    passes._note_former.cache_clear()
+    method._note_former.cache_clear()
     with caplog.at_level(logging.WARNING, "tessellation"):
         assert {Method(schedule="overlapped").schedule for _ in range(2)} == {"shared-columns"}
     said = [record.getMessage() for record in caplog.records]
