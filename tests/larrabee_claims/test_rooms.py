@@ -64,8 +64,8 @@ RELATIVE = {
 }
 """Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader, on
 how many cores."""
-LARGE = {"immediate_over_binned", "ratio_by_depth", "spread_by_area"}
-"""Those whose screens are no scene's, and large."""
+LARGE = {"immediate_over_binned", "ratio_by_depth", "spread_by_area", "rays_on_cores"}
+"""Those whose screens, or trees, are no scene's, and large."""
 
 
 class Sealed(Mapping):
