@@ -48,6 +48,7 @@ from typing import Any
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text
+from pixelflow.simd.packaged import shipped
 from tessellation.picture import BACKGROUND, SIZE, View
 from tessellation.sampling.choice import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, Sampling
 from tessellation.scenes.camera_way import CAMERA, MOST_FRAMES, CameraKey, camera_way, view_at
@@ -83,7 +84,7 @@ __all__ = [
 MOST_TRIANGLES = 4_000_000
 """A scene has no more triangles, its copies and generated families counted."""
 
-_DATA = Path(__file__).parent / "data"
+_DATA = shipped("tessellation.scenes", "data")
 
 MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
 """Meshes that ship here by name; the terms of what others made are in LICENSES.md beside them."""

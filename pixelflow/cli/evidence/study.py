@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from pkgutil import resolve_name
 
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
+from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import NodeConfig, load_config
+from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Report, number
 from tessellation.rendering.renderer import region_programs
 from tessellation.scenes import SceneSource, load_scene, prepare_scene
@@ -27,6 +30,7 @@ from tessellation.studies.workloads import INPUTS, Workload
 EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
+    *examples_for("study", PIXELFLOW),
 )
 
 FLIGHT, FRAMES = "flight", (0, 20, 30, 40, 59)
@@ -41,6 +45,7 @@ _HELP = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the studies."""
+    of_machines = {name: each.studies for name, each in commands_of_machines(PIXELFLOW).items()}
     studies = parser.add_subparsers(dest="study", required=True, metavar="|".join(_HELP))
     for name, text in _HELP.items():
         each = studies.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
@@ -55,6 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 help=f"a scene with patches that have a tolerance, a file or a name (default: {FLIGHT})")  # fmt: skip
             each.add_argument("--frames", type=_frames, default=FRAMES, metavar="N,...",
                 help=f"its frames, from 0 on (default: {','.join(map(str, FRAMES))})")  # fmt: skip
+        others = {machine: places[name] for machine, places in of_machines.items() if name in places}
+        each.set_defaults(others=others, machine=PIXELFLOW)
+        if others:
+            each.add_argument("--machine", choices=(PIXELFLOW, *others), default=PIXELFLOW,
+                help=f"of which machine (default: {PIXELFLOW})")  # fmt: skip
         add_config_options(each)
         add_common_options(each)
 
@@ -72,6 +82,8 @@ def _rates(text: str) -> tuple[int, ...]:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Execute the study."""
+    if args.machine in args.others:
+        return _of_another(args, screen)
     config = load_config(args.config, args.overrides, args.preset)
     if config.lanes != 8192:
         raise UsageError(
@@ -101,6 +113,14 @@ def sampling(config: NodeConfig, scene: str, frames: Sequence[int], tell: Callab
     return sampling_report(
         config, scene, lambda frame: sampled.seen(prepared.standpoint(frame)), sampled.manager, frames, tell
     )
+
+
+def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
+    if args.config or args.overrides or args.preset:
+        raise UsageError(f"study {args.study}", f"values of a node change nothing on {args.machine}", "leave them out")
+    with Progress(screen, counts=False) as progress:
+        report: Report = resolve_name(args.others[args.machine])(progress.tell)
+    return report
 
 
 def picture(name: str, size: tuple[int, int] | None = None) -> Workload:
