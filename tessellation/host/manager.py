@@ -51,6 +51,14 @@ class PatchHandle:
             )
         self._manager._marks[self.number] = samples
 
+    def modify(self, patch: Patch) -> None:
+        """Give the patch other control points; ``result`` stays what it was until it is tessellated again.
+
+        While a tessellation is under way, from a call of its ``progress`` for one, that works on the former ones to its
+        end. Raises InputError for a net of another size.
+        """
+        self._manager._modify(self, patch)
+
 
 class PatchManager:
     """Patches in the texture memory of one node, loaded once and tessellated as often as wanted (retained mode)."""
@@ -86,6 +94,8 @@ class PatchManager:
         self.recalls: tuple[Run, ...] = ()
         """The accounts of the last `recall`."""
         self._last: Tessellation | None = None
+        self._under_way = False
+        self._modified: dict[int, Patch] = {}
         self._marks: dict[int, int] = {}
         self._used: Counter[tuple[int, int]] = Counter()
 
@@ -143,7 +153,11 @@ class PatchManager:
         the node has no room for a marked number of samples; the marks are kept then.
         """
         begin = time.perf_counter()
-        results = self.session.tessellate(self._marks, progress)
+        self._under_way = True
+        try:
+            results = self.session.tessellate(self._marks, progress)
+        finally:
+            self._under_way = False
         self.plans = tuple(result.plan for result in results)
         self.runs = tuple(result.run for result in results)
         self.loads = tuple(result.load for result in results if result.load is not None)
@@ -156,7 +170,20 @@ class PatchManager:
         done = tuple(self.handles[number] for number in sorted(self._marks))
         self._marks = {}
         self._last = self._account(found, results, self.ledger, time.perf_counter() - begin)
+        for number, patch in self._modified.items():
+            self._modify(self.handles[number], patch)
+        self._modified.clear()
         return done
+
+    def _modify(self, handle: PatchHandle, patch: Patch) -> None:
+        """Give a patch other control points, once no pass is under way that reads the former ones."""
+        if self._under_way:
+            if patch.counts != handle.patch.counts:
+                raise InputError(Fault(f"patch {handle.number + 1} would have another number of control points"))
+            self._modified[handle.number] = patch
+            return
+        self.session.modify(handle.number, patch)
+        handle.patch = patch
 
     def _account(
         self, found: Mapping[int, PatchSamples], results: Sequence[PassResult], ledger: PatchLedger, seconds: float

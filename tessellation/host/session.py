@@ -120,6 +120,19 @@ class Session:
         self._patches.append(_Registered(patch, modules, stored, fixed))
         return len(self._patches) - 1
 
+    def modify(self, number: int, patch: Patch) -> None:
+        """Give a registered patch other control points, which are loaded before the next pass.
+
+        Raises InputError for a net of another size.
+        """
+        one = self._patches[number]
+        if patch.counts != one.patch.counts:
+            had, found = (f"{rows}x{columns}" for rows, columns in (one.patch.counts, patch.counts))
+            message = f"patch {number + 1} has {had} control points and would have {found}"
+            raise InputError(Fault(message, hint="add a patch of that size"))
+        stored = None if one.stored is None else self._database.replace(one.stored, self.method.values(patch))
+        self._patches[number] = _Registered(patch, one.modules, stored, self.method.refusal(patch) is None)
+
     def plan(self, marked: Mapping[int, int]) -> tuple[Plan, ...]:
         """Return the passes for patches by number, with their samples: nets of one size share passes.
 

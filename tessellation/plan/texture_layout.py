@@ -114,6 +114,18 @@ class TextureDatabase:
         self._images.append((stored, image))
         return stored
 
+    def replace(self, stored: Stored, values: np.ndarray) -> Stored:
+        """Put other values of a patch where it lies, or where they take another size in a place of their own.
+
+        Returns where they are; the former place stays empty then. Raises InputError where a module has no room left.
+        """
+        if -(-len(values) * values.itemsize // BATCH_BYTES) != stored.batches:
+            return self.store(values, tuple(stored.addresses))
+        image = np.zeros(stored.batches * BATCH_BYTES // 4, np.uint32)
+        image[: len(values)] = values
+        self._images.append((stored, image))
+        return stored
+
     def reserve(self, size: int, *, both_banks: bool = False) -> int:
         """Give ``size`` bytes of every module to something else than patches; return their linear address.
 

@@ -76,3 +76,68 @@ def test_the_maximum_per_degree_is_kept(teapot):
     for maximum in ({12: 1}, {3: -1}):
         with pytest.raises(InputError, match="degrees 2 to 11"):
             PatchManager(maximum)
+
+
+@pytest.mark.parametrize("schedule", ["thesis", "shared-columns", "fixed-sums"])
+def test_a_modified_patch_is_tessellated_from_its_new_points(schedule, teapot):
+    method = Method(schedule=schedule)
+    manager = PatchManager({3: 8}, config=SMALL, method=method)
+    handles = [manager.add(patch) for patch in teapot[:4]]
+    used = manager.session._database.used_bytes
+    # The last of these has coordinates that sums in fixed point cannot be trusted with, so that it changes its kind.
+    wide = Patch(teapot[9].points * np.array([1.0, 1.0, 2.0**-40]))
+    for patch in (teapot[20], teapot[21], wide, teapot[22]):
+        handles[1].modify(patch)
+        assert handles[1].patch is patch
+        for handle in handles[:2]:
+            handle.mark(4)
+        manager.tessellate()
+        expected = tessellate([teapot[0], patch], 4, config=SMALL, method=method, library="tuned")
+        for handle, samples in zip(handles, expected.patches, strict=False):
+            assert handle.result.points.tobytes() == samples.points.tobytes()
+            assert handle.result.normals.tobytes() == samples.normals.tobytes()
+        if patch is teapot[21]:
+            assert manager.session._database.used_bytes == used, "the same size keeps its place"
+
+
+def test_a_patch_modified_while_a_tessellation_is_under_way_changes_after_it(teapot):
+    manager = PatchManager({3: 40}, config=SMALL)
+    handles = [manager.add(patch) for patch in teapot]
+    seen = []
+
+    def during(begins) -> None:
+        seen.append(begins.number)
+        if begins.number == 1:
+            handles[-1].modify(teapot[0])
+            assert handles[-1].patch is teapot[-1]
+            with pytest.raises(InputError, match="another number of control points"):
+                handles[-1].modify(Patch(np.zeros((3, 4, 3)) + np.arange(3)))
+
+    for handle in handles:
+        handle.mark(8)
+    manager.tessellate(during)
+    assert len(seen) > 1
+    before = tessellate([teapot[-1]], 8, config=SMALL).patches[0]
+    assert handles[-1].result.points.tobytes() == before.points.tobytes() and handles[-1].patch is teapot[0]
+    handles[-1].mark(8)
+    manager.tessellate()
+    after = tessellate([teapot[0]], 8, config=SMALL).patches[0]
+    assert handles[-1].result.points.tobytes() == after.points.tobytes()
+
+
+def test_a_modified_patch_is_loaded_by_itself_from_the_gps(teapot):
+    manager = PatchManager({3: 40}, config=SMALL, method=Method(load="gp"))
+    handles = [manager.add(patch) for patch in teapot]
+    handles[3].mark(4)
+    manager.tessellate()
+    whole = manager.loads[0].cycles
+    handles[3].mark(4)
+    manager.tessellate()
+    assert manager.loads == ()
+    handles[3].modify(teapot[5])
+    handles[3].mark(4)
+    manager.tessellate()
+    # 480 bytes at 2 bytes a cycle, and what begins a load.
+    assert 240 <= manager.loads[0].cycles < 800 < whole / 10
+    with pytest.raises(InputError, match="would have 3x4"):
+        handles[3].modify(Patch(np.zeros((3, 4, 3)) + np.arange(3)))
