@@ -17,6 +17,7 @@ from pixelflow.config import THESIS, NodeConfig
 from pixelflow.node import Run
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.host.caching import CachingSession, new_session
+from tessellation.host.gps import gp_cycles, sampled_by_gps
 from tessellation.host.ledger import PatchLedger, balance
 from tessellation.host.session import PassBegins, PassResult, Session
 from tessellation.host.tessellator import Tessellation, collect
@@ -71,9 +72,11 @@ class PatchManager:
         library: str = "tuned",
         engine: str = "auto",
         method: Method | None = None,
+        passes: int | None = None,
     ) -> None:
         """Create storage for so many patches of each degree: ``{3: 512}``, or ``{(3, 7): 8}`` for two degrees.
 
+        ``passes`` are the most of a tessellation: what finds no room in them is tessellated on the GPs (4.1).
         Raises InputError for a degree that the machine cannot do, an unknown library, and where the node has not as
         many modules as each patch is to be stored in.
         """
@@ -81,6 +84,13 @@ class PatchManager:
         for degrees, most in self.maximum.items():
             if not all(2 <= degree <= 11 for degree in degrees) or most < 0:
                 raise InputError(Fault(f"{most} patches of degrees {degrees}", hint="allowed: degrees 2 to 11"))
+        if passes is not None and passes < 1:
+            raise InputError(Fault(f"{passes} passes", hint="allowed: 1 or more, or None for as many as it takes"))
+        self.passes = passes
+        self.on_gps: tuple[int, ...] = ()
+        """Patches of the last tessellation that the GPs made, by number."""
+        self.gp_cycles = 0
+        """Cycles that they took for that, by formula (`gps.py`)."""
         method = Method() if method is None else method
         self.session = self._session(config, engine, library_for(library, [], finite=False), method)
         self.handles: list[PatchHandle] = []
@@ -155,7 +165,8 @@ class PatchManager:
         begin = time.perf_counter()
         self._under_way = True
         try:
-            results = self.session.tessellate(self._marks, progress)
+            on_array, on_gps = self._divided()
+            results = self.session.tessellate(on_array, progress)
         finally:
             self._under_way = False
         self.plans = tuple(result.plan for result in results)
@@ -164,7 +175,9 @@ class PatchManager:
         patches = [handle.patch for handle in self.handles]
         config, method = self.session.config, self.session.method
         found = collect(results, patches, config, method)
-        self.ledger = balance(len(patches), self._marks, results, found, config.array, to_gps=method.to_gps)
+        self.ledger = balance(len(patches), on_array, results, found, config.array, to_gps=method.to_gps)
+        found |= sampled_by_gps(patches, on_gps, single=method.single_database)
+        self.on_gps, self.gp_cycles = tuple(sorted(on_gps)), gp_cycles(patches, on_gps, config)
         for number, samples in found.items():
             self.handles[number].result = samples
         done = tuple(self.handles[number] for number in sorted(self._marks))
@@ -174,6 +187,14 @@ class PatchManager:
             self._modify(self.handles[number], patch)
         self._modified.clear()
         return done
+
+    def _divided(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return the marked patches that the array has room for, and those that go to the GPs."""
+        on_array, on_gps = dict(self._marks), {}
+        while self.passes is not None and len(plans := self.session.plan(on_array)) > self.passes:
+            for place in (place for plan in plans[self.passes :] for place in plan.work.placements):
+                on_gps[place.patch] = on_array.pop(place.patch)
+        return on_array, on_gps
 
     def _modify(self, handle: PatchHandle, patch: Patch) -> None:
         """Give a patch other control points, once no pass is under way that reads the former ones."""

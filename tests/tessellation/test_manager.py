@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from pixelflow.config import ArrayConfig, NodeConfig
 from pixelflow.simd.errors import InputError
 from tessellation import Method, Patch, PatchManager, tessellate
+from tessellation.host.gps import operations
 from tessellation.plan.stages import Stage
 
 SMALL = NodeConfig(array=ArrayConfig(modules=2, emcs_per_module=2))
@@ -141,3 +144,25 @@ def test_a_modified_patch_is_loaded_by_itself_from_the_gps(teapot):
     assert 240 <= manager.loads[0].cycles < 800 < whole / 10
     with pytest.raises(InputError, match="would have 3x4"):
         handles[3].modify(Patch(np.zeros((3, 4, 3)) + np.arange(3)))
+
+
+def test_what_finds_no_room_is_tessellated_on_the_gps(teapot):
+    assert operations(4, 4) == 162 + 116 + 1 + 3 == 282, "section 5 of the thesis"
+    room = SMALL.array.lanes // 64  # patches of 8x8 samples
+    manager = PatchManager({3: 40}, config=SMALL, passes=1)
+    handles = [manager.add(patch) for patch in teapot]
+    for handle in handles:
+        handle.mark(8)
+    assert manager.tessellate() == tuple(handles)
+    assert len(manager.runs) == 1 and len(manager.on_gps) == len(teapot) - room
+    assert manager.ledger.all_placed.patches == room
+    assert manager.gp_cycles == math.ceil(len(manager.on_gps) * 64 * 282 / 240e6 / 2 * 100e6)
+    assert manager.last.within_limits and len(manager.last.patches) == len(teapot)
+    for number in manager.on_gps:
+        errors = handles[number].result.point_errors
+        assert errors.max() <= 1.0, "rounded once"
+    handles[0].mark(4)
+    manager.tessellate()
+    assert manager.on_gps == () and manager.gp_cycles == 0
+    with pytest.raises(InputError, match="0 passes"):
+        PatchManager({3: 1}, passes=0)

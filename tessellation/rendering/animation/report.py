@@ -9,16 +9,11 @@ from dataclasses import dataclass
 
 from pixelflow.config import Effective, NodeConfig
 from pixelflow.simd.report import Column, Json, Report, Table, counted, facts, number, plural, share, verbatim
+from tessellation.host.gps import GP_FLOPS, operations
 from tessellation.plan.stages import Stage
 from tessellation.rendering.animation.frames import AnimatedFrame, Animation
 
 __all__ = ["AnimationFile", "animation_report", "balance"]
-
-_GP_FLOPS = 240e6
-"""Of one GP at its peak (thesis, chapter 1)."""
-
-_SAMPLE_FLOPS = 282
-"""Of one sample of a bicubic patch with its normal (thesis, section 5)."""
 
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -143,7 +138,7 @@ def balance(animation: Animation) -> Table:
     """
     frames, config = animation.frames, animation.config
     count, gps = max(1, len(frames)), config.gni.gp_count
-    per_sample = _SAMPLE_FLOPS / _GP_FLOPS * config.clock_mhz * 1e6 / gps
+    per_sample = operations(4, 4) / GP_FLOPS * config.clock_mhz * 1e6 / gps
     rows: list[Sequence[Json]] = []
     for part in _SHARES:
         emc = sum(each.cycles - each.tessellation * (1 - _left(each, part)) for each in frames)
