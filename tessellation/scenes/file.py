@@ -3,6 +3,7 @@
     size = [640, 480]              # pixels; may be given anew where the file is read
     background = [222, 224, 230]
     samples = 1                    # or 4
+    interpolation = "perspective"  # of colours and texture coordinates; or "affine": linear on the screen
     [camera]                       # degrees; it moves back until all bodies are in the picture
     azimuth = -62.0
     elevation = 24.0
@@ -117,6 +118,7 @@ _SCENE = {
     "size": _several(2, _whole(1, _LARGEST_SIDE)),
     "background": _several(3, _whole(0, 255)),
     "samples": _Kind("1 or 4", lambda value: _is_number(value, whole=True) and value in (1, 4)),
+    "interpolation": _word("perspective", "affine"),
 }
 _CAMERA = {
     "azimuth": _number(-360, 360),
@@ -201,6 +203,8 @@ class SceneFile:
     bodies: tuple[Placed, ...] = ()
     generated: tuple[Generated, ...] = ()
     folder: Path = Path()
+    affine: bool = False
+    """Whether colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
 
 
 def read_scene(path: str | Path) -> SceneFile:
@@ -231,6 +235,9 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     _check_order(bodies, generated, name, faults)
     if (many := sum(each.triangles for each in generated if each)) > MOST_TRIANGLES:
         faults.append(Fault(f"{many} generated triangles", Place(name), f"up to {MOST_TRIANGLES} in a scene"))
+    if "interpolation" in found and not bodies:
+        hint = "generated triangles are made on the screen, where all is linear"
+        faults.append(Fault("interpolation without a [[body]]", Place(name), hint))
     if not bodies and not generated:
         faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
     if faults:
@@ -244,6 +251,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         tuple(each for each in bodies if each),
         tuple(each for each in generated if each),
         Path(name).parent,
+        found.get("interpolation") == "affine",
     )
 
 

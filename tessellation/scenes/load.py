@@ -116,7 +116,7 @@ def _build(name: str, described: SceneFile, how: SceneSource) -> Scene:
         if triangles > MOST_TRIANGLES:
             raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
         bodies += [model.placed(place, placed.size, turn) for place, turn in placed.places] or [model]
-    draws = [*(draws_of(bodies, view) if bodies else []), *generated]
+    draws = [*(draws_of(bodies, view, affine=described.affine) if bodies else []), *generated]
     frame = Frame(width, height, described.background, tuple(draws), samples)
     return Scene(Path(name).stem, frame, tuple(tessellations), tuple(bodies), view)
 

@@ -15,6 +15,15 @@ from pixelflow.simd.drawing.frame import (
 )
 from pixelflow.simd.drawing.frame_reference import draw_frame
 from pixelflow.simd.drawing.framebuffer import Framebuffer, layers_of, places_of, turns_of
+from pixelflow.simd.drawing.interpolation import (
+    COLOUR_STEPS,
+    DIVISOR,
+    NUMERATORS,
+    Interpolation,
+    Quotients,
+    coordinate_bits,
+    quotients_of,
+)
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
 from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, spans_of
@@ -22,6 +31,8 @@ from pixelflow.simd.drawing.triangles import (
     CENTRE,
     DEPTH_GUARD,
     FAR,
+    LEAST_NEARNESS,
+    NEAREST,
     REACH,
     SAMPLES,
     SUBPIXELS,
@@ -34,10 +45,15 @@ __all__ = [
     "ALL_PARTS",
     "CENTRE",
     "COLOUR_FRACTION",
+    "COLOUR_STEPS",
     "DEPTH_FRACTION",
     "DEPTH_GUARD",
+    "DIVISOR",
     "FAR",
+    "LEAST_NEARNESS",
+    "NEAREST",
     "NOTHING",
+    "NUMERATORS",
     "REACH",
     "SAMPLES",
     "SUBPIXELS",
@@ -50,9 +66,11 @@ __all__ = [
     "Edges",
     "Frame",
     "Framebuffer",
+    "Interpolation",
     "Picture",
     "PictureDifference",
     "Planes",
+    "Quotients",
     "RowSpans",
     "ScreenTriangles",
     "State",
@@ -60,6 +78,7 @@ __all__ = [
     "StencilStep",
     "StencilTest",
     "Texture",
+    "coordinate_bits",
     "covered",
     "covered_samples",
     "draw",
@@ -70,6 +89,7 @@ __all__ = [
     "perspective",
     "places_of",
     "planes_of",
+    "quotients_of",
     "snap",
     "spans_of",
     "texture_planes_of",

@@ -9,7 +9,7 @@ import numpy as np
 
 from pixelflow.simd.drawing.frame import Blend, Draw, Frame, State, Texture
 from pixelflow.simd.drawing.framebuffer import Framebuffer, divided, layers_of, turns_of
-from pixelflow.simd.drawing.planes import planes_of, texture_planes_of
+from pixelflow.simd.drawing.interpolation import Interpolation
 from pixelflow.simd.drawing.reference import Picture
 from pixelflow.simd.drawing.spans import covered_samples
 from pixelflow.simd.drawing.triangles import TEXEL
@@ -66,20 +66,19 @@ class _Fragments:
 def _fragments(target: Framebuffer, draw: Draw) -> Iterator[_Fragments]:
     """Yield the fragments of a draw, in batches."""
     triangles, texture = draw.triangles, draw.state.texture
-    planes = [planes_of(triangles, place) for place in target.places]
-    texture_planes = [texture_planes_of(triangles, place) for place in target.places if texture is not None]
+    planes = [Interpolation.of(triangles, place, textured=texture is not None) for place in target.places]
     for batch, covered in covered_samples(triangles, target.width, target.height, target.places):
         where = (batch.triangle, batch.column, batch.row)
         at = covered.argmax(axis=1)
-        values = np.stack([each.at(*where) for each in planes], axis=1)
-        source = _at_sample(values[..., 1:], at)
+        depths = np.stack([each.depths(*where) for each in planes], axis=1)
+        source = _at_sample(np.stack([each.colours(*where) for each in planes], axis=1), at)
         alpha = np.full(len(at), draw.state.alpha, np.int64)
         if texture is not None:
-            uv = _at_sample(np.stack([each.texels_at(*where) for each in texture_planes], axis=1), at)
+            uv = _at_sample(np.stack([each.texels(*where) for each in planes], axis=1), at)
             texel = filtered(texture, uv[:, 0], uv[:, 1])
             source, alpha = divided(source * texel[:, :3]), divided(alpha * texel[:, 3])
             covered &= (texel[:, 3] >= draw.state.cutout)[:, None]
-        yield _Fragments(batch.row * target.width + batch.column, covered, values[..., 0], source, alpha)
+        yield _Fragments(batch.row * target.width + batch.column, covered, depths, source, alpha)
 
 
 def _at_sample(values: np.ndarray, sample: np.ndarray) -> np.ndarray:

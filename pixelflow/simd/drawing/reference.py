@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pixelflow.simd.drawing.interpolation import Interpolation
 from pixelflow.simd.drawing.planes import planes_of
 from pixelflow.simd.drawing.spans import spans_of
 from pixelflow.simd.drawing.triangles import CENTRE, FAR, ScreenTriangles
@@ -41,8 +42,7 @@ def draw(triangles: ScreenTriangles, width: int, height: int, background: tuple[
     number, depths = nearest(triangles, width, height)
     row, column = np.nonzero(number != NOTHING)
     picture.depths[:] = depths
-    colours = planes_of(triangles).at(number[row, column], column, row, slice(1, 4))
-    picture.colours[row, column] = colours
+    picture.colours[row, column] = Interpolation.of(triangles).colours(number[row, column], column, row)
     return picture
 
 
