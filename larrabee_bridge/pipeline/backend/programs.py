@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 
 from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector, shipped
-from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, StencilStep, StencilTest
+from pixelflow.simd.drawing import (
+    Blend,
+    DepthTest,
+    Draw,
+    Frame,
+    StencilStep,
+    StencilTest,
+    Texture,
+    coordinate_bits,
+)
 
-__all__ = ["TileStage", "constants_of", "program_of", "stages_of", "work_parameters"]
+__all__ = ["Attributes", "TileStage", "constants_of", "program_of", "stages_of", "texture_of", "work_parameters"]
 
 _FOLDER = Path(__file__).resolve().parents[2] / "programs" / "backend"
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What of a draw's triangles is interpolated beside depths and colours, and how."""
+
+    textured: bool = False
+    correct: bool = False
+    """Whether colours and coordinates follow perspective."""
+    bits: int = 0
+    """By how many bits numerators of coordinates go up before they are divided (`coordinate_bits`)."""
+
+    @classmethod
+    def of(cls, draw: Draw) -> Attributes:
+        """Return them; perspective counts only where it can be seen."""
+        triangles, textured = draw.triangles, texture_of(draw) is not None
+        shaded = textured or draw.state.colour_write and not bool(triangles.flat.all())
+        correct = shaded and not bool(triangles.level.all())
+        return cls(textured, correct, coordinate_bits(triangles) if correct and textured else 0)
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """Those of ``layout.mc``."""
+        return {"TEXTURED": int(self.textured), "CORRECT": int(self.correct)}
+
+
+def texture_of(draw: Draw) -> Texture | None:
+    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
+    return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
 
 
 class TileStage(Enum):
@@ -68,7 +107,7 @@ def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
 
 
 @cache
-def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
+def constants_of(samples: int, layers: int, attributes: Attributes) -> dict[str, int]:
     """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
     # The layout is the programs' own; a program that stores each constant in its data tells them.
     names = (
@@ -87,7 +126,8 @@ def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
     text = "\n".join(
         (
             f'include "{(_FOLDER / "layout.mc").as_posix()}" with '
-            f"SAMPLES = {samples}, LAYERS = {layers}, TEXTURED = {int(textured)}",
+            f"SAMPLES = {samples}, LAYERS = {layers}, "
+            + ", ".join(f"{name} = {value}" for name, value in attributes.parameters.items()),
             f"range words[{4 * len(names)}]",
             f"data words: word {', '.join(names)}",
             "halt\n",
@@ -99,7 +139,7 @@ def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
 
 def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: int = 0) -> dict[str, int]:
     """Return the parameters of ``work.mc`` for a draw; ``part`` is 0, or 1 and 2 where it has a texture."""
-    state = draw.state
+    state, attributes = draw.state, Attributes.of(draw)
     found = {
         "SAMPLES": frame.samples,
         "PART": part,
@@ -115,6 +155,8 @@ def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: in
         "LAYERS": layers,
         "LENGTH": length,
     }
+    if attributes.correct:
+        found |= {"CORRECT": 1, "BITS": attributes.bits}
     if state.stencil is not None:
         found |= {
             "STENCIL": 1 + list(StencilTest).index(state.stencil.test),

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from larrabee_bridge.pipeline.backend.accounts import Accounts
-from larrabee_bridge.pipeline.backend.programs import constants_of, program_of, work_parameters
+from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of, program_of, texture_of, work_parameters
 from larrabee_bridge.pipeline.backend.result import BackEnd
 from larrabee_bridge.pipeline.backend.stretches import (
     CLEARS,
@@ -38,7 +38,7 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.telling import Telling
 
-__all__ = ["render_back_end", "texture_of"]
+__all__ = ["render_back_end"]
 
 KnownWords: TypeAlias = Callable[[int], np.ndarray | None]
 """The words of each draw's triangles with their planes, by its number (`plane_words`), asked for after the quads."""
@@ -183,14 +183,14 @@ class _Run:
     @property
     def tile_bytes(self) -> int:
         """Bytes of a tile's pixels."""
-        return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.layers, False)["BLOCK_BYTES"]
+        return (self.tile // QUAD) ** 2 * constants_of(self.frame.samples, self.layers, Attributes())["BLOCK_BYTES"]
 
     def chunks(self, numbers: np.ndarray, quads: Sequence[Quads]) -> Iterator[np.ndarray]:
         """Yield tiles that have room in memory together, in their order."""
         count = self.accounts.tiles
         need = np.zeros(count, np.int64)
         for draw, each in zip(self.frame.draws, quads, strict=True):
-            size = constants_of(self.frame.samples, self.layers, texture_of(draw) is not None)["QUAD_BYTES"]
+            size = constants_of(self.frame.samples, self.layers, Attributes.of(draw))["QUAD_BYTES"]
             np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
         while len(numbers):
             total = np.cumsum(self.tile_bytes + need[numbers[:_CHUNK_TILES]])
@@ -202,8 +202,9 @@ class _Run:
         """Draw tiles; return their colours and depths."""
         samples = self.frame.samples
         parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
-        textured = [texture_of(draw) is not None for draw in self.frame.draws]
-        needs = [draw_bytes(part, samples, each) for part, each in zip(parts, textured, strict=True)]
+        needs = [
+            draw_bytes(part, samples, Attributes.of(draw)) for part, draw in zip(parts, self.frame.draws, strict=True)
+        ]
         memory = TileMemory(numbers, self.columns, self.tile, samples, self.layers, max(needs, default=0))
         if self.cleared:
             parameters = {"SAMPLES": samples, "LAYERS": self.layers, "COLOUR": self.background, "FAREST": FAR}
@@ -231,14 +232,15 @@ class _Run:
 
     def _draw(self, number: int, draw: Draw, quads: Quads, memory: TileMemory) -> None:
         texture = texture_of(draw)
-        layout = constants_of(self.frame.samples, self.layers, texture is not None)
+        attributes = Attributes.of(draw)
+        layout = constants_of(self.frame.samples, self.layers, attributes)
         known = None if self.words is None else self.words(number)
-        dealt = memory.put(draw, quads, texture is not None, known)
+        dealt = memory.put(draw.triangles, quads, attributes, known)
         stretches = DrawStretches(self.accounts, memory, dealt, number, layout["QUAD_BYTES"])
         parameters = {
             "SAMPLES": self.frame.samples,
             "LAYERS": self.layers,
-            "TEXTURED": int(texture is not None),
+            **attributes.parameters,
             "TILE": self.tile,
         }
         # Triangle by triangle, side by side: what the set-up thread does for one does not depend on those before.
@@ -255,7 +257,7 @@ class _Run:
             stretches.work(*self._work(draw, 0, dealt, memory)[:2])
             return
         first, asking, asked = self._work(draw, 1, dealt, memory)
-        found = self._filter(texture, dealt, memory)
+        found = self._filter(texture, attributes, dealt, memory)
         second, answering, answered = self._work(draw, 2, dealt, memory)
         self.unit.asking += asked
         self.unit.answered += answered
@@ -272,7 +274,7 @@ class _Run:
 
     def _look(self, drawn: dict[str, int], dealt: DealtDraw, memory: TileMemory, stretches: DrawStretches) -> None:
         """Let set-up threads ask for what the first triangles of their lists need."""
-        parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED")}
+        parameters = {name: drawn[name] for name in ("SAMPLES", "TEXTURED", "CORRECT")}
         first = np.flatnonzero(np.diff(dealt.pairs, prepend=-1))
         many = np.minimum(np.diff(np.append(first, len(dealt.pairs))), AHEAD)
         scalars = {14: dealt.lists[first], 1: many}
@@ -300,10 +302,12 @@ class _Run:
             )
         return program, runs, self.accounts.cycles[:, 1:] - before
 
-    def _filter(self, texture: Texture, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
+    def _filter(
+        self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory
+    ) -> np.ndarray:
         """Answer the requests of a draw; return who asks, and what that takes of the unit: int64[3, record]."""
-        layout = constants_of(self.frame.samples, self.layers, True)
-        records = memory.records(dealt, True)
+        layout = constants_of(self.frame.samples, self.layers, attributes)
+        records = memory.records(dealt, attributes)
         asked, u, v, texels = (layout[name] // 4 for name in ("ASKED", "U", "V", "TEXELS"))
         order = dealt.order
         wanted = (records[order, asked, None] >> np.arange(16, dtype=np.uint32) & 1).astype(bool)
@@ -314,12 +318,6 @@ class _Run:
         found = np.zeros((3, len(order)), np.int64)
         found[0, order], found[1:, order] = wanted.any(axis=1), taken
         return found
-
-
-def texture_of(draw: Draw) -> Texture | None:
-    """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
-    return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
-
 
 def _picture(colours: np.ndarray, depths: np.ndarray, frame: Frame, columns: int) -> Picture:
     def whole(tiles: np.ndarray) -> np.ndarray:

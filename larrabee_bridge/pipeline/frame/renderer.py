@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back_end
-from larrabee_bridge.pipeline.backend.render import texture_of
+from larrabee_bridge.pipeline.backend.programs import Attributes
 from larrabee_bridge.pipeline.coverage.binning import BinRule, Bins, bin_triangles
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
@@ -138,7 +138,7 @@ def render_on_larrabee(
                 bins=found,
                 config=config,
                 primset=ids,
-                textured=None if free_setup else texture_of(draw) is not None,
+                attributes=None if free_setup else Attributes.of(draw),
                 engine=engine,
             )
         )
