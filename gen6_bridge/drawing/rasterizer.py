@@ -15,12 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gen6_bridge.drawing.shaders import PLANE_WORDS
-from pixelflow.simd.drawing import CENTRE, Draw, Framebuffer, covered_samples, planes_of, texture_planes_of
+from pixelflow.simd.drawing import (
+    CENTRE,
+    DIVISOR,
+    NUMERATORS,
+    Draw,
+    Framebuffer,
+    ScreenTriangles,
+    covered_samples,
+    planes_of,
+    quotients_of,
+    texture_planes_of,
+)
 
 __all__ = ["PixelThreads", "Pixels", "pixel_threads", "pixels_of"]
 
 _SUBSPAN = 4
-_PLANES = 5
+_PLANES = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,14 +138,28 @@ def pixel_threads(
 
 
 def _payload(draw: Draw, triangle: NDArray[np.int64], places: Sequence[tuple[int, int]]) -> NDArray[np.uint32]:
-    """Return the planes of each thread's triangle: r, g, b, u, v, their A, B and C at each place."""
+    """Return the planes of each thread's triangle, r, g, b, u, v and their divisor: A, B, C at each place."""
     found = np.zeros((len(triangle), _PLANES, PLANE_WORDS), np.int64)
+    textured = draw.state.texture is not None
     for sample, place in enumerate(places):
-        planes = planes_of(draw.triangles, place)
-        for term, values in ((0, planes.a), (1, planes.b), (4 + sample, planes.c)):
-            found[:, :3, term] = values[triangle, 1:]
-        if draw.state.texture is not None:
-            texels = texture_planes_of(draw.triangles, place)
-            for term, values in ((0, texels.a), (1, texels.b), (4 + sample, texels.c)):
-                found[:, 3:, term] = values[triangle]
+        for plane, terms in _planes(draw.triangles, place, textured=textured).items():
+            for term, values in zip((0, 1, 4 + sample), terms, strict=True):
+                found[:, plane, term] = values[triangle]
     return found.reshape(len(triangle), _PLANES * PLANE_WORDS).astype(np.uint32)
+
+
+def _planes(
+    triangles: ScreenTriangles, place: tuple[int, int], *, textured: bool
+) -> dict[int, list[NDArray[np.int64]]]:
+    """Return A, B and C of the planes that there are, by their number."""
+    if not bool(triangles.level.all()):
+        found = quotients_of(triangles, place, textured=textured)
+        above = range(NUMERATORS.start, found.a.shape[1])
+        numbers = dict(enumerate(above)) | {_PLANES - 1: DIVISOR}
+        return {plane: [each[:, at] for each in (found.a, found.b, found.c)] for plane, at in numbers.items()}
+    colours = planes_of(triangles, place)
+    known = {plane: [each[:, 1 + plane] for each in (colours.a, colours.b, colours.c)] for plane in range(3)}
+    if textured:
+        texels = texture_planes_of(triangles, place)
+        known |= {3 + plane: [each[:, plane] for each in (texels.a, texels.b, texels.c)] for plane in range(2)}
+    return known

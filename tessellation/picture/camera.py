@@ -91,7 +91,7 @@ class Standpoint:
         return (points - self.origin) / self.extent
 
     def nearness(self, points: np.ndarray) -> np.ndarray:
-        """Return the inverse of each point's distance along the view, in shares of the nearest one's: float64[point]."""
+        """Return 1 / distance of points along the view, in shares of the nearest one's: float64[point]."""
         return np.minimum(self.camera.project(self.placed(points))[:, 2] / self.low, 1)
 
     def project(self, points: np.ndarray) -> np.ndarray:

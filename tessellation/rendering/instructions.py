@@ -26,10 +26,20 @@ from pixelflow.simd.drawing import (
     edges_of,
     planes_of,
     quotients_of,
+    steady,
 )
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region
 
-__all__ = ["CHANNELS", "COPY_STAGE", "DIVISION_STAGE", "SENT_BYTES", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]
+__all__ = [
+    "CHANNELS",
+    "COPY_STAGE",
+    "DIVISION_STAGE",
+    "SENT_BYTES",
+    "PixelMemory",
+    "TriangleData",
+    "region_program",
+    "signed_bytes",
+]
 
 CHANNELS = ("red", "green", "blue")
 _DEPTH_BYTES = 3 + DEPTH_FRACTION // 8
@@ -53,6 +63,7 @@ class TriangleData:
     edges: Edges
     planes: Planes
     flat: tuple[bool, ...]
+    """Which triangles have one colour."""
     quotients: Quotients | None = None
     """Where colours of some triangle follow perspective."""
     divided: tuple[bool, ...] = ()
@@ -61,12 +72,10 @@ class TriangleData:
     @classmethod
     def of(cls, triangles: ScreenTriangles) -> TriangleData:
         """Return the data of triangles."""
-        flat = triangles.flat
+        flat = steady(triangles)
         divided = ~(flat | triangles.level)
         quotients = quotients_of(triangles) if divided.any() else None
-        return cls(
-            edges_of(triangles), planes_of(triangles), tuple(flat.tolist()), quotients, tuple(divided.tolist())
-        )
+        return cls(edges_of(triangles), planes_of(triangles), tuple(flat.tolist()), quotients, tuple(divided.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +161,14 @@ def _emit_kind(builder: Builder, memory: PixelMemory, divided: int) -> None:
         builder.emit("STI", memory.divisor[_QUOTIENT_BYTES], Imm(divided))
 
 
-def _emit_numerators(
-    builder: Builder, memory: PixelMemory, quotients: Quotients, number: int, region: Region
-) -> None:
+def _emit_numerators(builder: Builder, memory: PixelMemory, quotients: Quotients, number: int, region: Region) -> None:
     if memory.divisor is None:
         raise ValueError("a region with a triangle in perspective has room for its divisor")
     a, b, c = (each[number] for each in (quotients.a, quotients.b, quotients.c))
     here = (c + a * region.left + b * region.top) % (1 << 8 * _QUOTIENT_BYTES)
     order = [DIVISOR, *range(NUMERATORS.start, NUMERATORS.stop)]
     for place, plane in zip((memory.divisor, *memory.colours), order, strict=True):
-        builder.emit(
-            "EMC_TreeIntoMem_Li", place[0], _QUOTIENT_BYTES, int(a[plane]), int(b[plane]), int(here[plane])
-        )
+        builder.emit("EMC_TreeIntoMem_Li", place[0], _QUOTIENT_BYTES, int(a[plane]), int(b[plane]), int(here[plane]))
     _emit_kind(builder, memory, 1)
 
 

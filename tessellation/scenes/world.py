@@ -52,8 +52,9 @@ def draws_of(bodies: Sequence[Body], view: View, *, affine: bool = False) -> lis
     """Place a camera before all bodies together, light them, and return one draw for each body.
 
     Depths run from 0 at the nearest vertex of all to 1 at the farthest. Colours and texture coordinates follow
-    perspective, or are linear on the screen where they are to be ``affine``. Raises InputError for bodies without extent,
-    points that are not finite, corners that do not exist and textures with too many repeats, with the body's name.
+    perspective, or are linear on the screen where they are to be ``affine``. Raises InputError for bodies without
+    extent, points that are not finite, corners that do not exist and textures with too many repeats, with the body's
+    name.
     """
     for body in bodies:
         check_mesh(body.points, body.corners, body.name)

@@ -17,6 +17,7 @@ from pixelflow.simd.drawing import (
     StencilTest,
     Texture,
     coordinate_bits,
+    steady,
 )
 
 __all__ = ["Attributes", "TileStage", "constants_of", "program_of", "stages_of", "texture_of", "work_parameters"]
@@ -38,7 +39,7 @@ class Attributes:
     def of(cls, draw: Draw) -> Attributes:
         """Return them; perspective counts only where it can be seen."""
         triangles, textured = draw.triangles, texture_of(draw) is not None
-        shaded = textured or draw.state.colour_write and not bool(triangles.flat.all())
+        shaded = textured or (draw.state.colour_write and not bool(steady(triangles).all()))
         correct = shaded and not bool(triangles.level.all())
         return cls(textured, correct, coordinate_bits(triangles) if correct and textured else 0)
 
@@ -144,7 +145,7 @@ def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: in
         "SAMPLES": frame.samples,
         "PART": part,
         "TEXTURED": int(part > 0),
-        "FLAT": int(bool(draw.triangles.flat.all())),
+        "FLAT": int(bool(steady(draw.triangles).all())),
         "CUTOUT": state.cutout,
         "PACKED": int(any(each.state.stencil is not None for each in frame.draws)),
         "LESS": int(state.depth_test is DepthTest.LESS),

@@ -302,9 +302,7 @@ class _Run:
             )
         return program, runs, self.accounts.cycles[:, 1:] - before
 
-    def _filter(
-        self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory
-    ) -> np.ndarray:
+    def _filter(self, texture: Texture, attributes: Attributes, dealt: DealtDraw, memory: TileMemory) -> np.ndarray:
         """Answer the requests of a draw; return who asks, and what that takes of the unit: int64[3, record]."""
         layout = constants_of(self.frame.samples, self.layers, attributes)
         records = memory.records(dealt, attributes)
@@ -318,6 +316,7 @@ class _Run:
         found = np.zeros((3, len(order)), np.int64)
         found[0, order], found[1:, order] = wanted.any(axis=1), taken
         return found
+
 
 def _picture(colours: np.ndarray, depths: np.ndarray, frame: Frame, columns: int) -> Picture:
     def whole(tiles: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
 from pixelflow.simd.drawing.clip_space import perspective
-from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame, PictureDifference
+from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame, Picture, PictureDifference
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -23,9 +23,10 @@ from pixelflow.simd.drawing.interpolation import (
     Quotients,
     coordinate_bits,
     quotients_of,
+    steady,
 )
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
-from pixelflow.simd.drawing.reference import NOTHING, Picture, covered, draw, nearest
+from pixelflow.simd.drawing.reference import NOTHING, covered, draw, nearest
 from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, spans_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
@@ -92,6 +93,7 @@ __all__ = [
     "quotients_of",
     "snap",
     "spans_of",
+    "steady",
     "texture_planes_of",
     "turns_of",
 ]

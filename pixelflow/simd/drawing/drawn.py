@@ -1,4 +1,4 @@
-"""Drawn frames: what a machine did for a picture, in terms that hold for every one."""
+"""Pictures, and drawn frames: what a machine did for a picture, in terms that hold for every one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pixelflow.simd.drawing.reference import Picture
+from pixelflow.simd.drawing.triangles import FAR
 
-__all__ = ["ALL_PARTS", "Comparison", "DrawnFrame", "PictureDifference"]
+__all__ = ["ALL_PARTS", "Comparison", "DrawnFrame", "Picture", "PictureDifference"]
 
 ALL_PARTS = "of all parts"
 """What cycles by stage are added up over where nothing else is said."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """``colours`` is uint8[row, column, rgb], ``depths`` int64[row, column], FAR where nothing was drawn."""
+
+    colours: np.ndarray
+    depths: np.ndarray
+
+    @classmethod
+    def empty(cls, width: int, height: int, background: tuple[int, int, int] = (0, 0, 0)) -> Picture:
+        """Return a picture without triangles."""
+        colours = np.empty((height, width, 3), np.uint8)
+        colours[:] = background
+        return cls(colours, np.full((height, width), FAR, np.int64))
+
+    def equals(self, other: Picture) -> bool:
+        """Whether every pixel has the same depth and colour."""
+        return np.array_equal(self.colours, other.colours) and np.array_equal(self.depths, other.depths)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pixelflow.simd.drawing.drawn import Picture
 from pixelflow.simd.drawing.frame import Blend, Draw, Frame, State, Texture
 from pixelflow.simd.drawing.framebuffer import Framebuffer, divided, layers_of, turns_of
 from pixelflow.simd.drawing.interpolation import Interpolation
-from pixelflow.simd.drawing.reference import Picture
 from pixelflow.simd.drawing.spans import covered_samples
 from pixelflow.simd.drawing.triangles import TEXEL
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, Planes, exact_planes, planes_of, texture_planes_of
-from pixelflow.simd.drawing.triangles import CENTRE, NEAREST, ScreenTriangles
+from pixelflow.simd.drawing.triangles import CENTRE, NEAREST, SUBPIXELS, ScreenTriangles
 
 __all__ = [
     "COLOUR_STEPS",
@@ -33,6 +33,7 @@ __all__ = [
     "Quotients",
     "coordinate_bits",
     "quotients_of",
+    "steady",
 ]
 
 COLOUR_STEPS = 8
@@ -50,6 +51,19 @@ def coordinate_bits(triangles: ScreenTriangles) -> int:
     """Return K: the least even number from 16 on for which all coordinates are below 2^K in size."""
     largest = 0 if triangles.coordinates is None else int(np.abs(triangles.coordinates).max(initial=0))
     return max(_LEAST_BITS, largest.bit_length() + largest.bit_length() % 2)
+
+
+def steady(triangles: ScreenTriangles) -> np.ndarray:
+    """Return which triangles have one colour in all of their pixels, whatever a quotient would round: bool[triangle].
+
+    Within a triangle of w by h pixels a plane is off by at most half a step for each of w + 1 and h + 1 pixels and half
+    a step of its anchor, numerators by one more. With half a step of colour, N is that of c + 1/2: the quotient is c
+    where D is more than 512 times both together.
+    """
+    low, high = triangles.bounds
+    reach = (high // SUBPIXELS - low // SUBPIXELS).sum(axis=1) + 2
+    least = NEAREST if triangles.nearness is None else triangles.nearness.min(axis=1)
+    return triangles.flat & (triangles.level | (least > 512 * (reach + 2) + reach // 2 + 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +122,8 @@ def quotients_of(
     values = np.concatenate(parts, axis=-1)
     up = np.where(level, np.array(ups), 0)
     found = exact_planes(triangles, values, np.zeros(values.shape[-1], np.int64), place)
-    return Quotients(*(each << up & _WORD - 1 for each in found), bits)
+    a, b, c = (each << up & _WORD - 1 for each in found)
+    return Quotients(a, b, c, bits)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -66,8 +66,8 @@ class ScreenTriangles:
     int64[triangle, corner, rgb]. ``coordinates`` is int64[triangle, corner, uv] in 1/65536 texel, or None where there
     is no texture. ``dropped`` triangles had no area after rounding. ``given`` is int64[triangle, corner], the number
     that a corner had among all corners that were snapped; parts and joined triangles do not have it. ``nearness`` is
-    int64[triangle, corner], 1 / w of corners in shares of `NEAREST`, LEAST_NEARNESS to below NEAREST, so that colours and
-    coordinates follow perspective; None where they are linear on the screen.
+    int64[triangle, corner], 1 / w of corners in shares of `NEAREST`, LEAST_NEARNESS to below NEAREST, so that colours
+    and coordinates follow perspective; None where they are linear on the screen.
     """
 
     corners: np.ndarray
@@ -99,9 +99,7 @@ class ScreenTriangles:
         if any(part.nearness is not None for part in parts):
             alike = [np.full((len(part), 3), NEAREST - 1) if part.nearness is None else part.nearness for part in parts]
             nearness = np.concatenate(alike)
-        return cls(
-            np.concatenate(corners), np.concatenate(depths), np.concatenate(colours), dropped, nearness=nearness
-        )
+        return cls(np.concatenate(corners), np.concatenate(depths), np.concatenate(colours), dropped, nearness=nearness)
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
