@@ -92,6 +92,5 @@ COMMANDS = MachineCommands(
         "pixelflow compare nut --size 64x48 --cores 4 --dash",
         "pixelflow bench larrabee --rounds 1",
         "pixelflow verify larrabee 6.4 table1 gather-gain",
-        "pixelflow study sensitivity --machine larrabee",
     ),
 )

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from larrabee_bridge.pipeline.backend import TextureConfig
 from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
@@ -34,6 +35,7 @@ def draw_on_larrabee(
     *,
     parts: int = 1,
     config: CoreConfig | None = None,
+    texture: TextureConfig | None = None,
     fronts: Fronts = (),
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
@@ -69,6 +71,7 @@ def draw_on_larrabee(
         bins=bins,
         primsets=primsets,
         config=config,
+        texture=texture,
         layers=layers,
         free_setup=free_setup,
         engine=engine,

@@ -23,7 +23,13 @@ __all__ = ["front_of_screen"]
 
 
 def front_of_screen(
-    frame: Frame, triangles: ScreenTriangles, tile: int = 64, config: CoreConfig | None = None, engine: str = AUTO
+    frame: Frame,
+    triangles: ScreenTriangles,
+    tile: int = 64,
+    config: CoreConfig | None = None,
+    engine: str = AUTO,
+    *,
+    primset: int = PRIMSET,
 ) -> FrontEndResult | None:
     """Take triangles of a frame to its bins; None without triangles. Bins have the numbers of ``triangles``."""
     if not len(triangles):
@@ -39,7 +45,7 @@ def front_of_screen(
         np.zeros((len(points), 3), np.uint8),
         corners.reshape(-1, 3),
         matrix,
-        FrontEndSetting(frame.width, frame.height, tile, PRIMSET, samples=frame.samples),
+        FrontEndSetting(frame.width, frame.height, tile, primset, samples=frame.samples),
         config=config,
         engine=engine,
     )
