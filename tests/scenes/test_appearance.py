@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pixelflow.simd.drawing import TEXEL, Blend, DepthTest, Frame, State, Texture, draw_frame
+from pixelflow.simd.drawing import NEAREST, TEXEL, Blend, DepthTest, Frame, State, Texture, draw_frame
 from pixelflow.simd.errors import InputError
 from tessellation.picture import View
 from tessellation.scenes import BACKGROUND, SIZE, Body, SceneSource, draws_of, load_scene, parse_scene
@@ -83,6 +83,21 @@ def test_a_frame_is_what_the_file_says_or_else_the_defaults(load) -> None:
     told = load("size = [30, 20]\nbackground = [1, 2, 3]\nsamples = 4\n" + BODY)
     assert (told.width, told.height, told.background, told.samples) == (30, 20, (1, 2, 3), 4)
     assert (load("size = [30, 20]\n" + BODY, (50, 40)).width, told.draws[0].name) == (50, "wall")
+
+
+def test_what_follows_perspective_is_a_key_of_the_file(load) -> None:
+    keys = "[camera]\nazimuth = -60\nelevation = 20\nfield_of_view = 50\n"
+    told = {word: load(f'interpolation = "{word}"\n{keys}{BODY}') for word in ("perspective", "affine")}
+    near = told["perspective"].draws[0].triangles.nearness
+    assert near is not None and near.max() == NEAREST - 1 and near.min() < NEAREST * 3 // 4
+    assert told["affine"].draws[0].triangles.nearness is None
+    assert np.array_equal(load(keys + BODY).draws[0].triangles.nearness, near)
+    # A wall that is looked at straight is equally far everywhere.
+    assert load(FRONT + BODY).draws[0].triangles.level.all()
+    said = refused(lambda: load(f'interpolation = "linear"\n{BODY}'))
+    assert "interpolation is linear" in said and "one of perspective, affine" in said
+    said = refused(lambda: load('interpolation = "affine"\n[[generated]]\nfamily = "layers"\ndepth = 2\n'))
+    assert "interpolation without a [[body]]" in said
 
 
 def test_the_camera_stands_where_the_file_says(load) -> None:
