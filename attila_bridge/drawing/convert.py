@@ -189,7 +189,12 @@ class _Scene:
         if number == len(self._known):
             self._known.append(texture)
             self.textures[name] = SceneTexture(
-                name, (texture.texels,), Filter.LINEAR, Filter.LINEAR, Wrap.REPEAT, anisotropy=1
+                name,
+                texture.levels,
+                Filter.LINEAR_MIPMAP_LINEAR if texture.mipmaps else Filter.LINEAR,
+                Filter.LINEAR,
+                Wrap.REPEAT,
+                anisotropy=1,
             )
         return name
 

@@ -37,6 +37,7 @@ def kind_of(draw: Draw, samples: int, channels: int, *, cut: bool, colours: bool
         channels=channels,
         correct=correct,
         bits=coordinate_bits(draw.triangles) if correct and textured else 0,
+        mipmaps=state.texture is not None and state.texture.mipmaps,
     )
 
 

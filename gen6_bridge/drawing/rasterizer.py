@@ -23,6 +23,7 @@ from pixelflow.simd.drawing import (
     Framebuffer,
     ScreenTriangles,
     covered_samples,
+    first_samples,
     planes_of,
     quotients_of,
     texture_planes_of,
@@ -113,8 +114,12 @@ def pixel_threads(
     key = np.stack([pixels.triangle, pixels.row // 2, pixels.column // 2], axis=1)
     subspans, which = np.unique(key, axis=0, return_inverse=True)
     within = (which.reshape(-1), pixels.row % 2 * 2 + pixels.column % 2)
-    number, sample = np.full((len(subspans), _SUBSPAN), -1), np.zeros((len(subspans), _SUBSPAN), np.int64)
-    number[within], sample[within] = np.arange(len(pixels)), pixels.sample
+    number = np.full((len(subspans), _SUBSPAN), -1)
+    number[within] = np.arange(len(pixels))
+    places_of_pixels = (2 * subspans[:, 2, None] + [0, 1, 0, 1], 2 * subspans[:, 1, None] + [0, 0, 1, 1])
+    sample = first_samples(
+        draw.triangles, places, subspans[:, 0].repeat(_SUBSPAN), *(each.reshape(-1) for each in places_of_pixels)
+    ).reshape(-1, _SUBSPAN)
     begins = np.flatnonzero(np.diff(subspans[:, 0], prepend=-1))
     counts = np.diff(begins, append=len(subspans))
     place = np.arange(len(subspans)) - np.repeat(begins, counts)
@@ -125,8 +130,7 @@ def pixel_threads(
     found = {name: np.zeros(slots, np.int64) for name in ("columns", "rows", "sample", "there")}
     found["pixel"] = np.full(slots, -1)
     for name, values in (
-        ("columns", 2 * subspans[:, 2, None] + np.array([0, 1, 0, 1])),
-        ("rows", 2 * subspans[:, 1, None] + np.array([0, 0, 1, 1])),
+        ("columns", places_of_pixels[0]), ("rows", places_of_pixels[1]),
         ("sample", sample), ("there", 1), ("pixel", number),
     ):  # fmt: skip
         found[name][thread, place % held] = values

@@ -17,6 +17,7 @@ from gen6_bridge.code.assembler import EuProgram, assemble_eu
 from gen6_bridge.code.isa.encoding.operands import EuMessage
 from gen6_bridge.unit.messages import SAMPLER
 from pixelflow.simd.drawing import COLOUR_STEPS
+from pixelflow.simd.drawing.mipmaps import NO_COORDINATE
 
 __all__ = ["COLUMNS", "CONSTANTS", "PLANES", "PLANE_WORDS", "ROWS", "SAMPLE", "ShaderKind", "pixel_shader"]
 
@@ -57,6 +58,8 @@ class ShaderKind:
     """Whether planes are of numerators and their divisor."""
     bits: int = 0
     """By how many bits numerators of u and v go up before they are divided."""
+    mipmaps: bool = False
+    """Whether the sampler looks at all pixels of a subspan, so that those without coordinates are to say so."""
 
     @property
     def planes(self) -> tuple[int, ...]:
@@ -76,7 +79,7 @@ class _Writer:
         self.lines: list[str] = []
 
     def emit(self, mnemonic: str, to: str, *sources: str, options: str = "") -> None:
-        """Emit an instruction on all channels."""
+        """Emit an instruction on all channels, or on those of a predicate before the mnemonic."""
         self.lines.append(f"{mnemonic} ({self.size}) {to} {' '.join(sources)} {options}".rstrip())
 
     def origins(self) -> None:
@@ -129,6 +132,14 @@ class _Writer:
         self.emit("asr", f"g{register}<1>D", f"g{register}<8,8,1>D", "31UD")
         self.emit("add", f"g{register}<1>D", f"g{register}<8,8,1>D", f"g{quotient}<8,8,1>D")
 
+    def without_coordinates(self) -> None:
+        """Emit the flag of pixels whose divisor is not above half of their numerators."""
+        for axis, to in enumerate((_DIGIT, _PRODUCT)):
+            self.emit("asr", f"g{to}<1>D", f"g{_PLACES + self.step * axis}<8,8,1>D", "1UD")
+            self.emit("sel.ge", f"g{to}<1>D", f"g{to}<8,8,1>D", f"-g{to}<8,8,1>D")
+        self.emit("sel.ge", f"g{_DIGIT}<1>D", f"g{_DIGIT}<8,8,1>D", f"g{_PRODUCT}<8,8,1>D")
+        self.emit("cmp.ge.f0.0", "null<1>D", f"g{_DIGIT}<8,8,1>D", f"g{_BELOW}<8,8,1>D")
+
     def coordinate(self, register: int) -> None:
         """Emit u or v from its numerator, in two digits."""
         half = self.kind.bits // 2
@@ -150,8 +161,13 @@ class _Writer:
         """Emit the message for texels; red, green, blue and opacity come back."""
         for axis in range(_AXES):
             self.plane(_COLOURS + axis, _PLACES + self.step * axis)
-            if self.kind.correct:
+        if self.kind.correct:
+            if self.kind.mipmaps:
+                self.without_coordinates()
+            for axis in range(_AXES):
                 self.coordinate(_PLACES + self.step * axis)
+            if self.kind.mipmaps:
+                self.emit("(+f0.0) mov", f"g{_PLACES}<1>UD", f"{NO_COORDINATE:#x}UD")
         self.lines.append(f"mov (8) m{_HEADER}<1>UD g0<8,8,1>UD {{align1 mask_disable}}")
         for axis in range(_AXES):
             self.emit("mov", f"m{_MESSAGE + self.step * axis}<1>UD", f"g{_PLACES + self.step * axis}<8,8,1>UD")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gen6_bridge.unit.messages import SAMPLER, URB, BlockMemory, Request
 from pixelflow.simd.drawing import Texture
-from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.mipmaps import details, filtered, trilinear
 
 __all__ = ["RunFunctions", "Urb", "ramp", "texels"]
 
@@ -36,7 +36,12 @@ def texels(texture: Texture, request: Request) -> NDArray[np.uint8]:
     u, v = body.view(np.uint32).reshape(_AXES, _EIGHT * registers).astype(np.int64)
     unwanted = int(request.header[2]) >> _OFF if header else 0
     wanted = [each for each in range(_COMPONENTS) if not unwanted >> each & 1]
-    found = filtered(texture, u, v).T[wanted].astype(np.uint32)
+    if texture.mipmaps:  # subspans stand one after the other
+        detail = np.repeat(details(u.reshape(-1, 4), v.reshape(-1, 4)), 4)
+        texel = trilinear(texture, u, v, detail)
+    else:
+        texel = filtered(texture, u, v)
+    found = texel.T[wanted].astype(np.uint32)
     return np.ascontiguousarray(found).view(np.uint8).reshape(-1)
 
 

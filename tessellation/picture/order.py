@@ -35,13 +35,15 @@ class SceneSource:
     """How a scene is made where it says nothing itself.
 
     ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples`` and ``flat`` are for a model
-    that is named instead of a scene file. Patches are tessellated by a node with ``config`` on ``engine``.
+    that is named instead of a scene file. Patches are tessellated by a node with ``config`` on ``engine``. ``affine``
+    lets colours and texture coordinates be linear on the screen, whatever the file says.
     """
 
     size: tuple[int, int] | None = None
     samples: int | None = None
     patch_samples: int | None = None
     flat: bool = False
+    affine: bool = False
     config: NodeConfig = THESIS
     engine: str = "auto"
     progress: Telling | None = None

@@ -22,6 +22,7 @@
     blend = "over"                 # replace, over, add, multiply, sorted
     alpha = 110                    # 0 to 255; for over, add and sorted
     texture = "checker"            # or a PNG file; `repeats` times over the body; `cutout` 0 to 255
+    mipmaps = true                 # smaller levels of the texture, filtered trilinearly; without, bilinearly
     depth_write = true             # without, true for "replace" alone; likewise colour_write, always true
     depth_test = "less"            # or "always"
     [[generated]]
@@ -143,11 +144,13 @@ _BODY = {
     "alpha": _whole(0, 255),
     "texture": _TEXT,
     "repeats": _number(0.01, 100),
+    "mipmaps": _TRUTH,
     "cutout": _whole(0, 255),
     "depth_test": _word(*(test.name.lower() for test in DepthTest)),
     "depth_write": _TRUTH,
     "colour_write": _TRUTH,
 }
+_OF_TEXTURES = ("repeats", "mipmaps", "cutout")
 _SEED = {"seed": _whole(0, 2**31 - 1)}
 FAMILIES = {
     "sized": {"count": _whole(1, 1_000_000), "pixels": _number(0.01, 1e7), **_SEED},
@@ -327,7 +330,7 @@ def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return what in a body has no effect or contradicts the rest, and what to do."""
     found = [
         (f"{key} without {other}", f"give it {other}, or leave {key} out")
-        for key, other in (("repeats", "texture"), ("cutout", "texture"), ("spacing", "grid"), ("turns", "grid"))
+        for key, other in (*((key, "texture") for key in _OF_TEXTURES), ("spacing", "grid"), ("turns", "grid"))
         if key in table and other not in table
     ]
     blend = table.get("blend", "replace")

@@ -116,7 +116,7 @@ def _build(name: str, described: SceneFile, how: SceneSource) -> Scene:
         if triangles > MOST_TRIANGLES:
             raise InputError(Fault(f"{placed.name}: {triangles} triangles with it", hint=f"up to {MOST_TRIANGLES}"))
         bodies += [model.placed(place, placed.size, turn) for place, turn in placed.places] or [model]
-    draws = [*(draws_of(bodies, view, affine=described.affine) if bodies else []), *generated]
+    draws = [*(draws_of(bodies, view, affine=described.affine or how.affine) if bodies else []), *generated]
     frame = Frame(width, height, described.background, tuple(draws), samples)
     return Scene(Path(name).stem, frame, tuple(tessellations), tuple(bodies), view)
 
@@ -207,18 +207,18 @@ def _state(placed: Placed, described: SceneFile) -> State:
         colour_write=rest.get("colour_write", True),
         blend=blend,
         alpha=rest.get("alpha", 255),
-        texture=_texture(rest["texture"], described) if "texture" in rest else None,
+        texture=_texture(rest["texture"], described, rest.get("mipmaps", False)) if "texture" in rest else None,
         cutout=rest.get("cutout", 0),
     )
 
 
-def _texture(name: str, described: SceneFile) -> Texture:
+def _texture(name: str, described: SceneFile, mipmaps: bool) -> Texture:
     if name == _CHECKER:
         at = np.arange(_CHECKER_SIDE) // _CHECKER_FIELD
         light = (at + at[:, None]) % 2 == 0
         texels = np.full((_CHECKER_SIDE, _CHECKER_SIDE, 4), 255, np.uint8)
         texels[~light] = (90, 110, 150, 255)
-        return Texture(texels)
+        return Texture(texels, mipmaps)
     path = _beside(described, name)
     try:
         from PIL import Image
@@ -228,7 +228,7 @@ def _texture(name: str, described: SceneFile) -> Texture:
             if max(image.size) > _LARGEST_TEXTURE:  # before it is decoded
                 hint = f"powers of two up to {_LARGEST_TEXTURE}"
                 raise InputError(Fault(f"a texture of {image.width}x{image.height} texels", Place(str(path)), hint))
-            return Texture(_texels(image))
+            return Texture(_texels(image), mipmaps)
     except ImportError:
         what = "reading textures needs Pillow, which is not installed"
         raise MissingPackageError(what, "image", Place(str(path))) from None

@@ -45,7 +45,7 @@ def triangles(seed: int, count: int = 12):
     return snap(points, source.uniform(0, 1, (count, 3)), source.integers(0, 256, (count, 3, 3)), coordinates)
 
 
-def in_perspective(seed: int, count: int = 8):
+def in_perspective(seed: int, count: int = 4):
     """Corners up to a hundred times as far as others, but for every third triangle's."""
     nearness = 10.0 ** np.random.default_rng(seed).uniform(-2, 0, (count, 3))
     nearness[::3] = nearness[::3, :1]
@@ -70,9 +70,15 @@ def test_triangles_with_and_without_a_texture_are_the_references(seed: int) -> N
     assert set(drawn.stages) == {"plain", "textured"} and sum(drawn.stages.values()) == drawn.cycles
 
 
-@pytest.mark.parametrize(("channels", "samples"), [(8, 1), (16, 1), (16, 4)])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("channels", "samples"), [pytest.param(8, 1, marks=SLOW), pytest.param(16, 1, marks=SLOW), (16, 4)]
+)
 def test_colours_and_texels_follow_perspective(channels: int, samples: int) -> None:
-    states = (State(), State(texture=texture(1)), State(texture=texture(2), cutout=90, blend=Blend.OVER, alpha=200))
+    smaller = Texture(texture(2).texels, mipmaps=True)
+    states = (State(), State(texture=texture(1)), State(texture=smaller, cutout=90, blend=Blend.OVER, alpha=200))
     draws = tuple(Draw(str(seed), in_perspective(seed), state) for seed, state in enumerate(states))
     frame = Frame(WIDTH, HEIGHT, (9, 99, 199), draws, samples)
     affine = replace(

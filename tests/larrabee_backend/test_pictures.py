@@ -82,12 +82,28 @@ def test_a_state_at_four_samples(name: str) -> None:
 
 
 @pytest.mark.parametrize("samples", [1, 4])
-@pytest.mark.parametrize("name", ["plain", "over", "multiply", "texture", "texture add", "cutout sorted"])
+@pytest.mark.parametrize(
+    "name",
+    ["plain", "texture add", *(pytest.param(each, marks=pytest.mark.slow) for each in ("over", "multiply")),
+     *(pytest.param(each, marks=pytest.mark.slow) for each in ("texture", "cutout sorted"))],
+)  # fmt: skip
 def test_a_state_in_perspective(name: str, samples: int) -> None:
     """With planes in a program too; textured planes of four samples fill more than half of a second line."""
     near = soup(4, 4, perspective=True)
     draws = [Draw(name, near, EVERY[name]), Draw("flat", soup(5, 2, flat=True, perspective=True), EVERY[name])]
     check([Draw("behind", soup(1, 2, perspective=True)), *draws], samples)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("perspective", [False, True])
+def test_mipmaps(samples: int, perspective: bool) -> None:
+    """Also of small triangles, most of whose blocks have pixels that they do not cover."""
+    large = soup(8, 6, perspective=perspective)
+    small = replace(large, corners=large.corners // 6 + 256 * 12)
+    small = small.part(small.doubled_areas > 0)
+    assert len(small) > 3
+    states = [State(texture=Texture(NOISE.texels, mipmaps=True), cutout=cutout) for cutout in (0, 90)]
+    check([Draw("large", large, states[0]), Draw("small", small, states[1])], samples)
 
 
 def test_planes_of_perspective_by_the_program_draw_the_same() -> None:
@@ -100,7 +116,7 @@ def test_planes_of_perspective_by_the_program_draw_the_same() -> None:
 def test_corners_that_are_equally_far_cost_what_they_cost_without_perspective() -> None:
     affine = soup(2)
     level = replace(affine, nearness=np.full((len(affine), 3), 1 << 29))
-    for state in (State(), State(texture=NOISE)):
+    for state in (State(texture=NOISE),):
         runs = [
             render_on_larrabee(Frame(WIDTH, HEIGHT, (10, 20, 30), (Draw("soup", each, state),)), tile=32)
             for each in (affine, level, soup(2, perspective=True))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pixelflow.cli.main import main
+from tessellation.scenes.file import SCENES
 
 README = Path(__file__).parents[2] / "larrabee_bridge" / "README.md"
 MARK = "<!-- read by: tests/larrabee_compare/test_memory_table.py -->\n"
@@ -44,6 +45,8 @@ def test_scenes_at_three_sizes_of_a_chip() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("scene", "cores", "cycles", "options"), CASES)
 def test_a_row_is_what_the_command_counts(scene, cores, cycles, options, tmp_path, capsys) -> None:
-    command = ["render", scene, "--machine", "larrabee", "--size", "640x480", "--cores", str(cores), "--json"]
+    affine = tmp_path / f"{scene}.toml"
+    affine.write_text(f'interpolation = "affine"\n{SCENES[scene].read_text(encoding="utf-8")}', encoding="utf-8")
+    command = ["render", str(affine), "--machine", "larrabee", "--size", "640x480", "--cores", str(cores), "--json"]
     assert main([*command, *options, "-o", str(tmp_path / "picture.png")]) == 0
     assert json.loads(capsys.readouterr().out)["cycles"] == cycles

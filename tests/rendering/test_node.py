@@ -81,6 +81,7 @@ def test_the_cycles_of_perspective_by_hand() -> None:
         "colour": 4 * 5 + 1,  # three numerators and the divisor of four bytes, and that they are such
         "division": 4 + 3 * (1 + clamp + 8 * step + 2),
     }
+    assert found.cycles_by_stage["division"] == 868
     level = render(snap(corners, np.full((1, 3), 0.5), shaded, None, np.full((1, 3), 0.5)), 128, 64)
     assert level.cycles == render(snap(corners, np.full((1, 3), 0.5), shaded), 128, 64).cycles
 

@@ -100,6 +100,14 @@ def test_what_follows_perspective_is_a_key_of_the_file(load) -> None:
     assert "interpolation without a [[body]]" in said
 
 
+def test_mipmaps_are_a_key_of_a_texture(load) -> None:
+    texture = load(BODY + 'texture = "checker"\nmipmaps = true\n').draws[0].state.texture
+    assert texture.levels[-1].tolist() == [[[173, 183, 203, 255]]]  # means of 255 and 90, 110, 150, halves upwards
+    for told in ("", "mipmaps = false\n"):
+        assert len(load(f'{BODY}texture = "checker"\n{told}').draws[0].state.texture.levels) == 1
+    assert "mipmaps without texture" in refused(lambda: load(BODY + "mipmaps = true\n"))
+
+
 def test_the_camera_stands_where_the_file_says(load) -> None:
     keys = "[camera]\nazimuth = -30\nelevation = 50\nfield_of_view = 70\n"
     view = View(-30, 50, 70, 90, 80)

@@ -158,6 +158,8 @@ def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: in
     }
     if attributes.correct:
         found |= {"CORRECT": 1, "BITS": attributes.bits}
+        if state.texture is not None and state.texture.mipmaps and part == 1:
+            found["DETAILED"] = 1
     if state.stencil is not None:
         found |= {
             "STENCIL": 1 + list(StencilTest).index(state.stencil.test),

@@ -29,8 +29,9 @@ from pixelflow.simd.drawing import (
     StencilStep,
     StencilTest,
 )
-from pixelflow.simd.drawing.frame_reference import filtered
+from pixelflow.simd.drawing.mipmaps import filtered
 from pixelflow.simd.drawing.triangles import TEXEL
+from pixelflow.simd.errors import Fault, InputError
 
 __all__ = ["Accesses", "accesses_of"]
 
@@ -117,6 +118,9 @@ class _Found:
         order = np.argsort(quads.triangle, kind="stable")
         edges = np.searchsorted(quads.triangle[order], np.arange(len(draw.triangles) + 1)).tolist()
         textured = draw.state.texture is not None
+        if draw.state.texture is not None and draw.state.texture.mipmaps:
+            hint = "lines of several levels are counted by the texture unit of the back end alone"
+            raise InputError(Fault(f"draw {draw.name}: accesses of a texture with mipmaps", hint=hint))
         planes = [Interpolation.of(draw.triangles, place, textured=textured) for place in self.places]
         for number, (begin, end) in enumerate(pairwise(edges)):
             if begin < end:

@@ -27,7 +27,7 @@ from pixelflow.simd.drawing.interpolation import (
 )
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, DEPTH_FRACTION, Planes, planes_of, texture_planes_of
 from pixelflow.simd.drawing.reference import NOTHING, covered, draw, nearest
-from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, spans_of
+from pixelflow.simd.drawing.spans import Edges, RowSpans, covered_samples, edges_of, first_samples, spans_of
 from pixelflow.simd.drawing.triangles import (
     CENTRE,
     DEPTH_GUARD,
@@ -85,6 +85,7 @@ __all__ = [
     "draw",
     "draw_frame",
     "edges_of",
+    "first_samples",
     "layers_of",
     "nearest",
     "perspective",

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pixelflow.simd.drawing.mipmaps import NO_COORDINATE
 from pixelflow.simd.drawing.planes import COLOUR_FRACTION, Planes, exact_planes, planes_of, texture_planes_of
 from pixelflow.simd.drawing.triangles import CENTRE, NEAREST, SUBPIXELS, ScreenTriangles
 
@@ -85,9 +86,16 @@ class Quotients:
         return np.clip(quotients, 0, (1 << COLOUR_STEPS) - 1)
 
     def texels_at(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
-        """Return u and v at pixels that the triangles cover, modulo 2^32: int64[pixel, 2]."""
+        """Return u and v at pixels, modulo 2^32: int64[pixel, 2].
+
+        Beside a triangle N and D may be anything; where D is not above half of both N, u is NO_COORDINATE.
+        """
         values = self._values(triangle, column, row)
-        return (values[:, NUMERATORS.stop :] << self.bits) // _divisors(values) & _WORD - 1
+        numerators, divisors = values[:, NUMERATORS.stop :], _divisors(values)
+        found = (numerators << self.bits) // divisors & _WORD - 1
+        none = np.abs(numerators >> 1).max(axis=1) >= values[:, DIVISOR]
+        found[none, 0] = NO_COORDINATE
+        return found
 
     def _values(self, triangle: np.ndarray, column: np.ndarray, row: np.ndarray) -> np.ndarray:
         a, b, c = (values[triangle] for values in (self.a, self.b, self.c))
