@@ -143,7 +143,7 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
     pairs, quads = sum(raster.pairs for raster in run.rasters), int(run.back_end.quads.sum())
     set_here = changed(run.back_end.accounts.config)
     rest = (
-        "light, texture coordinates, triangles off the screen; clearing of lists of tiles"
+        "light, texture coordinates and nearness of vertices, triangles off the screen; clearing of lists of tiles"
         if any(fronts)
         else "vertices: camera and light; planes; binning: each tile is given the triangles that cover something of it"
     )
