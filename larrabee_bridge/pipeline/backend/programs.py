@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from pathlib import Path
 
 from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector, shipped
+from pixelflow.simd import packaged
 from pixelflow.simd.drawing import (
     Blend,
     DepthTest,
@@ -22,7 +22,7 @@ from pixelflow.simd.drawing import (
 
 __all__ = ["Attributes", "TileStage", "constants_of", "program_of", "stages_of", "texture_of", "work_parameters"]
 
-_FOLDER = Path(__file__).resolve().parents[2] / "programs" / "backend"
+_FOLDER = packaged.shipped("larrabee_bridge", "programs") / "backend"
 
 
 @dataclass(frozen=True, slots=True)
