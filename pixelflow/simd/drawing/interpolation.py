@@ -12,8 +12,8 @@ number from 16 on for which all coordinates of a draw are below 2^K. At a pixel
     colour = floor(2^8 N / D), at least 0 and at most 255,    u = floor(2^K N / D) modulo 2^32.
 
 Where the three corners are equally far, D is 2^30 and N is the plane that is linear on the screen, moved up by 6 bits
-or by 30 - K: the quotient then is what there is without perspective, to the bit. Within a triangle D is at least 2^16
-less what rounding may take from it, and so positive.
+or by 30 - K: the quotient then is what there is without perspective, to the bit. Within a triangle D is above half of
+any N: it is at least 2^17 less what rounding may take from it.
 """
 
 from __future__ import annotations

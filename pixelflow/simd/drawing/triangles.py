@@ -51,9 +51,10 @@ pixel of a triangle's width and height, at most 2 REACH each: by 128 steps."""
 NEAREST = 1 << 30
 """Of the inverse of a corner's distance from the eye along the view, 1 / w: the share that stands for 1."""
 
-LEAST_NEARNESS = 1 << 16
-"""The least share that a corner has, so that its plane is positive within a triangle: off by up to 2^15 + 1 (a half for
-each pixel of width and height, at most 2 REACH each, and a half)."""
+LEAST_NEARNESS = 1 << 17
+"""The least share that a corner has, so that within a triangle its plane is more than twice what rounding may take from
+a plane: up to 2^15 + 2 (a half for each pixel of width and height, at most 2 REACH each, a half of the anchor, and what
+a numerator is rounded by)."""
 
 _MOST_REPORTED = 20
 
