@@ -213,9 +213,7 @@ class Watching:
         """Return a report with the energy of all runs together, where it was asked for and there were any."""
         if self.energy is None or not self.energy.runs:
             return report
-        from pixelflow.node import RunEnergy
-
-        energy = RunEnergy.together(self.energy.runs)
+        energy = self.energy.together()
         data = {**report.data, "energy": energy.as_object()}
         return replace(report, parts=[*report.parts, "", *energy.parts()], data=data)
 

@@ -10,7 +10,7 @@ another time and technology (45 nm, where the machine's is of 1992), so that onl
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from pixelflow.config import NodeConfig, leaves, param
@@ -76,16 +76,6 @@ class RunEnergy(Shown):
 
     def __repr__(self) -> str:
         return f"RunEnergy({energy_text(self.total)}, {self.cycles} cycles)"
-
-    @classmethod
-    def together(cls, runs: Sequence[RunEnergy]) -> RunEnergy:
-        """Return the energy of several runs, one at least, which have the same prices."""
-        counts = {name: sum(each.counts[name] for each in runs) for name in runs[0].counts}
-        inside: Counter[Family] = Counter()
-        for each in runs:
-            inside.update(each.families)
-        families = {family: inside[family] for family in Family if inside[family]}
-        return cls(counts, families, runs[0].prices, sum(each.cycles for each in runs))
 
     @property
     def energies(self) -> dict[str, int]:
@@ -167,6 +157,15 @@ class EnergyMeter:
     def values(self) -> dict[str, int]:
         """Return the femtojoules of the last run by kind of work."""
         return self.runs[-1].energies
+
+    def together(self) -> RunEnergy:
+        """Return the energy of all runs so far, one at least."""
+        counts = {name: sum(each.counts[name] for each in self.runs) for name in self.runs[0].counts}
+        inside: Counter[Family] = Counter()
+        for each in self.runs:
+            inside.update(each.families)
+        families = {family: inside[family] for family in Family if inside[family]}
+        return RunEnergy(counts, families, self._prices, sum(each.cycles for each in self.runs))
 
     def _of(self, run: Run) -> RunEnergy:
         lanes, emcs, prices = self._config.lanes, self._config.array.emcs, self._prices
