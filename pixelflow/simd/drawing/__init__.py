@@ -1,7 +1,7 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
 from pixelflow.simd.drawing.clip_space import perspective
-from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame, PictureDifference
+from pixelflow.simd.drawing.drawn import ALL_PARTS, Bound, Comparison, DrawnFrame, FreeWork, PictureDifference
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -43,6 +43,7 @@ __all__ = [
     "SUBPIXELS",
     "TEXEL",
     "Blend",
+    "Bound",
     "Comparison",
     "DepthTest",
     "Draw",
@@ -50,6 +51,7 @@ __all__ = [
     "Edges",
     "Frame",
     "Framebuffer",
+    "FreeWork",
     "Picture",
     "PictureDifference",
     "Planes",
