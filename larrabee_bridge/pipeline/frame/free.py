@@ -76,6 +76,8 @@ def _front(run: LarrabeeRun, parts: int, fronts: Sequence[FrontEndResult], confi
         f"{heads} lines a PrimSet, one after the other, each 1 + {wait}; {primsets} PrimSets, {parts} at a time",
         rounds * heads * (1 + wait),
     )
+    if any(front.cut for front in fronts):
+        yield FreeWork("pieces of cut triangles", Bound.OPEN, "put back in order, their colours: no program does it")
     # Places of corners, and at each of them depth, three colours, two texture coordinates where there is a texture.
     vectors = 6 + 3 * (6 if any(draw.state.texture is not None for draw in run.frame.draws) else 4)
     near = config.l2_cycles if config.caches else 0
