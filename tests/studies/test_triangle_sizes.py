@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from pixelflow.cli.main import main
+from pixelflow.simd.comparison.sizes import crossings, sizes_drawn, sizes_report
 from pixelflow.simd.drawing import DrawnFrame, Frame, Picture, draw_frame, spans_of
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import json_text
 from tessellation.scenes import sized
-from tessellation.studies.triangle_sizes import crossings, sizes_drawn, sizes_report
 
 
 def formula(clock: float, lanes: int, bits: int, cycles: Callable[[float], float]) -> Callable[[Frame], DrawnFrame]:
@@ -30,6 +30,10 @@ def formula(clock: float, lanes: int, bits: int, cycles: Callable[[float], float
     return draw
 
 
+def picture(pixels: int) -> Frame:
+    return Frame(640, 480, (0, 0, 0), (sized(640, 480, count=6, pixels=pixels),))
+
+
 SIDES = {
     "wide": formula(100, 1000, 8, lambda pixels: 50),
     "fast": formula(1000, 16, 32, lambda pixels: 10 + pixels),
@@ -38,7 +42,7 @@ SIDES = {
 
 
 def test_machines_cross_where_their_cycles_are_equal() -> None:
-    rows = sizes_drawn(SIDES, lambda text: None, (1, 10, 100, 1000), count=50)
+    rows = sizes_drawn(SIDES, picture, lambda text: None, (1, 10, 100, 1000))
     found = {each.measure: each for each in crossings(rows)}
     assert {each.before for each in found.values()} == {"fast"} and {each.after for each in found.values()} == {"wide"}
     for measure, at in (("cycles", 40), ("milliseconds", 490), ("cycles x lane bits", 771.25)):
@@ -50,7 +54,7 @@ def test_machines_cross_where_their_cycles_are_equal() -> None:
 
 def test_where_nothing_crosses_nothing_is_drawn_between() -> None:
     sides = {"one": formula(100, 1, 1, lambda pixels: pixels), "other": formula(100, 1, 1, lambda pixels: 2 * pixels)}
-    rows = sizes_drawn(sides, lambda text: None, (100, 3), count=4)
+    rows = sizes_drawn(sides, picture, lambda text: None, (100, 3))
     assert [row.pixels for row in rows] == [3, 100] and crossings(rows) == []
     report = sizes_report(rows)
     assert json.loads(json_text(report))["crossings"] == []
@@ -59,7 +63,7 @@ def test_where_nothing_crosses_nothing_is_drawn_between() -> None:
 
 def test_neighbours_that_are_a_pixel_apart_have_nothing_between_them() -> None:
     sides = {"one": formula(1, 1, 1, lambda pixels: 15), "other": formula(1, 1, 1, lambda pixels: 10 * pixels)}
-    rows = sizes_drawn(sides, lambda text: None, (1, 2), count=4)
+    rows = sizes_drawn(sides, picture, lambda text: None, (1, 2))
     assert [row.pixels for row in rows] == [1, 2]
     assert {(each.above, each.below) for each in crossings(rows)} == {(1, 2)}
 
@@ -70,7 +74,7 @@ def test_the_command_draws_what_machines_draw(tmp_path: Path, capsys: pytest.Cap
     told = ["study", "triangle-sizes", "--sizes", "40", "--count", "6", "--cores", "2", "--figure", str(figure)]
     assert main([*told, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["sizes"]
-    frame = Frame(640, 480, (0, 0, 0), (sized(640, 480, count=6, pixels=40),))
+    frame = picture(40)
     draw = machine_named("larrabee").draw
     assert draw is not None
     side = draw(frame, parts=2)

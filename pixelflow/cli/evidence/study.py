@@ -34,14 +34,16 @@ from pixelflow.cli.shell.output import output_file
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
+from pixelflow.simd.comparison.figure import save_sizes
+from pixelflow.simd.comparison.sizes import SIZES, sizes_drawn, sizes_report
+from pixelflow.simd.drawing import Frame
 from pixelflow.simd.machine import commands_of_machines, machine_named
 from pixelflow.simd.report import Report, number
 from tessellation.rendering.renderer import region_programs
-from tessellation.scenes import SceneSource, load_scene
+from tessellation.scenes import SceneSource, load_scene, sized
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import RATES, supply_report
-from tessellation.studies.triangle_sizes import COUNT, SIZES, save_sizes, sizes_drawn, sizes_report
 from tessellation.studies.workloads import INPUTS, Workload
 
 EXAMPLES = (
@@ -52,6 +54,8 @@ EXAMPLES = (
 )
 
 _SIZES = "triangle-sizes"
+_COUNT, _SCREEN = 2000, (640, 480)
+"""Triangles of each size, equilateral, anywhere on the screen at any angle."""
 _HELP = {
     "sensitivity": "move every guess, and say what it changes, the largest first (about 20 s)",
     "schedules": "schedule x library x results x input, and the gain by its causes (one to two minutes)",
@@ -86,8 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sizes", type=_sizes, default=SIZES, metavar="PIXELS,...",
         help=f"pixels of a triangle (default: {','.join(map(str, SIZES))})")  # fmt: skip
-    parser.add_argument("--count", type=count, default=COUNT, metavar="N",
-        help=f"triangles of each size (default: {COUNT})")  # fmt: skip
+    parser.add_argument("--count", type=count, default=_COUNT, metavar="N",
+        help=f"triangles of each size (default: {_COUNT})")  # fmt: skip
     parser.add_argument("--figure", metavar="FILE", help="draw it, .png or .svg (needs matplotlib: extra plot)")
     add_drawing_options(parser, "compare")
     add_engine_option(parser)
@@ -137,11 +141,15 @@ def _triangle_sizes(args: argparse.Namespace, screen: Screen) -> Report:
     drawers = {name: machine_named(name).draw for name in machines}
     sides = {args.machines[name].title: partial(drawer, **words[name]) for name, drawer in drawers.items() if drawer}
     with Progress(screen, counts=False) as progress:
-        rows = sizes_drawn(sides, progress.tell, args.sizes, args.count)
+        rows = sizes_drawn(sides, partial(_of_size, args.count), progress.tell, args.sizes)
     if args.figure:
         with output_file(args.figure, binary=True) as stream:
             save_sizes(stream, PurePath(args.figure).suffix.lower()[1:], rows)
     return sizes_report(rows, (effective.label,))
+
+
+def _of_size(triangles: int, pixels: int) -> Frame:
+    return Frame(*_SCREEN, (0, 0, 0), (sized(*_SCREEN, count=triangles, pixels=pixels),))
 
 
 def _of_another(args: argparse.Namespace, screen: Screen) -> Report:

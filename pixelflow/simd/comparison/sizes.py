@@ -1,6 +1,6 @@
 """Triangle sizes: what machines take for triangles of one size, from a pixel to thousands, and where two of them cross.
 
-Each size is a picture of its own: equilateral triangles anywhere on a screen, at any angle and depth. Where the cheaper
+Each size is a picture of its own, which the caller makes. Where the cheaper
 of two machines is another one at the next size, sizes between them are drawn until two are near each other.
 """
 
@@ -10,28 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import sqrt
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pixelflow.simd.drawing import DrawnFrame, Frame, spans_of
 from pixelflow.simd.report import Column, Json, Part, Report, Table, counted, number, verbatim
-from tessellation.scenes import sized
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["COUNT", "SIZES", "Crossing", "SizeDrawn", "crossings", "save_sizes", "sizes_drawn", "sizes_report"]
+__all__ = ["MEASURES", "SIZES", "Crossing", "Drawer", "SizeDrawn", "crossings", "sizes_drawn", "sizes_report"]
 
 SIZES = (1, 3, 10, 30, 100, 300, 1000, 3000, 8000)
 """Pixels of a triangle."""
-COUNT = 2000
-"""Triangles of each size."""
-_SCREEN = (640, 480)
 _NEAR = 1.25
 """Sizes between which a crossing lies are at most so many times apart."""
 
 Drawer: TypeAlias = Callable[[Frame], DrawnFrame]
 
-_MEASURES: Mapping[str, Callable[[DrawnFrame], float]] = {
+MEASURES: Mapping[str, Callable[[DrawnFrame], float]] = {
     "cycles": lambda side: side.cycles,
     "milliseconds": lambda side: side.milliseconds,
     "cycles x lane bits": lambda side: side.lane_cycles * side.lane_bits,
@@ -52,7 +45,7 @@ class SizeDrawn:
 
     def cost(self, side: str, measure: str) -> float:
         """Return what a machine took for each triangle."""
-        return _MEASURES[measure](self.sides[side]) / self.triangles
+        return MEASURES[measure](self.sides[side]) / self.triangles
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,19 +62,22 @@ class Crossing:
 
 
 def sizes_drawn(
-    sides: Mapping[str, Drawer], tell: Callable[[str], None], sizes: Sequence[int] = SIZES, count: int = COUNT
+    sides: Mapping[str, Drawer],
+    picture: Callable[[int], Frame],
+    tell: Callable[[str], None],
+    sizes: Sequence[int] = SIZES,
 ) -> list[SizeDrawn]:
-    """Draw every size on every machine, and sizes between two of them where these cross; ascending."""
+    """Draw the picture of every size on every machine, and sizes between two of them where these cross; ascending."""
 
     def drawn(pixels: int) -> SizeDrawn:
-        frame = Frame(*_SCREEN, (0, 0, 0), (sized(*_SCREEN, count=count, pixels=pixels),))
-        triangles = frame.draws[0].triangles
-        covered = int(spans_of(triangles, *_SCREEN).pixels.sum())
+        frame = picture(pixels)
+        spans = [spans_of(draw.triangles, frame.width, frame.height) for draw in frame.draws]
         found = {}
         for name, draw in sides.items():
-            tell(f"{count:,} triangles of {counted(pixels, 'pixel')}: {name}")
+            tell(f"triangles of {counted(pixels, 'pixel')}: {name}")
             found[name] = draw(frame)
-        return SizeDrawn(pixels, count, covered, found)
+        triangles = sum(len(draw.triangles) for draw in frame.draws)
+        return SizeDrawn(pixels, triangles, sum(int(each.pixels.sum()) for each in spans), found)
 
     rows = {pixels: drawn(pixels) for pixels in sorted(set(sizes))}
     while between := _between(list(rows.values())):
@@ -103,7 +99,7 @@ def _between(rows: Sequence[SizeDrawn]) -> set[int]:
 def crossings(rows: Sequence[SizeDrawn]) -> list[Crossing]:
     """Return where pairs of machines cross, by each measure; rows ascend. Where both take the same neither is less."""
     found = []
-    for measure in _MEASURES:
+    for measure in MEASURES:
         for one, other in combinations(rows[0].sides if rows else (), 2):
             for low, high in pairwise(rows):
                 less = [min((one, other), key=lambda name: row.cost(name, measure)) for row in (low, high)]
@@ -124,12 +120,12 @@ def sizes_report(rows: Sequence[SizeDrawn], about: Sequence[str] = ()) -> Report
     for row in rows:
         cells: list[Json] = [row.pixels, row.covered / row.triangles]
         for name in names:
-            cycles, milliseconds, bits = (row.cost(name, measure) for measure in _MEASURES)
+            cycles, milliseconds, bits = (row.cost(name, measure) for measure in MEASURES)
             cells += [cycles, milliseconds * 1e6, bits]
         values.append(cells)
     parts = ", ".join(f"{name} x{side.parts} at {side.clock_mhz:g} MHz" for name, side in rows[0].sides.items())
     title = (
-        f"{rows[0].triangles:,} triangles of each size on {_SCREEN[0]}x{_SCREEN[1]}: {parts}; for each triangle "
+        f"{rows[0].triangles:,} triangles of each size: {parts}; for each triangle "
         "(x bits: busy cycles x bits of the lanes)"
     )
     return Report(
@@ -154,34 +150,10 @@ def _found(rows: Sequence[SizeDrawn]) -> Iterator[Part]:
     cells = [(each.measure, each.above, each.below, each.before, each.after) for each in found]
     yield Table(columns, cells, key="crossings")
     crossed = {each.measure for each in found}
-    for measure in (each for each in _MEASURES if each not in crossed and len(rows[0].sides) > 1):
+    for measure in (each for each in MEASURES if each not in crossed and len(rows[0].sides) > 1):
         least = min(rows[0].sides, key=lambda name: rows[0].cost(name, measure))
         yield f"in {measure} there is no crossing: {least} takes the least at every size"
     yield (
         f"A crossing lies between two sizes that were drawn, at most {_NEAR:g} times apart or a pixel. The area of a "
         "triangle is its size; small ones cover no pixel now and then. What each side leaves out is in `compare`."
     )
-
-
-def save_sizes(stream: IO[bytes], kind: str, rows: Sequence[SizeDrawn]) -> None:
-    """Draw what a triangle takes by its size as ``png`` or ``svg``, one plot a measure (matplotlib, extra ``plot``)."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context({"svg.hashsalt": "pixelflow", "font.size": 9, "axes.titlesize": 10}):
-        figure = Figure(figsize=(12, 4), layout="constrained")
-        for axes, measure in zip(figure.subplots(1, len(_MEASURES)), _MEASURES, strict=True):
-            _plot(axes, measure, rows)
-        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-
-
-def _plot(axes: Axes, measure: str, rows: Sequence[SizeDrawn]) -> None:
-    sizes = [row.pixels for row in rows]
-    for name, side in rows[0].sides.items():
-        axes.loglog(sizes, [row.cost(name, measure) for row in rows], marker="o", label=f"{name} x{side.parts}")
-    for each in crossings(rows):
-        if each.measure == measure:
-            axes.axvspan(each.above, each.below, color="0.85")
-    axes.set(title=f"{measure} for a triangle", xlabel="pixels of a triangle")
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
