@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from larrabee_bridge.pipeline.backend import TextureConfig
+from larrabee_bridge.pipeline.frame.free import left_out
 from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
 from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
 from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
-from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, changed, invented
+from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig, SharedCore, changed, invented
 from larrabee_bridge.vpu.isa import LANES
 from pixelflow.simd.drawing import DrawnFrame, Frame
 from pixelflow.simd.lanes.choice import AUTO
@@ -25,6 +26,8 @@ __all__ = ["draw_on_larrabee", "side_of", "work_of"]
 
 _FRAMES = 4
 """Pictures that follow each other, and overlap as far as the scheduler lets them."""
+
+_WRITTEN = ", written"
 
 Fronts = Sequence[FrontEndResult | None]
 """What a front end did for each draw, None where it did nothing; empty where all triangles come on the screen."""
@@ -97,6 +100,8 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         "rasterizer's descent": int(run.raster_cycles.sum()),
         **{stage.value: int(cycles.sum()) for stage, cycles in run.back_end.stages.items()},
     }
+    traffic = _traffic(run)
+    written = sum(count for name, count in traffic.items() if name.endswith(_WRITTEN))
     return DrawnFrame(
         machine="Larrabee",
         parts=cores,
@@ -108,11 +113,12 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         mix={family.value: count for family, count in instructions.items() if count},
         covered_lanes=run.back_end.utilisation,
         enabled_lanes=None,
-        traffic=_traffic(run),
+        traffic=traffic,
         picture=run.picture,
         whose_stages="of threads alone",
         facts=_facts(run, plan, fronts),
         interval=round(several.makespan / _FRAMES),
+        free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run))),
     )
 
 
@@ -133,7 +139,7 @@ def _traffic(run: LarrabeeRun) -> dict[str, int]:
     sizes = TileSizes.of(frame.width, frame.height, run.tile)
     counted = binned_traffic(sizes, contents, run.targets, corners=corners_of(frame))
     found = {f"{name}, read": count for name, count in counted.read.items()}
-    found |= {f"{name}, written": count for name, count in counted.written.items()}
+    found |= {f"{name}{_WRITTEN}": count for name, count in counted.written.items()}
     found["texels, read"] = int(run.back_end.texture.bytes.sum())
     return {name: count for name, count in found.items() if count}
 
@@ -163,12 +169,17 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
     )
 
 
-def _turn_facts(run: LarrabeeRun) -> list[tuple[str, str]]:
-    """Return what cores on which four threads take turns did."""
-    cores = [
+def _shared_cores(run: LarrabeeRun) -> list[SharedCore]:
+    """Return what cores did for each tile, and for set-up, descents and planes of each PrimSet."""
+    return [
         *run.back_end.accounts.shared.values(),
         *(core for raster in run.rasters for core in raster.cores.values()),
     ]
+
+
+def _turn_facts(run: LarrabeeRun) -> list[tuple[str, str]]:
+    """Return what cores on which four threads take turns did."""
+    cores = _shared_cores(run)
     cycles, issued = sum(core.cycles for core in cores), sum(core.issued for core in cores)
     found = [
         ("threads", f"four take turns on a core: one of them issues in {issued / max(cycles, 1):.0%} of the cycles")
