@@ -68,11 +68,13 @@ def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
 
 
 @cache
-def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
+def constants_of(samples: int, sorts: bool, textured: bool) -> dict[str, int]:
     """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
     # The layout is the programs' own; a program that stores each constant in its data tells them.
     names = (
         "BLOCK_BYTES",
+        "STREAM",
+        "PAGE",
         "COLOUR",
         "TRIANGLE_BYTES",
         "ASKED",
@@ -87,7 +89,7 @@ def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
     text = "\n".join(
         (
             f'include "{(_FOLDER / "layout.mc").as_posix()}" with '
-            f"SAMPLES = {samples}, LAYERS = {layers}, TEXTURED = {int(textured)}",
+            f"SAMPLES = {samples}, SORTS = {int(sorts)}, TEXTURED = {int(textured)}",
             f"range words[{4 * len(names)}]",
             f"data words: word {', '.join(names)}",
             "halt\n",
@@ -97,7 +99,7 @@ def constants_of(samples: int, layers: int, textured: bool) -> dict[str, int]:
     return {name: int.from_bytes(values[4 * at : 4 * at + 4], "little") for at, name in enumerate(names)}
 
 
-def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: int = 0) -> dict[str, int]:
+def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: int = 0) -> dict[str, int]:
     """Return the parameters of ``work.mc`` for a draw; ``part`` is 0, or 1 and 2 where it has a texture."""
     state = draw.state
     found = {
@@ -112,7 +114,7 @@ def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: in
         "COLOUR_WRITE": int(state.colour_write),
         "BLEND": list(Blend).index(state.blend),
         "OPACITY": state.alpha,
-        "LAYERS": layers,
+        "SORTS": int(sorts),
         "LENGTH": length,
     }
     if state.stencil is not None:

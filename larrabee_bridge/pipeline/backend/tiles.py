@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from larrabee_bridge.pipeline.backend.lists import WORKERS, ListRoom, list_bytes, worker_of
 from larrabee_bridge.pipeline.backend.programs import constants_of
 from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
@@ -16,9 +17,6 @@ from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["AHEAD", "WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
 
-WORKERS = 3
-"""Work threads of a core (Seiler et al. 2008, 4.5)."""
-
 _HEADER_WORDS = 16
 AHEAD = 8
 """A set-up thread asks for the planes of a triangle so many triangles before it takes it."""
@@ -28,7 +26,7 @@ _QUEUES = 4
 
 def draw_bytes(quads: Quads, samples: int, textured: bool) -> int:
     """Return how many bytes the data of a draw need beside the pixels, at most."""
-    layout = constants_of(samples, 0, textured)
+    layout = constants_of(samples, False, textured)
     triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
     lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads) + 4 * len(distinct(quads.tile))
     return (
@@ -76,17 +74,29 @@ class TileMemory:
     columns: int
     tile: int
     samples: int
-    layers: int
+    sorts: bool
     beside: int
     """Bytes for the data of a draw."""
+    room: ListRoom
+    """For the lists of these tiles."""
     memory: ByteMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.block_bytes = constants_of(self.samples, self.layers, False)["BLOCK_BYTES"]
+        self.block_bytes = constants_of(self.samples, self.sorts, False)["BLOCK_BYTES"]
         self.blocks = (self.tile // QUAD) ** 2
         self.count = len(self.numbers)
         self._pixels = MEMORY_BYTES
-        self.free = self._pixels + self.count * self.blocks * self.block_bytes
+        layout = constants_of(self.samples, self.sorts, False)
+        self._stream = layout["STREAM"]
+        lists = self._pixels + self.count * self.blocks * self.block_bytes
+        lists += -lists % self._stream if self.sorts else 0
+        each = (self.room.scratch + self.room.pages).reshape(-1)
+        ends = lists + np.cumsum(each)
+        self.scratches = (ends - each).reshape(-1, WORKERS)
+        """Where the scratch memory of each work thread begins, in which it sorts: int64[tile, work thread]."""
+        self.lists = self.scratches + self.room.scratch
+        """And its room for fragments."""
+        self.free = int(ends[-1]) if len(ends) else lists
         self.memory = ByteMemory(self.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
         self.words = self.memory.data[0].view(np.uint32)
 
@@ -108,13 +118,12 @@ class TileMemory:
 
     def put(self, draw: Draw, quads: Quads, textured: bool) -> DealtDraw:
         """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order."""
-        layout = constants_of(self.samples, self.layers, textured)
+        layout = constants_of(self.samples, self.sorts, textured)
         which = distinct(quads.triangle)
         triangles = triangle_words(draw, which, self.samples, textured)
         self._part(self.free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
         tile = np.searchsorted(self.numbers, quads.tile)
-        column, row = (at % self.tile // QUAD for at in (quads.x, quads.y))
-        thread = (column + row) % WORKERS
+        thread = worker_of(quads, self.tile)
         queue = tile * WORKERS + thread
         counts = np.bincount(queue, minlength=self.count * WORKERS)
         sorting = np.argsort(queue, kind="stable")
@@ -178,7 +187,7 @@ class TileMemory:
 
     def records(self, dealt: DealtDraw, textured: bool) -> np.ndarray:
         """Return the quads of a draw as the work threads have them: uint32[record, word], not copied."""
-        size = constants_of(self.samples, self.layers, textured)["QUAD_BYTES"]
+        size = constants_of(self.samples, self.sorts, textured)["QUAD_BYTES"]
         return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
 
     # --- pixels ---------------------------------------------------------------------------------------------
@@ -187,9 +196,17 @@ class TileMemory:
         """Put a background into all pixels, as if it had come from memory."""
         blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
         blocks[:] = 0
+        if self.sorts:
+            self.words[self.lists // 4] = self.lists + self._stream
         for sample in range(self.samples):
             blocks[:, 32 * sample : 32 * sample + 16] = colour
             blocks[:, 32 * sample + 16 : 32 * sample + 32] = farthest
+
+    def list_bytes(self) -> np.ndarray:
+        """Return how many bytes the lists of fragments have taken: int64[tile]."""
+        if not self.sorts:
+            return np.zeros(self.count, np.int64)
+        return list_bytes(self.lists, self.words[self.lists // 4]).sum(axis=1)
 
     def pixels(self) -> tuple[np.ndarray, np.ndarray]:
         """Return colours and depths of sample 0: uint32[tile, row, column] each."""
@@ -216,7 +233,7 @@ def triangle_words(draw: Draw, which: np.ndarray, samples: int, textured: bool) 
 
     They are worked out here in numpy's integers, not by a program: what they cost is counted nowhere.
     """
-    layout = constants_of(samples, 0, textured)
+    layout = constants_of(samples, False, textured)
     triangles = draw.triangles.part(which)
     places = (CENTRE,) if samples == 1 else SAMPLES
     found = [planes_of(triangles, place) for place in places]

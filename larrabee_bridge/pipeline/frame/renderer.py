@@ -89,7 +89,6 @@ def render_on_larrabee(
     texture: TextureConfig | None = None,
     cleared: bool = True,
     keep_depth: bool = False,
-    layers: int = 16,
     engine: str = AUTO,
     progress: Telling | None = None,
 ) -> LarrabeeRun:
@@ -138,7 +137,7 @@ def render_on_larrabee(
         return merged(rasters[-1].quads(), rasters[-1].bins, len(triangles), primset, taken)
 
     back_end = render_back_end(
-        frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers, engine=engine, progress=progress
+        frame, quads, tile, config, texture=texture, cleared=cleared, engine=engine, progress=progress
     )
     return LarrabeeRun(frame, tile, tuple(rasters), back_end, cleared, keep_depth)
 
