@@ -28,6 +28,7 @@ class TileStage(Enum):
     BLEND = "blend and store"
     SORT = "sorted layers"
     RESOLVE = "resolve"
+    TONES = "tones"
 
 
 _STAGES = {
@@ -46,6 +47,7 @@ _STAGES = {
     },
     "lists": {"": TileStage.SORT},
     "resolve": {"": TileStage.RESOLVE},
+    "tones": {"": TileStage.TONES},
 }
 """For each program the stage that begins at a label; other labels begin none."""
 

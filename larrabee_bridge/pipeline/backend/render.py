@@ -21,6 +21,7 @@ from larrabee_bridge.pipeline.backend.stretches import (
     CLEARS,
     LISTS,
     RESOLVES,
+    TONES,
     DrawRequests,
     DrawStretches,
     add_shared,
@@ -28,6 +29,7 @@ from larrabee_bridge.pipeline.backend.stretches import (
 )
 from larrabee_bridge.pipeline.backend.texture_unit import TextureConfig, TileTextureUnit
 from larrabee_bridge.pipeline.backend.tiles import AHEAD, DealtDraw, TileMemory, draw_bytes
+from larrabee_bridge.pipeline.backend.tones import ToneCurve
 from larrabee_bridge.pipeline.coverage.binning import TILES
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads, quads_of
 from larrabee_bridge.vpu.core import CoreConfig
@@ -62,6 +64,7 @@ def render_back_end(
     cleared: bool = True,
     every_tile: bool = False,
     length: int = 0,
+    tones: ToneCurve | None = None,
     engine: str = AUTO,
     progress: Telling | None = None,
 ) -> BackEnd:
@@ -69,9 +72,10 @@ def render_back_end(
 
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
     integers. ``cleared`` says that the first command of the frame is a clear, else the background is read from memory.
-    Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared too. Sorted draws
+    Tiles in which nothing is drawn are left out, unless ``every_tile`` or ``tones`` say that they are cleared too. Sorted draws
     keep as many fragments for each sample as there are. ``length`` more vector operations stand in every shader,
-    which change nothing but its cost. ``engine`` carries the programs out. Raises InputError for a tile that does not
+    which change nothing but its cost. ``tones`` is what becomes of colours before
+    they leave the tile. ``engine`` carries the programs out. Raises InputError for a tile that does not
     exist, and for quads that are none of this frame: of other tiles, samples or triangles.
     """
     if tile not in TILES:
@@ -88,14 +92,14 @@ def render_back_end(
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
     room = list_room(frame.draws, found, tile, columns * rows, frame.samples)
-    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room)
+    run = _Run(frame, tile, columns, sorts, length, accounts, unit, cleared, room, tones)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
     busy = np.zeros(columns * rows, np.int64)
     for each in found:
         busy += np.bincount(each.tile, minlength=columns * rows)
-    worked = np.arange(columns * rows) if every_tile else np.flatnonzero(busy)
+    worked = np.arange(columns * rows) if every_tile or tones is not None else np.flatnonzero(busy)
     done = 0
     for numbers in run.chunks(worked, found):
         if progress is not None:
@@ -167,6 +171,7 @@ class _Run:
     unit: TileTextureUnit
     cleared: bool
     room: ListRoom
+    tones: ToneCurve | None
     background: int = field(init=False)
     list_bytes: np.ndarray = field(init=False)
 
@@ -214,6 +219,9 @@ class _Run:
             self._shared("lists", {"SAMPLES": samples}, memory, LISTS, memory.scratches)
         if samples > 1:
             self._shared("resolve", {"SORTS": int(self.sorts)}, memory, RESOLVES, memory.lists)
+        if self.tones is not None:
+            parameters = {"BLOCK_BYTES": memory.block_bytes, **self.tones.parameters}
+            self._shared("tones", parameters, memory, TONES, memory.lists)
         self.list_bytes[numbers] = memory.list_bytes()
         self.unit.finish()
         self.accounts.finish()
