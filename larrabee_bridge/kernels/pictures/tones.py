@@ -95,7 +95,7 @@ def tones_study(config: CoreConfig | None, progress: Callable[[str], None] | Non
         phases=(found.within,),
         limit=f"tones take {(found.within.cycles - found.drawn.cycles) / pixels:.2f} cycles a pixel in tiles that are "
         f"there, with {number(more)} lines more from memory, and {found.after.cycles / pixels:.2f} in a pass of its "
-        f"own, which brings {number(found.after.from_memory)} lines and writes {number(picture)} bytes again (by formula): "
-        f"{number(saved)} bytes are saved; reciprocals are three steps of Newton's",
+        f"own, which brings {number(found.after.from_memory)} lines and writes {number(picture)} bytes again (by "
+        f"formula): {number(saved)} bytes are saved; reciprocals are three steps of Newton's",
         picture=found.resident,
     )

@@ -72,11 +72,11 @@ def render_back_end(
 
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
     integers. ``cleared`` says that the first command of the frame is a clear, else the background is read from memory.
-    Tiles in which nothing is drawn are left out, unless ``every_tile`` or ``tones`` say that they are cleared too. Sorted draws
-    keep as many fragments for each sample as there are. ``length`` more vector operations stand in every shader,
-    which change nothing but its cost. ``tones`` is what becomes of colours before
-    they leave the tile. ``engine`` carries the programs out. Raises InputError for a tile that does not
-    exist, and for quads that are none of this frame: of other tiles, samples or triangles.
+    Tiles in which nothing is drawn are left out, unless ``every_tile`` or ``tones`` say that they are cleared too.
+    Sorted draws keep as many fragments for each sample as there are. ``length`` more vector operations stand in every
+    shader, which change nothing but its cost. ``tones`` is what becomes of colours before they leave the tile.
+    ``engine`` carries the programs out. Raises InputError for a tile that does not exist, and for quads that are none
+    of this frame: of other tiles, samples or triangles.
     """
     if tile not in TILES:
         raise InputError(Fault(f"a tile of {tile} pixels", hint=f"allowed: {', '.join(map(str, TILES))}"))
