@@ -48,7 +48,7 @@ def test_distances_are_those_of_hulls_of_differences() -> None:
 
 def test_points_and_lines_are_bodies_too() -> None:
     line = np.linspace((0, 0, 1), (4, 0, 1), CORNERS)
-    bodies = np.stack([np.zeros((CORNERS, 3)), line, line + (2, 0, 2), np.full((CORNERS, 3), 3.0)])
+    bodies = np.stack([np.zeros((CORNERS, 3)), line, line + np.array([2, 0, 2]), np.full((CORNERS, 3), 3.0)])
     found = distances(bodies, every_pair(4)).found
     np.testing.assert_allclose(found, [1, np.sqrt(4 + 9), np.sqrt(27), 2, np.sqrt(9 + 4), 3], rtol=1e-6)
 

@@ -280,8 +280,8 @@ def shadow_study(config: CoreConfig | None, progress: Callable[[str], None] | No
     )
     return KernelResult(
         work=f"{number(len(mesh))} triangles, {_SIZE}x{_SIZE} pixels, {number(len(which))} samples in {_CELLS}x"
-        f"{_CELLS} cells of the light's view, {wanted.mean():.0%} hidden; the eye's picture included; targets are "
-        "handed on as rows of pixels, which is not counted",
+        f"{_CELLS} cells of the light's view, {wanted.mean():.0%} hidden; the eye's picture included, with corners and "
+        "bins of the host's; targets are handed on as rows of pixels, which is not counted",
         reference="each sample against every triangle in float64",
         error=float(wrong),
         error_of=f"samples differing (an ordinary map of {1 << _MAP_SHIFT}x{1 << _MAP_SHIFT}: {number(coarse)})",

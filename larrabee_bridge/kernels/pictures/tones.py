@@ -86,7 +86,7 @@ def tones_study(config: CoreConfig | None, progress: Callable[[str], None] | Non
     pixels = frame.width * frame.height
     return KernelResult(
         work=f"the back end of {frame.width}x{frame.height} pixels in tiles of 64x64, and Reinhard's curve of each "
-        "channel; caches take part whatever is chosen",
+        "channel; all before it is the host's; caches take part whatever is chosen",
         reference="the curve in float64, both ways",
         error=float(error),
         error_of="steps of 255",

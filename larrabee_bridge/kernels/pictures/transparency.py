@@ -53,12 +53,12 @@ def back_end_run(found: BackEnd) -> CoresRun:
 
 
 def front_end_run(run: LarrabeeRun) -> CoresRun:
-    """Return what set-up and descents took, each PrimSet a piece of work."""
+    """Return what set-up, planes and descents took, each PrimSet a piece of work."""
     counts = Counter(dict.fromkeys(VectorFamily, 0))
     pieces, alone, lines = list[int](), 0, 0
     for raster in run.rasters:
         pieces += [core.cycles for core in raster.cores.values()]
-        for counted in (raster.set_up, raster.descent):
+        for counted in (raster.set_up, raster.planes, raster.descent):
             counts.update(counted.instructions)
             alone += int(counted.cycles.sum())
     return CoresRun(np.array(pieces, np.int64), alone, dict(counts), lines)
@@ -85,7 +85,7 @@ def transparency_study(config: CoreConfig | None, progress: Callable[[str], None
     return KernelResult(
         work=f"{_DEPTHS[_STUDIED]} layers over {_SIZE[0]}x{_SIZE[1]} pixels, none of them hidden, in a random order "
         f"in each of {_SIZE[0] // _CELL * _SIZE[1] // _CELL} cells; tiles of {_TILE}x{_TILE}, with lists of "
-        f"{number(int(lists.mean()))} bytes; planes are worked out by the host",
+        f"{number(int(lists.mean()))} bytes; corners come on the screen, and bins are the host's",
         reference=f"64-bit integers, sorted by numpy, at {', '.join(map(str, _DEPTHS))} layers",
         error=float(differing),
         error_of="pixels differing",
