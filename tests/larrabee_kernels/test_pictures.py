@@ -6,7 +6,7 @@ import pytest
 from larrabee_bridge.kernels.pictures.shadows import IRREGULAR, ORDINARY, irregular_shadows, ordinary_shadows
 from larrabee_bridge.kernels.pictures.tones import toned
 from larrabee_bridge.kernels.pictures.transparency import back_end_run, layered
-from larrabee_bridge.kernels.pictures.views import ShadowViews, hidden_exactly
+from larrabee_bridge.kernels.pictures.views import ShadowViews, hidden_exactly, within_rounding
 from larrabee_bridge.kernels.tracing.mesh import knot_on_floor
 from larrabee_bridge.pipeline.backend.tones import ToneCurve
 from larrabee_bridge.pipeline.frame.renderer import render_on_larrabee
@@ -34,6 +34,8 @@ def test_what_is_hidden_by_hand() -> None:
     expected = [False, False, True, False, True, False]
     assert hidden_exactly(points, triangle, 0.1).tolist() == expected
     assert hidden_exactly(points, triangle[:, ::-1], 0.1).tolist() == expected
+    near = np.array([(1, 1, 1.5 + 0.004 + 0.01), (0.005, 1, 9), (1, 1, 9)])
+    assert within_rounding(near, triangle, np.full(3, 0.02)).tolist() == [True, True, False]
 
 
 def test_a_pixel_and_its_depth_are_the_point_that_the_eye_saw() -> None:

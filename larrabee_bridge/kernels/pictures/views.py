@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from larrabee_bridge.kernels.tracing.mesh import TracedMesh
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR, Draw, Frame, snap
 
-__all__ = ["BIAS", "ShadowViews", "hidden_exactly"]
+__all__ = ["BIAS", "ShadowViews", "hidden_exactly", "within_rounding"]
 
 Floats = NDArray[np.float64]
 
@@ -132,3 +132,13 @@ def hidden_exactly(points: Floats, corners: Floats, bias: float = BIAS) -> NDArr
     back = np.empty(len(points), bool)
     back[order] = found
     return back
+
+
+def within_rounding(points: Floats, corners: Floats, moved: Floats) -> NDArray[np.bool_]:
+    """Return at which points a move by ``moved``, float64[uvz], to either side of each axis changes what is hidden."""
+    found = hidden_exactly(points, corners)
+    changes = np.zeros(len(points), bool)
+    for axis, step in enumerate(moved):
+        for sign in (-1, 1):
+            changes |= hidden_exactly(points + sign * step * np.eye(3)[axis], corners) != found
+    return changes
