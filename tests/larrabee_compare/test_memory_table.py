@@ -37,7 +37,7 @@ def test_scenes_at_three_sizes_of_a_chip() -> None:
 def test_a_row_is_what_is_drawn(scene: str, cores: int, cells: list[str]) -> None:
     name, size = scene.split()
     width, height = map(int, size.split("x"))
-    frame, draw = load_scene(name, SceneSource(size=(width, height))).frame, machine_named("larrabee").draw
+    frame, draw = load_scene(name, SceneSource(size=(width, height), affine=True)).frame, machine_named("larrabee").draw
     assert draw is not None
     sides = [draw(frame, parts=cores, **options) for options in COLUMNS]
     assert [side.cycles for side in sides] == [int(cell) for cell in cells[1:5]]

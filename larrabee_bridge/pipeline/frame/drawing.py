@@ -43,7 +43,6 @@ def draw_on_larrabee(
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
     ideal_memory: bool = False,
-    layers: int = 16,
     free_setup: bool = False,
     progress: Telling | None = None,
     engine: str = AUTO,
@@ -55,7 +54,7 @@ def draw_on_larrabee(
     screen and fills the bins; ``free_setup`` lets the host do that and work out planes, for no cycles: bins are then
     those in which a triangle covers a sample.
     Caches take part in time, unless ``ideal_memory``: then every access hits.
-    Sorted draws keep up to ``layers`` fragments for each sample; nobody reads the depths afterwards.
+    Nobody reads the depths afterwards.
     """
     if progress is not None:
         progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
@@ -75,7 +74,6 @@ def draw_on_larrabee(
         primsets=primsets,
         config=config,
         texture=texture,
-        layers=layers,
         free_setup=free_setup,
         engine=engine,
         progress=progress,
@@ -145,8 +143,12 @@ def _traffic(run: LarrabeeRun) -> dict[str, int]:
 
 
 def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str, str], ...]:
-    size, room = run.back_end.tile_bytes, run.back_end.accounts.config.l2_bytes
+    size, room = (
+        run.back_end.tile_bytes + int(run.back_end.list_bytes.max(initial=0)),
+        run.back_end.accounts.config.l2_bytes,
+    )
     pairs, quads = sum(raster.pairs for raster in run.rasters), int(run.back_end.quads.sum())
+    lists = " and lists" if run.back_end.list_bytes.any() else ""
     set_here = changed(run.back_end.accounts.config)
     rest = (
         "light, texture coordinates and nearness of vertices, triangles off the screen; clearing of lists of tiles"
@@ -158,7 +160,8 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
         ("bins", f"{pairs:,} pairs of a triangle and a tile of {run.tile}x{run.tile}, {quads:,} blocks of 4x4 pixels"),
         (
             "L2 cache",
-            f"{size:,} bytes of a tile's pixels, {'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
+            f"{size:,} bytes of a tile's pixels{lists}, "
+            f"{'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
         ),
         ("cores", f"{100 * plan.utilisation:.0f} % busy, {plan.locks:,} locks of {plan.lock_cycles} cycles"),
         *_turn_facts(run),
