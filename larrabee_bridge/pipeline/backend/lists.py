@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from larrabee_bridge.pipeline.backend.programs import constants_of
+from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
 from larrabee_bridge.vpu.isa import LANES
 from larrabee_bridge.vpu.unit.program import LINE_BYTES
@@ -56,7 +56,7 @@ def list_room(draws: Sequence[Draw], quads: Sequence[Quads], tile: int, tiles: i
     some = [each for draw, each in zip(draws, quads, strict=True) if draw.state.blend is Blend.SORTED]
     if not some:
         return ListRoom(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
-    layout, side = constants_of(samples, True, False), tile // QUAD
+    layout, side = constants_of(samples, True, Attributes()), tile // QUAD
     counts, blocks = np.zeros(tiles * WORKERS, np.int64), np.zeros(tiles * side * side, np.int64)
     for each in some:
         counts += np.bincount(each.tile * WORKERS + worker_of(each, tile), minlength=len(counts))
@@ -73,6 +73,6 @@ def list_room(draws: Sequence[Draw], quads: Sequence[Quads], tile: int, tiles: i
 
 def list_bytes(where: NDArray[np.int64], pointers: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Return what lists have taken whose rooms begin at ``where``, from their pointers to the next fragment."""
-    layout = constants_of(1, True, False)
+    layout = constants_of(1, True, Attributes())
     page, within = np.divmod(pointers - where - layout["STREAM"], layout["PAGE"])
     return 3 * (layout["STREAM"] * page + within)

@@ -95,7 +95,7 @@ class TileMemory:
         self.blocks = (self.tile // QUAD) ** 2
         self.count = len(self.numbers)
         self._pixels = MEMORY_BYTES
-        layout = constants_of(self.samples, self.sorts, False)
+        layout = constants_of(self.samples, self.sorts, Attributes())
         self._stream = layout["STREAM"]
         lists = self._pixels + self.count * self.blocks * self.block_bytes
         lists += -lists % self._stream if self.sorts else 0
