@@ -116,7 +116,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
         whose_stages="of threads alone",
         facts=_facts(run, plan, fronts),
         interval=round(several.makespan / _FRAMES),
-        free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run))),
+        free=left_out(run, cores, fronts, written, sum(core.l2_misses or 0 for core in _shared_cores(run, fronts))),
     )
 
 
@@ -164,7 +164,7 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
             f"{'within' if run.back_end.fits_l2 else 'MORE than'} a core's {room:,}",
         ),
         ("cores", f"{100 * plan.utilisation:.0f} % busy, {plan.locks:,} locks of {plan.lock_cycles} cycles"),
-        *_turn_facts(run),
+        *_turn_facts(run, fronts),
         ("not counted", rest),
         ("bytes", "by formula from what was drawn; sizes of bin entries, masks and vertices are invented"),
         *([("values set", ", ".join(set_here))] if set_here else []),
@@ -172,17 +172,18 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
     )
 
 
-def _shared_cores(run: LarrabeeRun) -> list[SharedCore]:
-    """Return what cores did for each tile, and for set-up, descents and planes of each PrimSet."""
+def _shared_cores(run: LarrabeeRun, fronts: Fronts) -> list[SharedCore]:
+    """Return what cores did for each tile, and for vertices, set-up, descents and planes of each PrimSet."""
     return [
+        *(core for front in fronts if front is not None for core in front.cores.values()),
         *run.back_end.accounts.shared.values(),
         *(core for raster in run.rasters for core in raster.cores.values()),
     ]
 
 
-def _turn_facts(run: LarrabeeRun) -> list[tuple[str, str]]:
+def _turn_facts(run: LarrabeeRun, fronts: Fronts) -> list[tuple[str, str]]:
     """Return what cores on which four threads take turns did."""
-    cores = _shared_cores(run)
+    cores = _shared_cores(run, fronts)
     cycles, issued = sum(core.cycles for core in cores), sum(core.issued for core in cores)
     found = [
         ("threads", f"four take turns on a core: one of them issues in {issued / max(cycles, 1):.0%} of the cycles")
