@@ -26,7 +26,9 @@ STUDIES = (
     KernelStudy("tones", "a curve over tiles that are in the cache", "6.3", tones_study),
     KernelStudy("cloth", "distances between points, Verlet's step", "6.4, Fig. 17", cloth_study),
     KernelStudy("sweep-and-prune", "pairs of boxes that overlap", "6.4, Fig. 17", sweep_study),
-    KernelStudy("particles", "densities of particles from their neighbours", "6.4, Fig. 17", particles_study),
+    KernelStudy(
+        "particles", "densities and forces of particles from their neighbours", "6.4, Fig. 17", particles_study
+    ),
     KernelStudy("gjk", "distances of convex bodies", "6.4, Fig. 17", gjk_study),
     KernelStudy("ray-tracer", "packets of sixteen rays, shadows, one reflection", "6.4, Fig. 18, 19", ray_tracer),
     KernelStudy("matrix-product", "blocks of 24 x 16 with sums in registers", "Fig. 20", product_study),

@@ -141,9 +141,8 @@ CLAIMS = (
         "Game physics uses many cores well.",
         P, "more than 50 % of the resources up to 64 cores",
         "our programs and scenes, not theirs: a step of cloth of 96 x 96 points, sweep and prune of 10,000 boxes, "
-        "densities of 12,288 particles, distances of 4,096 pairs of convex bodies; speed-up on 64 cores as a share of "
-        "64, locks of 100 cycles, no bandwidth; rigid bodies and forces of particles are not here, and sorting is the "
-        "host's",
+        "densities and forces of 12,288 particles, distances of 4,096 pairs of convex bodies; speed-up on 64 cores as "
+        "a share of 64, locks of 100 cycles, no bandwidth; rigid bodies are not here, and sorting is the host's",
         values={"share": 0.5, "cores": 64}, spans={"share": PrintedRange(0.5, 1)}, constants=frozenset(("cores",))),
     Claim("ray-triangle", "6.4",
         "Sixteen rays are tested against one triangle in few cycles.",
