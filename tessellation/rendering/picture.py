@@ -62,9 +62,9 @@ def _projected(scene: str, how: SceneSource) -> tuple[ScreenTriangles, tuple[Tes
     if not is_patches(scene):
         raise UsageError("--projection", "the EMCs project what they have tessellated: patches that are named")
     if how.tolerance is not None:
-        raise UsageError(
-            "--tolerance", "what the EMCs project is sampled alike", "give --samples, or let the host project"
-        )
+        raise UsageError("--tolerance", "what the EMCs project is sampled alike", "give --samples instead")
+    if how.up != "z":
+        raise UsageError("--up", "the EMCs project patches as their file has them; z is up")
     file = load(scene)
     for note in file.notes if how.note is not None else ():
         how.note(f"note: {file.name}: {note}")

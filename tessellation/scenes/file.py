@@ -3,6 +3,7 @@
     size = [640, 480]              # pixels; may be given anew where the file is read
     background = [222, 224, 230]
     samples = 1                    # or 4
+    interpolation = "perspective"  # of colours and texture coordinates; or "affine": linear on the screen
     [camera]                       # degrees; it moves back until all bodies are in the picture
     azimuth = -62.0
     elevation = 24.0
@@ -18,15 +19,19 @@
     tolerance = 0.5                #   as many as keep triangles within so many pixels of the surface;
     counts = "any"                 #   "powers": 2, 4, 8 and 16 alone
     one_sided = false              #   drops what faces away: of closed surfaces, whose inside nobody sees
+    up = "y"                       # which axis of the file is up: "z", or "y", as many programs write them
     place = [0, 0, 0]              # where it stands; z is up
     size = 1.0                     # its longest extent; without, as it is
     turn = 30.0                    # degrees around z
-    grid = [4, 3]                  # copies along x and y, `spacing` apart, each turned by `turns` more than the last
+    grid = [4, 3]                  # copies along x and y
+    spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), from `place` on
+    turns = 12.0                   #   each turned by so many degrees more than the one before it
     colour = [0.66, 0.37, 0.21]    # linear red, green, blue
     flat = false                   # one colour a triangle
     blend = "over"                 # replace, over, add, multiply, sorted
     alpha = 110                    # 0 to 255; for over, add and sorted
     texture = "checker"            # or a PNG file; `repeats` times over the body; `cutout` 0 to 255
+    mipmaps = true                 # smaller levels of the texture, filtered trilinearly; without, bilinearly
     depth_write = true             # without, true for "replace" alone; likewise colour_write, always true
     depth_test = "less"            # or "always"
     [[generated]]
@@ -49,7 +54,7 @@ from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text
 from pixelflow.simd.packaged import shipped
-from tessellation.picture import BACKGROUND, SIZE, View
+from tessellation.picture import BACKGROUND, SIZE, UPS, View
 from tessellation.sampling.choice import COUNTS, LARGEST_TOLERANCE, LEAST_TOLERANCE, Sampling
 from tessellation.scenes.camera_way import CAMERA, MOST_FRAMES, CameraKey, camera_way, view_at
 from tessellation.scenes.kinds import (
@@ -101,6 +106,7 @@ _SCENE = {
     "background": several(3, whole(0, 255)),
     "frames": whole(2, MOST_FRAMES),
     "samples": ValueKind("1 or 4", lambda value: is_number(value, whole=True) and value in (1, 4)),
+    "interpolation": word("perspective", "affine"),
 }
 _BODY = {
     "name": TEXT,
@@ -110,6 +116,7 @@ _BODY = {
     "tolerance": number(LEAST_TOLERANCE, LARGEST_TOLERANCE),
     "counts": word(*COUNTS),
     "one_sided": TRUTH,
+    "up": word(*UPS),
     "place": COORDINATES,
     "size": number(1e-6, FAR),
     "turn": number(-360, 360),
@@ -122,11 +129,13 @@ _BODY = {
     "alpha": whole(0, 255),
     "texture": TEXT,
     "repeats": number(0.01, 100),
+    "mipmaps": TRUTH,
     "cutout": whole(0, 255),
     "depth_test": word(*(test.name.lower() for test in DepthTest)),
     "depth_write": TRUTH,
     "colour_write": TRUTH,
 }
+_OF_TEXTURES = ("repeats", "mipmaps", "cutout")
 _SEED = {"seed": whole(0, 2**31 - 1)}
 FAMILIES = {
     "sized": {"count": whole(1, 1_000_000), "pixels": number(0.01, 1e7), **_SEED},
@@ -168,6 +177,8 @@ class SceneFile:
     bodies: tuple[Placed, ...] = ()
     generated: tuple[Generated, ...] = ()
     folder: Path = Path()
+    affine: bool = False
+    """Whether colours and texture coordinates of bodies are linear on the screen, not perspective-correct."""
 
     def view_at(self, frame: int) -> View:
         """Return how the scene is seen in a frame, from 0 on; raises InputError for one that it does not have."""
@@ -206,6 +217,9 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
     _check_order(bodies, generated, name, faults)
     if (many := sum(each.triangles for each in generated if each)) > MOST_TRIANGLES:
         faults.append(Fault(f"{many} generated triangles", Place(name), f"up to {MOST_TRIANGLES} in a scene"))
+    if "interpolation" in found and not bodies:
+        hint = "generated triangles are made on the screen, where all is linear"
+        faults.append(Fault("interpolation without a [[body]]", Place(name), hint))
     if not bodies and not generated:
         faults.append(Fault("there is nothing to draw", Place(name), "a scene has a [[body]] or a [[generated]]"))
     if faults:
@@ -221,6 +235,7 @@ def parse_scene(text: str, name: str = "scene") -> SceneFile:
         tuple(each for each in bodies if each),
         tuple(each for each in generated if each),
         Path(name).parent,
+        found.get("interpolation") == "affine",
     )
 
 
@@ -255,11 +270,11 @@ def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault])
     )
     sampling = Sampling(table["tolerance"], table.get("counts", "any")) if "tolerance" in table else None
     samples = table.get("samples", 8) if sources == ["patches"] and sampling is None else None
-    used = {"name", "mesh", "patches", "place", "size", "turn", "grid", "spacing", "turns", *told}
+    used = {"name", "mesh", "patches", "place", "size", "turn", "grid", "spacing", "turns", "up", *told}
     rest = {key: value for key, value in table.items() if key not in used}
     return Placed(
         table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest,
-        sampling, table.get("one_sided", False),
+        table.get("up", "z"), sampling, table.get("one_sided", False),
     )  # fmt: skip
 
 
@@ -281,7 +296,7 @@ def _without_effect(table: Mapping[str, object]) -> list[tuple[str, str]]:
     found = [
         (f"{key} without {other}", f"give it {other}, or leave {key} out")
         for key, other in (
-            ("repeats", "texture"), ("cutout", "texture"), ("spacing", "grid"), ("turns", "grid"),
+            *((key, "texture") for key in _OF_TEXTURES), ("spacing", "grid"), ("turns", "grid"),
             ("counts", "tolerance"), ("one_sided", "tolerance"),
         )
         if key in table and other not in table

@@ -21,7 +21,7 @@ from tessellation.sampling.choice import SampleChoice, Sampling
 from tessellation.scenes.families import layers, sized, volumes
 from tessellation.scenes.file import MESHES, MOST_TRIANGLES, SCENES, Generated, SceneFile, read_scene
 from tessellation.scenes.sampled import SampledBodies, SampledCopy, copies_of
-from tessellation.scenes.world import Body, Placed, draws_of
+from tessellation.scenes.world import Body, Placed, draws_of, upright
 from tessellation.surface.bpt import BUILT_IN, PatchFile, load
 
 __all__ = ["PreparedScene", "Scene", "files_of", "frames_of", "load_scene", "prepare_scene"]
@@ -106,6 +106,8 @@ def _described(name: str, how: SceneSource) -> SceneFile:
     if name in SCENES or Path(name).suffix.lower() == ".toml":
         if how.patch_samples is not None or how.tolerance is not None or how.flat:
             raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
+        if how.up != "z":
+            raise InputError(Fault("a scene file says itself what is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))
     if name in MESHES or Path(name).suffix.lower() in MESH_SUFFIXES:
         if how.patch_samples is not None or how.tolerance is not None:
@@ -122,7 +124,7 @@ def _described(name: str, how: SceneSource) -> SceneFile:
 def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
     sampling = None if samples is None or how.tolerance is None else Sampling(how.tolerance, how.counts)
     samples = samples if sampling is None else None
-    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, sampling, how.one_sided)
+    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, how.up, sampling, how.one_sided)
     return SceneFile(bodies=(body,), folder=Path())
 
 
@@ -138,6 +140,7 @@ class PreparedScene:
         self.name, self._described = name, described
         self._size = how.size or described.size
         self._samples = how.samples or described.samples
+        self._affine = described.affine or how.affine
         sources, states = _read(described, how)
         self._generated = [draw for each in described.generated for draw in _generated(each, *self._size)]
         if how.require is not None:
@@ -191,7 +194,7 @@ class PreparedScene:
             seen = iter(found)
             ordered = [each if isinstance(each, Body) else next(seen) for slot in self._slots for each in slot]
             bodies = [body for body in ordered if body is not None]
-        draws = [*(draws_of(bodies, view, standpoint) if bodies else []), *self._generated]
+        draws = [*(draws_of(bodies, view, standpoint, affine=self._affine) if bodies else []), *self._generated]
         picture = Frame(*self._size, self._described.background, tuple(draws), self._samples)
         done_once = self._tessellations if frame == 0 else ()
         return Scene(self.name, picture, (*done_once, *tessellations), tuple(bodies), view, choice)
@@ -263,6 +266,8 @@ def _model(
             model = tessellation.mesh(weld=True)
         corners = model.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
+    if placed.up == "y":
+        points, normals = upright(points), upright(normals)
     rest = placed.rest
     body = Body(
         placed.name,
@@ -290,18 +295,18 @@ def _state(placed: Placed, described: SceneFile) -> State:
         colour_write=rest.get("colour_write", True),
         blend=blend,
         alpha=rest.get("alpha", 255),
-        texture=_texture(rest["texture"], described) if "texture" in rest else None,
+        texture=_texture(rest["texture"], described, rest.get("mipmaps", False)) if "texture" in rest else None,
         cutout=rest.get("cutout", 0),
     )
 
 
-def _texture(name: str, described: SceneFile) -> Texture:
+def _texture(name: str, described: SceneFile, mipmaps: bool) -> Texture:
     if name == _CHECKER:
         at = np.arange(_CHECKER_SIDE) // _CHECKER_FIELD
         light = (at + at[:, None]) % 2 == 0
         texels = np.full((_CHECKER_SIDE, _CHECKER_SIDE, 4), 255, np.uint8)
         texels[~light] = (90, 110, 150, 255)
-        return Texture(texels)
+        return Texture(texels, mipmaps)
     path = _beside(described, name)
     try:
         from PIL import Image
@@ -311,7 +316,7 @@ def _texture(name: str, described: SceneFile) -> Texture:
             if max(image.size) > _LARGEST_TEXTURE:  # before it is decoded
                 hint = f"powers of two up to {_LARGEST_TEXTURE}"
                 raise InputError(Fault(f"a texture of {image.width}x{image.height} texels", Place(str(path)), hint))
-            return Texture(_texels(image))
+            return Texture(_texels(image), mipmaps)
     except ImportError:
         what = "reading textures needs Pillow, which is not installed"
         raise MissingPackageError(what, "image", Place(str(path))) from None

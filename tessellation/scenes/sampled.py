@@ -22,7 +22,7 @@ from tessellation.picture import SceneSource, Standpoint, View
 from tessellation.sampling.bound import by_counts
 from tessellation.sampling.choice import SampleChoice, Sampling, SeenPatches, choose
 from tessellation.sampling.seen import outward
-from tessellation.scenes.world import Body, Placed, Placing
+from tessellation.scenes.world import Body, Placed, Placing, upright
 from tessellation.surface.mesh import build_mesh
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import evaluate
@@ -54,6 +54,8 @@ class SampledCopy:
 
 def copies_of(placed: Placed, patches: Sequence[Patch], state: State) -> list[SampledCopy]:
     """Return a body's copies, or itself where it is alone."""
+    if placed.up == "y":
+        patches = [Patch(upright(patch.points.astype(np.float64))) for patch in patches]
     outline = _outline(patches)
     if not placed.places:
         return [SampledCopy(placed, state, tuple(patches), outline)]

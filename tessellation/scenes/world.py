@@ -32,6 +32,8 @@ class Placed:
     """Where its copies stand, and how far each is turned; none where it is alone and stays as it is."""
     size: float | None
     rest: Mapping[str, Any]
+    up: str = "z"
+    """The axis of its file that is up."""
     sampling: Sampling | None = None
     """How patches are sampled by view."""
     one_sided: bool = False
@@ -98,12 +100,21 @@ class Body:
         return replace(self, points=placing.applied(self.points), normals=self.normals @ placing.around.T)
 
 
-def draws_of(bodies: Sequence[Body], view: View, standpoint: Standpoint | None = None) -> list[Draw]:
+def upright(values: np.ndarray) -> np.ndarray:
+    """Return points or normals of a file whose y is up with z up, by a quarter turn around x: float64[..., xyz]."""
+    turned: np.ndarray = values[..., [0, 2, 1]] * (1.0, -1.0, 1.0)
+    return turned
+
+
+def draws_of(
+    bodies: Sequence[Body], view: View, standpoint: Standpoint | None = None, *, affine: bool = False
+) -> list[Draw]:
     """Place a camera before all bodies together, light them, and return one draw for each body.
 
     ``standpoint`` is where the camera stands already. Depths run from 0 at the nearest vertex of all to 1 at the
-    farthest. Raises InputError for bodies without extent,
-    points that are not finite, corners that do not exist and textures with too many repeats, with the body's name.
+    farthest. Colours and texture coordinates follow perspective, or are linear on the screen where they are to be
+    ``affine``. Raises InputError for bodies without extent, points that are not finite, corners that do not exist and
+    textures with too many repeats, with the body's name.
     """
     for body in bodies:
         check_mesh(body.points, body.corners, body.name)
@@ -121,6 +132,7 @@ def draws_of(bodies: Sequence[Body], view: View, standpoint: Standpoint | None =
                 colour=body.colour,
                 standpoint=standpoint,
                 coordinates=texture_coordinates(body),
+                affine=affine,
             ),
             body.state,
         )
