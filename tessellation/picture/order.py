@@ -38,8 +38,8 @@ class SceneSource:
 
     ``size`` and ``samples`` (a pixel's) replace those of a scene file; ``patch_samples``, or ``tolerance`` with
     ``counts`` and ``one_sided``, ``flat`` and ``up`` are for a model that is named instead of a scene file. Patches are
-    tessellated by a node with ``config`` on ``engine``. ``affine`` lets colours and texture coordinates be linear on the
-    screen, whatever the file says.
+    tessellated by a node with ``config`` on ``engine``. ``affine`` lets colours and texture coordinates be linear on
+    the screen, whatever the file says.
     """
 
     size: tuple[int, int] | None = None
