@@ -149,7 +149,7 @@ def test_other_machines_draw_the_same_patches(ask: Asking, machine: str) -> None
     head, pixels = ask("draw.frame", machine=machine, **chosen)
     apart = np.frombuffer(pixels, np.uint8) != np.frombuffer(expected, np.uint8)
     assert head["steps"][1]["cycles"] > 0
-    assert not apart.any() if not head["own_arithmetic"] else apart.mean() < 0.05
+    assert apart.mean() < (0.05 if any(note.startswith("pixels:") for note in head["notes"]) else 1e-9)
 
 
 @pytest.mark.slow

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pixelflow.config import THESIS
 from pixelflow.node import Node
-from pixelflow.simd.drawing import DrawnFrame, Frame
+from pixelflow.simd.drawing import Frame, Picture
 from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.machine import machine_named
 from pixelflow.simd.report import Json
@@ -20,9 +20,10 @@ from tessellation import Method, Patch, PatchManager, PatchSamples, build_mesh
 from tessellation.host.session import PassBegins
 from tessellation.microprogram.libraries import library_for
 from tessellation.picture import BACKGROUND, View
+from tessellation.rendering import plain_triangles, render_on_nodes
 from tessellation.scenes import Body, draws_of
 
-__all__ = ["PIXELFLOW", "DrawnPatches", "FrameMaker", "FrameOrder"]
+__all__ = ["PIXELFLOW", "DrawnPatches", "FrameMaker", "FrameOrder", "StepAccount"]
 
 PIXELFLOW = "pixelflow"
 """The machine whose node tessellates for every machine."""
@@ -41,47 +42,59 @@ class FrameOrder:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DrawnPatches:
-    """A frame, and what it took: on the machines, and here (seconds of the host by step)."""
+class StepAccount:
+    """What one machine did for a frame: cycles, those of each stage, and at which clock."""
 
-    drawn: DrawnFrame
-    tessellation_cycles: int
-    tessellation_stages: dict[str, int]
-    tessellation_mhz: int
-    passes: int
+    who: str
+    clock_mhz: float
+    cycles: int
+    stages: Mapping[str, int]
+    whose: str = ""
+    """What cycles by stage are added up over, where that is not the one machine."""
+
+    @property
+    def milliseconds(self) -> float:
+        """Time at the clock."""
+        return self.cycles / self.clock_mhz / 1e3
+
+    def head(self) -> dict[str, Json]:
+        """Return it as a page shows it."""
+        stages: list[Json] = [[name, cycles] for name, cycles in self.stages.items() if cycles]
+        about: dict[str, Json] = {"who": self.who, "clock_mhz": self.clock_mhz, "cycles": self.cycles}
+        return {**about, "stages": stages, "whose": self.whose}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnPatches:
+    """A frame, and what it took: on the machines, step by step, and here (seconds of the host)."""
+
+    picture: Picture
+    tessellation: StepAccount
+    drawing: StepAccount
     samples: int
     triangles: int
-    not_counted: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What is counted, what not, and where that comes from."""
     library: str
     engine: str
-    seconds: dict[str, float]
+    seconds: Mapping[str, float]
 
     @property
     def milliseconds(self) -> float:
         """Machine time: the tessellation on its node, then the picture."""
-        return self.tessellation_cycles / self.tessellation_mhz / 1e3 + self.drawn.milliseconds
+        return self.tessellation.milliseconds + self.drawing.milliseconds
 
     def head(self) -> dict[str, Json]:
         """Return the account as a page shows it."""
-        drawn = self.drawn
-        steps: list[Json] = [
-            {"who": "tessellation, PixelFlow", "clock_mhz": self.tessellation_mhz, "cycles": self.tessellation_cycles,
-             "stages": _pairs(self.tessellation_stages)},
-            {"who": f"drawing, {drawn.machine}", "clock_mhz": drawn.clock_mhz, "cycles": drawn.cycles,
-             "stages": _pairs(drawn.stages), "whose": drawn.whose_stages},
-        ]  # fmt: skip
         return {
-            "steps": steps,
+            "steps": [self.tessellation.head(), self.drawing.head()],
             "machine_ms": self.milliseconds,
             "host_seconds": dict(self.seconds),
-            "passes": self.passes,
             "samples": self.samples,
             "triangles": self.triangles,
             "library": self.library,
             "engine": self.engine,
-            "facts": [list(fact) for fact in drawn.facts],
-            "not_counted": list(self.not_counted),
-            "own_arithmetic": drawn.own_arithmetic,
+            "notes": list(self.notes),
         }
 
 
@@ -98,7 +111,7 @@ class FrameMaker:
     def draw(self, order: FrameOrder, telling: Telling, watch: Callable[[Node], None] | None = None) -> DrawnPatches:
         """Tessellate all patches and draw them; ``telling`` may raise what is to end the work.
 
-        ``watch`` is called with the nodes that draw, where PixelFlow does. Raises InputError for what the machines
+        ``watch`` is called with the node that draws, where PixelFlow does. Raises InputError for what the machines
         cannot do.
         """
         begin = time.perf_counter()
@@ -118,37 +131,24 @@ class FrameMaker:
         view = order.view
         frame = Frame(view.width, view.height, BACKGROUND, tuple(draws_of([body], view)))
         ready = time.perf_counter()
-        drawn = self._drawn(frame, order, telling, watch)
+        draw = _by_pixelflow if order.machine == PIXELFLOW else _by_another
+        picture, drawing, notes = draw(frame, order.machine, telling, watch)
         ended = time.perf_counter()
         stages: Counter[str] = Counter()
         for run in manager.runs:
             stages.update(run.by_stage)
         session = manager.session
         return DrawnPatches(
-            drawn,
-            manager.cycles,
-            dict(stages),
-            session.config.clock_mhz,
-            len(manager.runs),
+            picture,
+            StepAccount("tessellation, PixelFlow", session.config.clock_mhz, manager.cycles, stages),
+            drawing,
             sum(each.samples**2 for each in found),
             len(mesh.triangles),
-            session.method.not_counted,
+            (*session.method.not_counted, *notes),
             session.library.name,
             session.node.engine,
             {"tessellation": tessellated - begin, "camera and light": ready - tessellated, "drawing": ended - ready},
         )
-
-    def _drawn(
-        self, frame: Frame, order: FrameOrder, telling: Telling, watch: Callable[[Node], None] | None
-    ) -> DrawnFrame:
-        machine = machine_named(order.machine)
-        if machine.draw is None:
-            raise InputError(Fault(f"{machine.title} draws nothing"))
-        if watch is not None:
-            if machine.name != PIXELFLOW:
-                raise InputError(Fault(f"runs of {machine.title} are not looked into here"))
-            return machine.draw(frame, progress=telling, watch=watch)  # type: ignore[call-arg]
-        return machine.draw(frame, progress=telling)
 
     def _kept(self, order: FrameOrder) -> PatchManager:
         """Return the manager with all patches in texture memory, another one where the ways have changed."""
@@ -165,5 +165,33 @@ class FrameMaker:
         return self._manager
 
 
-def _pairs(stages: dict[str, int]) -> list[list[Json]]:
-    return [[name, cycles] for name, cycles in stages.items() if cycles]
+_Drawing = tuple[Picture, StepAccount, Sequence[str]]
+
+
+def _by_pixelflow(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
+    """Draw on one node, region by region."""
+
+    def tell(line: str) -> None:
+        telling(line)
+
+    composed = render_on_nodes(
+        plain_triangles(frame), frame.width, frame.height, 1, background=frame.background, progress=tell, watch=watch
+    )
+    (node,) = composed.nodes
+    account = StepAccount("drawing, PixelFlow", THESIS.clock_mhz, node.cycles, node.cycles_by_stage)
+    notes = (
+        f"regions: {len(node.regions)} of 128x64 pixels, {node.drawn:,} pairs of a triangle and a region",
+        "not counted: camera, light, regions and instructions: work of the GPs; pixels to the frame buffer",
+    )
+    return composed.picture, account, notes
+
+
+def _by_another(frame: Frame, machine: str, telling: Telling, watch: Callable[[Node], None] | None) -> _Drawing:
+    """Draw on another machine, as it is by default."""
+    record = machine_named(machine)
+    if record.draw is None or watch is not None:
+        raise InputError(Fault(f"runs of {record.title} are not looked into here"))
+    drawn = record.draw(frame, progress=telling)
+    account = StepAccount(f"drawing, {drawn.machine}", drawn.clock_mhz, drawn.cycles, drawn.stages, drawn.whose_stages)
+    notes = [f"{name}: {text}" for name, text in drawn.facts]
+    return drawn.picture, account, [*notes, f"pixels: {drawn.own_arithmetic}"] if drawn.own_arithmetic else notes

@@ -165,6 +165,6 @@ def _order_of(given: Given) -> FrameOrder:
 
 
 def _picture(made: DrawnPatches) -> Answer:
-    colours = made.drawn.picture.colours
+    colours = made.picture.colours
     height, width = colours.shape[:2]
     return Answer({**made.head(), "width": width, "height": height}, colours.tobytes())

@@ -122,9 +122,7 @@ export class Alive {
     ];
     $("figures").replaceChildren(...rows.flatMap(([name, value, kind]) => [made("dt", {}, name), made("dd", { class: kind }, value)]));
     $("stages").replaceChildren(...head.steps.map(stageTable));
-    const facts = [...head.not_counted.map((each) => `not counted: ${each}`), ...head.facts.map(([name, text]) => `${name}: ${text}`)];
-    if (head.own_arithmetic) facts.push(`pixels: ${head.own_arithmetic}`);
-    facts.push("tessellation and drawing follow each other; camera and light are the application's, for no cycles");
+    const facts = [...head.notes, "tessellation and drawing follow each other; camera and light are the application's, for no cycles"];
     $("facts").replaceChildren(...facts.map((each) => made("li", {}, each)));
   }
 

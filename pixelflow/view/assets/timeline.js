@@ -6,7 +6,7 @@ const RULER = 22, SPANS = 18, COUNTER = 26, GAP = 3, NARROWEST = 20;
 
 export class Timeline extends EventTarget {
   #link; #canvas; #window = { begin: 0, end: 1000 }; #whole = 1000; #known = 0; #cycle = 0;
-  #drawn = null; #since = null; #latest; #hover; #pending = false; #rows = [];
+  #drawn = null; #since = null; #stale = true; #latest; #hover; #pending = false; #rows = [];
 
   constructor(link, canvas) {
     super();
@@ -52,6 +52,7 @@ export class Timeline extends EventTarget {
 
   refresh() {
     this.#since ??= performance.now();
+    this.#stale = true;
     this.#paintSoon();
     if (this.#width > 0) this.#latest.put({ ...this.#window, width: Math.min(4096, Math.round(this.#width)) });
   }
@@ -65,6 +66,7 @@ export class Timeline extends EventTarget {
     const answer = await this.#link.ask("run.window", window);
     if (!answer) return;
     this.#drawn = read(answer);
+    this.#stale = false;
     this.#paintSoon();
   }
 
@@ -105,11 +107,11 @@ export class Timeline extends EventTarget {
       before = row.track;
     }
     const { head } = this.#drawn;
-    if (this.#since !== null && head.begin === this.#window.begin && head.end === this.#window.end) {
+    canvas.dataset.window = `${head.begin}:${head.end}`;
+    canvas.dataset.known = String(head.known);
+    if (this.#since !== null && !this.#stale && head.begin === this.#window.begin && head.end === this.#window.end) {
       measured("drag-to-picture", this.#since);
       this.#since = null;
-      canvas.dataset.window = `${head.begin}:${head.end}`;
-      canvas.dataset.known = String(head.known);
     }
   }
 

@@ -51,10 +51,12 @@ _RUN, _LOOK = "run", "look"
 """Threads: the one that has the node, and the one that looks at copies of the trace."""
 _SLICE_SECONDS = 0.25
 """Between two requests the trace goes on for so long."""
+_COPIES = 5
+"""Copies of the trace take a part of the time that is not more than one of so many."""
 _INTERVAL = 2048
 """Cycles between two looks at the clock."""
-_STATES = 32
-"""States that the run keeps on its way: 4 MB each."""
+_STATES = 64
+"""States that the run keeps on its way, of some 3 MB each."""
 _MOST_CYCLES = 1 << 50
 _MOST_PIXELS = 4096
 _MOST_ROWS = 400
@@ -85,10 +87,14 @@ class ExplorerRoom:
         self._tell = tell
         self._open: _OpenRun | None = None
         self._levels: Levels | None = None
+        self._reached = 0
+        """The cycle up to which the run has been executed, and traced."""
         self._known = 0
-        """The cycle up to which the run has been traced."""
+        """The cycle up to which others can see the trace."""
         self._away: int | None = None
         """Where the run really stands while its trace goes on elsewhere."""
+        self._due = 0.0
+        """When the trace is to be copied again."""
         self._said: list[str] = []
         self._closed = False
 
@@ -159,7 +165,7 @@ class ExplorerRoom:
     def _begin(self, saved: SavedRun) -> None:
         """Put a node at the beginning of a run; what there was before is forgotten."""
         self._open = self._levels = self._away = None
-        self._known = 0
+        self._known = self._reached = 0
         trace = Trace(TraceClock(saved.config.clock_mhz))
 
         def watch(bus: Bus) -> None:
@@ -199,20 +205,25 @@ class ExplorerRoom:
             return False
         if self._away is None:
             self._away = run.replay.position
-            run.replay.goto(self._known)
+            run.replay.goto(self._reached)
         until = time.monotonic() + _SLICE_SECONDS
         while time.monotonic() < until and not run.replay.ended and not self._closed:
             run.replay.advance(run.replay.position + _INTERVAL)
-        self._publish(run)
+        self._reached = max(self._reached, run.replay.position)
+        if run.replay.ended or time.monotonic() >= self._due:
+            self._publish(run)
         return not run.replay.ended
 
     def _publish(self, run: _OpenRun) -> None:
         """Let others see what the trace has become."""
-        reached = max(self._known, run.replay.position)
+        self._reached = reached = max(self._reached, run.replay.position)
         if self._levels is not None and self._levels.known == reached:
             return
         self._known = reached
+        begin = time.monotonic()
         self._levels = Levels(run.trace, reached)
+        ended = time.monotonic()
+        self._due = ended + _COPIES * (ended - begin)
         self._tell("trace", Answer({"known": reached, "end": self._end, "ended": run.replay.end is not None}))
 
     # --- movement ------------------------------------------------------------------------------------------------

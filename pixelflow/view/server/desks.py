@@ -13,7 +13,7 @@ from pixelflow.view.server.worker import Job, Worker
 
 __all__ = ["MOST_PAGES", "Desk", "Desks", "Sending"]
 
-MOST_PAGES = 6
+MOST_PAGES = 4
 """Pages at once: each holds a node, and the states of a run."""
 _MOST_WAITING = 64
 """Requests of a page that wait in one thread."""
