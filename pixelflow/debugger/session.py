@@ -101,6 +101,8 @@ class DebugSession:
         self.interrupted = False
         if cycle < self.replay.position or (self.replay.end is not None and cycle >= self.replay.end):
             self.replay.goto(cycle)
+        elif (kept := self.replay.kept_before(cycle)) > self.replay.position:
+            self.replay.goto(kept)
         while self.replay.position < cycle and not self.replay.ended:
             if self.interrupted:
                 return SessionOutcome(interrupted=True)
