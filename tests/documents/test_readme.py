@@ -79,7 +79,18 @@ def test_commands(document: str, commands: tuple[str, ...], tmp_path: Path, monk
             summary = shown("verify-summary")
             assert capsys.readouterr().out.splitlines()[-len(summary) :] == summary
         words = shlex.split(command, comments=True)
-        for option in ("-o", "--preview", "--stats", "--record", "--svg", "--figure", "--markdown", "--out", ">"):
+        for option in (
+            "-o",
+            "--preview",
+            "--stats",
+            "--record",
+            "--svg",
+            "--figure",
+            "--markdown",
+            "--html",
+            "--out",
+            ">",
+        ):
             if option in words:
                 name = Path(words[words.index(option) + 1])
                 written = list(Path().glob(f"{name.stem}*{name.suffix}"))  # --per-client numbers them
