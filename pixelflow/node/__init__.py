@@ -15,7 +15,7 @@ from pixelflow.node.parts.texture.transfer import BlockAccess
 
 if TYPE_CHECKING:
     from pixelflow.node.account.energy import EnergyConfig, EnergyMeter, RunEnergy
-    from pixelflow.node.account.guesses import Guesses, guesses, set_in_vain
+    from pixelflow.node.account.guesses import Guesses, WordUse, guesses, set_in_vain, supply_of, words_of
     from pixelflow.node.account.timeline import StageSpan, stage_figures, timeline
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
@@ -55,13 +55,16 @@ __all__ = [
     "StageSpan",
     "UntimedRun",
     "Upcoming",
+    "WordUse",
     "cycles_of",
     "figure9",
     "guesses",
     "sdram_distances",
     "set_in_vain",
     "stage_figures",
+    "supply_of",
     "timeline",
+    "words_of",
 ]
 
 _LATER = {
@@ -80,12 +83,15 @@ _LATER = {
     "StageSpan": "account.timeline",
     "UntimedRun": "account.untimed_run",
     "Upcoming": "run.streams.upcoming",
+    "WordUse": "account.guesses",
     "cycles_of": "run.costs.extra",
     "guesses": "account.guesses",
     "sdram_distances": "parts.sdram.rules",
     "set_in_vain": "account.guesses",
     "stage_figures": "account.timeline",
     "timeline": "account.timeline",
+    "supply_of": "account.guesses",
+    "words_of": "account.guesses",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""
 

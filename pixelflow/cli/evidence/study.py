@@ -8,11 +8,14 @@ supply lets the instructions' words come at a rate. All of it is executed at tha
 from __future__ import annotations
 
 import argparse
+from pkgutil import resolve_name
 
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
+from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
+from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Report, number
 from tessellation.rendering.renderer import region_programs
 from tessellation.scenes import SceneSource, load_scene
@@ -24,6 +27,7 @@ from tessellation.studies.workloads import INPUTS, Workload
 EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
+    *examples_for("study", PIXELFLOW),
 )
 
 _HELP = {
@@ -35,6 +39,7 @@ _HELP = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the studies."""
+    of_machines = {name: each.studies for name, each in commands_of_machines(PIXELFLOW).items()}
     studies = parser.add_subparsers(dest="study", required=True, metavar="|".join(_HELP))
     for name, text in _HELP.items():
         each = studies.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
@@ -44,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "schedules":
             each.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT",
                 help=f"which of {', '.join(INPUTS)} (default: all)")  # fmt: skip
+        others = {machine: places[name] for machine, places in of_machines.items() if name in places}
+        each.set_defaults(others=others, machine=PIXELFLOW)
+        if others:
+            each.add_argument("--machine", choices=(PIXELFLOW, *others), default=PIXELFLOW,
+                help=f"of which machine (default: {PIXELFLOW})")  # fmt: skip
         add_config_options(each)
         add_common_options(each)
 
@@ -54,6 +64,8 @@ def _rates(text: str) -> tuple[int, ...]:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Execute the study."""
+    if args.machine in args.others:
+        return _of_another(args, screen)
     config = load_config(args.config, args.overrides, args.preset)
     if config.lanes != 8192:
         raise UsageError(
@@ -70,6 +82,14 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
+
+
+def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
+    if args.config or args.overrides or args.preset:
+        raise UsageError(f"study {args.study}", f"values of a node change nothing on {args.machine}", "leave them out")
+    with Progress(screen, counts=False) as progress:
+        report: Report = resolve_name(args.others[args.machine])(progress.tell)
+    return report
 
 
 def picture(name: str, size: tuple[int, int] | None = None) -> Workload:
