@@ -158,7 +158,7 @@ def test_the_printed_dashboard_is_what_the_command_prints(tmp_path, monkeypatch,
     assert main(["tessellate", "teapot", "--record", "teapot.npz", "-q"]) == 0
     capsys.readouterr()
     assert main(["--width", "80", "dash", "teapot.npz", "--at", "46900", "--engine", "rows"]) == 0
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown("dashboard")
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown("dashboard", "GUIDE.md")
 
 
 @pytest.mark.slow
