@@ -13,10 +13,13 @@
     mesh = "bunny"                 # a mesh that ships here, or a file beside this one; or
     patches = "teapot"             # patches that a PixelFlow node tessellates, at
     samples = 8                    #   so many samples along u and along v
+    up = "y"                       # which axis of the file is up: "z", or "y", as many programs write them
     place = [0, 0, 0]              # where it stands; z is up
     size = 1.0                     # its longest extent; without, as it is
     turn = 30.0                    # degrees around z
-    grid = [4, 3]                  # copies along x and y, `spacing` apart, each turned by `turns` more than the last
+    grid = [4, 3]                  # copies along x and y
+    spacing = [1.5, 1.2]           #   so far apart along x and along y (default: 1 and 1), from `place` on
+    turns = 12.0                   #   each turned by so many degrees more than the one before it
     colour = [0.66, 0.37, 0.21]    # linear red, green, blue
     flat = false                   # one colour a triangle
     blend = "over"                 # replace, over, add, multiply, sorted
@@ -45,7 +48,7 @@ from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text
 from pixelflow.simd.packaged import shipped
-from tessellation.picture import BACKGROUND, CLAY, SIZE, View
+from tessellation.picture import BACKGROUND, CLAY, SIZE, UPS, View
 from tessellation.surface.bpt import BUILT_IN
 
 __all__ = [
@@ -133,6 +136,7 @@ _BODY = {
     "mesh": _TEXT,
     "patches": _TEXT,
     "samples": _whole(2, 16),
+    "up": _word(*UPS),
     "place": _COORDINATES,
     "size": _number(1e-6, _FAR),
     "turn": _number(-360, 360),
@@ -181,6 +185,8 @@ class Placed:
     """Where its copies stand, and how far each is turned; none where it is alone and stays as it is."""
     size: float | None
     rest: Mapping[str, Any]
+    up: str = "z"
+    """The axis of its file that is up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,9 +315,10 @@ def _body(table: Mapping[str, Any], number: int, name: str, faults: list[Fault])
         for column in range(across)
     )
     samples = table.get("samples", 8) if sources == ["patches"] else None
-    used = {"name", "mesh", "patches", "samples", "place", "size", "turn", "grid", "spacing", "turns"}
+    used = {"name", "mesh", "patches", "samples", "place", "size", "turn", "grid", "spacing", "turns", "up"}
     rest = {key: value for key, value in table.items() if key not in used}
-    return Placed(table.get("name", Path(source).stem), source, samples, places, table.get("size"), rest)
+    name, up = table.get("name", Path(source).stem), table.get("up", "z")
+    return Placed(name, source, samples, places, table.get("size"), rest, up)
 
 
 def _unknown(kind: str, source: str) -> list[tuple[str, str]]:

@@ -80,6 +80,8 @@ def _described(name: str, how: SceneSource) -> SceneFile:
     if name in SCENES or Path(name).suffix.lower() == ".toml":
         if how.patch_samples is not None or how.flat:
             raise InputError(Fault("a scene file says itself how its bodies look", Place(name)))
+        if how.up != "z":
+            raise InputError(Fault("a scene file says itself what is up", Place(name), 'up = "y" in its [[body]]'))
         return read_scene(SCENES.get(name, name))
     if name in MESHES or Path(name).suffix.lower() in MESH_SUFFIXES:
         if how.patch_samples is not None:
@@ -94,7 +96,7 @@ def _described(name: str, how: SceneSource) -> SceneFile:
 
 
 def _single(name: str, samples: int | None, how: SceneSource) -> SceneFile:
-    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat})
+    body = Placed(Path(name).stem, name, samples, (), None, {"flat": how.flat}, how.up)
     return SceneFile(bodies=(body,), folder=Path())
 
 
@@ -180,6 +182,8 @@ def _model(
             model = tessellation.mesh(weld=True)
         corners = model.triangles
     points, normals = (np.asarray(values, np.float64) for values in (model.points, model.normals))
+    if placed.up == "y":  # a quarter turn around x
+        points, normals = (values[:, [0, 2, 1]] * (1, -1, 1) for values in (points, normals))
     rest = placed.rest
     body = Body(
         placed.name,

@@ -40,7 +40,7 @@ def test_no_bit_of_a_plane_differs(reach: int, samples: int, told: tuple[bool, b
     found, attributes = triangles(reach), Attributes(*told)
     words = plane_words(found, samples, attributes).words
     expected = triangle_words(found, samples, attributes)
-    layout = constants_of(samples, 0, attributes)
+    layout = constants_of(samples, False, attributes)
     assert words.shape == (len(found), layout["TRIANGLE_BYTES"] // 4)
     assert np.array_equal(words, expected)
 

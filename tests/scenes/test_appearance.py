@@ -261,3 +261,27 @@ def test_what_does_not_fit_is_refused_with_the_file_and_the_body(load) -> None:
     # 2000 copies of 1,046 triangles each, twice: the second is too many.
     half = '[[body]]\nname = "{}"\nmesh = "nut"\ngrid = [20, 100]\n'
     assert "second: 4184000 triangles" in refused(lambda: load(half.format("first") + half.format("second")))
+
+
+def test_files_whose_y_is_up_stand_upright(tmp_path: Path) -> None:
+    """A tetrahedron of four different extents, written with z up, and the same turned so that y is."""
+    pytest.importorskip("trimesh", reason="reads meshes")
+    points = np.array([(0, 0, 0), (2, 0, 0.5), (0.25, 1, 0), (0.5, 0.25, 3)])
+    faces = "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+    for name, (x, y, z) in (("z", points.T), ("y", (points[:, 0], points[:, 2], -points[:, 1]))):
+        lines = "".join(f"v {a} {b} {c}\n" for a, b, c in zip(x, y, z, strict=True))
+        (tmp_path / f"{name}.obj").write_text(lines + faces)
+    size = {"size": (80, 60)}
+    upright = load_scene(str(tmp_path / "z.obj"), SceneSource(**size)).frame
+    turned = load_scene(str(tmp_path / "y.obj"), SceneSource(up="y", **size)).frame
+    lying = load_scene(str(tmp_path / "y.obj"), SceneSource(**size)).frame
+    assert draw_frame(turned).equals(draw_frame(upright)) and not draw_frame(lying).equals(draw_frame(upright))
+    scene = tmp_path / "scene.toml"
+    scene.write_text('size = [80, 60]\n[[body]]\nmesh = "y.obj"\nup = "y"\n')
+    placed = load_scene(str(scene)).frame
+    scene.write_text('size = [80, 60]\n[[body]]\nmesh = "z.obj"\n')
+    assert draw_frame(placed).equals(draw_frame(load_scene(str(scene)).frame))
+    with pytest.raises(InputError, match="a scene file says itself what is up"):
+        load_scene(str(scene), SceneSource(up="y"))
+    with pytest.raises(InputError, match="up is x"):
+        parse_scene('[[body]]\nmesh = "bunny"\nup = "x"\n')

@@ -51,7 +51,7 @@ def plane_words(
     engine: str = AUTO,
 ) -> PlaneWords:
     """Work out the planes of triangles of a draw, one or more, at so many samples a pixel."""
-    size = constants_of(samples, 0, attributes)["TRIANGLE_BYTES"]
+    size = constants_of(samples, False, attributes)["TRIANGLE_BYTES"]
     count = len(triangles)
     groups = -(-count // LANES)
     values = [triangles.depths[..., None], triangles.colours]

@@ -68,6 +68,7 @@ class TileStage(Enum):
     BLEND = "blend and store"
     SORT = "sorted layers"
     RESOLVE = "resolve"
+    TONES = "tones"
 
 
 _STAGES = {
@@ -86,6 +87,7 @@ _STAGES = {
     },
     "lists": {"": TileStage.SORT},
     "resolve": {"": TileStage.RESOLVE},
+    "tones": {"": TileStage.TONES},
 }
 """For each program the stage that begins at a label; other labels begin none."""
 
@@ -108,11 +110,13 @@ def stages_of(name: str, **parameters: int) -> tuple[TileStage, ...]:
 
 
 @cache
-def constants_of(samples: int, layers: int, attributes: Attributes) -> dict[str, int]:
+def constants_of(samples: int, sorts: bool, attributes: Attributes) -> dict[str, int]:
     """Return the constants of ``layout.mc``: where things lie in memory, in bytes."""
     # The layout is the programs' own; a program that stores each constant in its data tells them.
     names = (
         "BLOCK_BYTES",
+        "STREAM",
+        "PAGE",
         "COLOUR",
         "TRIANGLE_BYTES",
         "ASKED",
@@ -127,7 +131,7 @@ def constants_of(samples: int, layers: int, attributes: Attributes) -> dict[str,
     text = "\n".join(
         (
             f'include "{(_FOLDER / "layout.mc").as_posix()}" with '
-            f"SAMPLES = {samples}, LAYERS = {layers}, "
+            f"SAMPLES = {samples}, SORTS = {int(sorts)}, "
             + ", ".join(f"{name} = {value}" for name, value in attributes.parameters.items()),
             f"range words[{4 * len(names)}]",
             f"data words: word {', '.join(names)}",
@@ -138,7 +142,7 @@ def constants_of(samples: int, layers: int, attributes: Attributes) -> dict[str,
     return {name: int.from_bytes(values[4 * at : 4 * at + 4], "little") for at, name in enumerate(names)}
 
 
-def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: int = 0) -> dict[str, int]:
+def work_parameters(frame: Frame, draw: Draw, part: int, sorts: bool, length: int = 0) -> dict[str, int]:
     """Return the parameters of ``work.mc`` for a draw; ``part`` is 0, or 1 and 2 where it has a texture."""
     state, attributes = draw.state, Attributes.of(draw)
     found = {
@@ -153,7 +157,7 @@ def work_parameters(frame: Frame, draw: Draw, part: int, layers: int, length: in
         "COLOUR_WRITE": int(state.colour_write),
         "BLEND": list(Blend).index(state.blend),
         "OPACITY": state.alpha,
-        "LAYERS": layers,
+        "SORTS": int(sorts),
         "LENGTH": length,
     }
     if attributes.correct:

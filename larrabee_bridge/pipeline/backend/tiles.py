@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from larrabee_bridge.pipeline.backend.lists import WORKERS, ListRoom, list_bytes, worker_of
 from larrabee_bridge.pipeline.backend.programs import Attributes, constants_of
 from larrabee_bridge.pipeline.coverage.distinct import begins_of, distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
@@ -25,9 +26,6 @@ from pixelflow.simd.lanes.wide.bytememory import ByteMemory
 
 __all__ = ["AHEAD", "WORKERS", "DealtDraw", "TileMemory", "draw_bytes"]
 
-WORKERS = 3
-"""Work threads of a core (Seiler et al. 2008, 4.5)."""
-
 _HEADER_WORDS = 16
 AHEAD = 8
 """A set-up thread asks for the planes of a triangle so many triangles before it takes it."""
@@ -37,7 +35,7 @@ _QUEUES = 4
 
 def draw_bytes(quads: Quads, samples: int, attributes: Attributes) -> int:
     """Return how many bytes the data of a draw need beside the pixels, at most."""
-    layout = constants_of(samples, 0, attributes)
+    layout = constants_of(samples, False, attributes)
     triangles, pairs = len(distinct(quads.triangle)), int(begins_of(quads.tile, quads.triangle).sum())
     lists = (8 + 4 * _HEADER_WORDS) * pairs + layout["ENTRY_BYTES"] * len(quads) + 4 * len(distinct(quads.tile))
     return (
@@ -85,17 +83,29 @@ class TileMemory:
     columns: int
     tile: int
     samples: int
-    layers: int
+    sorts: bool
     beside: int
     """Bytes for the data of a draw."""
+    room: ListRoom
+    """For the lists of these tiles."""
     memory: ByteMemory = field(init=False)
 
     def __post_init__(self) -> None:
-        self.block_bytes = constants_of(self.samples, self.layers, Attributes())["BLOCK_BYTES"]
+        self.block_bytes = constants_of(self.samples, self.sorts, Attributes())["BLOCK_BYTES"]
         self.blocks = (self.tile // QUAD) ** 2
         self.count = len(self.numbers)
         self._pixels = MEMORY_BYTES
-        self.free = self._pixels + self.count * self.blocks * self.block_bytes
+        layout = constants_of(self.samples, self.sorts, Attributes())
+        self._stream = layout["STREAM"]
+        lists = self._pixels + self.count * self.blocks * self.block_bytes
+        lists += -lists % self._stream if self.sorts else 0
+        each = (self.room.scratch + self.room.pages).reshape(-1)
+        ends = lists + np.cumsum(each)
+        self.scratches = (ends - each).reshape(-1, WORKERS)
+        """Where the scratch memory of each work thread begins, in which it sorts: int64[tile, work thread]."""
+        self.lists = self.scratches + self.room.scratch
+        """And its room for fragments."""
+        self.free = int(ends[-1]) if len(ends) else lists
         self.memory = ByteMemory(self.free + -(-self.beside // LINE_BYTES) * LINE_BYTES + LINE_BYTES)
         self.words = self.memory.data[0].view(np.uint32)
 
@@ -122,13 +132,12 @@ class TileMemory:
 
         ``words`` are those of all triangles of the draw, where a program has worked them out.
         """
-        layout = constants_of(self.samples, self.layers, attributes)
+        layout = constants_of(self.samples, self.sorts, attributes)
         which = distinct(quads.triangle)
         known = words[which] if words is not None else triangle_words(triangles.part(which), self.samples, attributes)
         self._part(self.free, len(known), layout["TRIANGLE_BYTES"])[:] = known
         tile = np.searchsorted(self.numbers, quads.tile)
-        column, row = (at % self.tile // QUAD for at in (quads.x, quads.y))
-        thread = (column + row) % WORKERS
+        thread = worker_of(quads, self.tile)
         queue = tile * WORKERS + thread
         counts = np.bincount(queue, minlength=self.count * WORKERS)
         sorting = np.argsort(queue, kind="stable")
@@ -192,7 +201,7 @@ class TileMemory:
 
     def records(self, dealt: DealtDraw, attributes: Attributes) -> np.ndarray:
         """Return the quads of a draw as the work threads have them: uint32[record, word], not copied."""
-        size = constants_of(self.samples, self.layers, attributes)["QUAD_BYTES"]
+        size = constants_of(self.samples, self.sorts, attributes)["QUAD_BYTES"]
         return self._part(int(dealt.queues[0]), int(dealt.counts.sum()), size)
 
     # --- pixels ---------------------------------------------------------------------------------------------
@@ -201,9 +210,17 @@ class TileMemory:
         """Put a background into all pixels, as if it had come from memory."""
         blocks = self._part(self._pixels, self.count * self.blocks, self.block_bytes)
         blocks[:] = 0
+        if self.sorts:
+            self.words[self.lists // 4] = self.lists + self._stream
         for sample in range(self.samples):
             blocks[:, 32 * sample : 32 * sample + 16] = colour
             blocks[:, 32 * sample + 16 : 32 * sample + 32] = farthest
+
+    def list_bytes(self) -> np.ndarray:
+        """Return how many bytes the lists of fragments have taken: int64[tile]."""
+        if not self.sorts:
+            return np.zeros(self.count, np.int64)
+        return list_bytes(self.lists, self.words[self.lists // 4]).sum(axis=1)
 
     def pixels(self) -> tuple[np.ndarray, np.ndarray]:
         """Return colours and depths of sample 0: uint32[tile, row, column] each."""
@@ -230,7 +247,7 @@ def triangle_words(triangles: ScreenTriangles, samples: int, attributes: Attribu
 
     They are worked out here in numpy's integers, for no cycles; `plane_words` lets a program do it.
     """
-    layout = constants_of(samples, 0, attributes)
+    layout = constants_of(samples, False, attributes)
     places = (CENTRE,) if samples == 1 else SAMPLES
     terms = [_terms(triangles, place, attributes) for place in places]
     words = np.zeros((len(triangles), layout["TRIANGLE_BYTES"] // 4), np.uint32)

@@ -1,7 +1,15 @@
 """What a triangle on the screen means, to the last bit, on every machine that draws it."""
 
 from pixelflow.simd.drawing.clip_space import perspective
-from pixelflow.simd.drawing.drawn import ALL_PARTS, Comparison, DrawnFrame, Picture, PictureDifference
+from pixelflow.simd.drawing.drawn import (
+    ALL_PARTS,
+    Bound,
+    Comparison,
+    DrawnFrame,
+    FreeWork,
+    Picture,
+    PictureDifference,
+)
 from pixelflow.simd.drawing.frame import (
     Blend,
     DepthTest,
@@ -60,6 +68,7 @@ __all__ = [
     "SUBPIXELS",
     "TEXEL",
     "Blend",
+    "Bound",
     "Comparison",
     "DepthTest",
     "Draw",
@@ -67,6 +76,7 @@ __all__ = [
     "Edges",
     "Frame",
     "Framebuffer",
+    "FreeWork",
     "Interpolation",
     "Picture",
     "PictureDifference",

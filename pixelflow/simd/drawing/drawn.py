@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
 from pixelflow.simd.drawing.triangles import FAR
 
-__all__ = ["ALL_PARTS", "Comparison", "DrawnFrame", "Picture", "PictureDifference"]
+__all__ = ["ALL_PARTS", "Bound", "Comparison", "DrawnFrame", "FreeWork", "Picture", "PictureDifference"]
 
 ALL_PARTS = "of all parts"
 """What cycles by stage are added up over where nothing else is said."""
+
+
+class Bound(Enum):
+    """What the cycles of work say that an account leaves out; all of them are formulas, none was executed."""
+
+    FLOOR = "picture at least"
+    """With that work the picture takes no fewer cycles in all."""
+    AT_MOST = "at most more"
+    """The picture takes at most so many more."""
+    ABOUT = "about more"
+    """So many more if nothing else goes on meanwhile, evenly shared by all parts."""
+    OPEN = "no bound"
+
+
+@dataclass(frozen=True, slots=True)
+class FreeWork:
+    """Work that a picture needs and that a machine's account has for nothing."""
+
+    what: str
+    bound: Bound
+    why: str
+    """How its cycles are derived, or why they are not."""
+    cycles: int | None = None
+    """By formula, as ``bound`` says; None where nothing bounds them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,6 +92,8 @@ class DrawnFrame:
     """Bits that a lane works on in a cycle."""
     interval: int | None = None
     """Cycles from one picture to the next where pictures overlap; None where one is drawn after the other."""
+    free: tuple[FreeWork, ...] = ()
+    """What is left out of ``cycles``."""
     own_arithmetic: str = ""
     """Why its pixels may differ from those of 64-bit integers; empty where none may."""
 
