@@ -12,7 +12,16 @@ from microcode import Builder, Imm, Mem, Program, Range, Register
 from pixelflow.simd.drawing import COLOUR_FRACTION, DEPTH_FRACTION, FAR, Edges, Planes
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region
 
-__all__ = ["CHANNELS", "COPY_STAGE", "SENT_BYTES", "PixelMemory", "TriangleData", "region_program", "signed_bytes"]
+__all__ = [
+    "CHANNELS",
+    "COPY_STAGE",
+    "SENT_BYTES",
+    "PixelMemory",
+    "TriangleData",
+    "emit_triangle",
+    "region_program",
+    "signed_bytes",
+]
 
 CHANNELS = ("red", "green", "blue")
 _DEPTH_BYTES = 3 + DEPTH_FRACTION // 8
@@ -70,7 +79,7 @@ def region_program(
     builder.emit("EMC_TreeIntoMem_Li", memory.depth, _DEPTH_BYTES, 0, 0, FAR << DEPTH_FRACTION)
     _emit_constant(builder, memory, background)
     for number in region.triangles.tolist():
-        _emit_triangle(builder, memory, data, number, region)
+        emit_triangle(builder, memory, data, number, region)
     if composition is not None:
         builder.mark(COPY_STAGE)
         builder.emit("EMC_SetEnab")
@@ -80,7 +89,8 @@ def region_program(
     return builder.build()
 
 
-def _emit_triangle(builder: Builder, memory: PixelMemory, data: TriangleData, number: int, region: Region) -> None:
+def emit_triangle(builder: Builder, memory: PixelMemory, data: TriangleData, number: int, region: Region) -> None:
+    """Emit the instructions of triangle ``number`` in a region, a stage each for edges, depth and colour."""
     builder.mark("edges")
     builder.emit("EMC_SetEnab")
     edges = data.edges

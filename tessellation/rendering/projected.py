@@ -21,7 +21,7 @@ from tessellation.rendering.projection import Places, Projection, ProjectionStag
 from tessellation.surface.patch import Patch
 from tessellation.surface.reference import evaluate
 
-__all__ = ["Projected", "ProjectionDifference", "project_samples"]
+__all__ = ["Projected", "ProjectionDifference", "project_samples", "standpoint_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,7 @@ def project_samples(
     Raises InputError as it does, and for patches without extent.
     """
     method = Method() if method is None else method
-    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
-    standpoint = _standpoint(patches, counts, view, single=method.single_database)
+    standpoint = standpoint_for(patches, samples, view, single=method.single_database)
     projector = _Projector(Projection.of(standpoint))
     tessellation = tessellate(
         patches, samples, library=library, engine=engine, config=config, method=method, progress=progress, watch=watch,
@@ -120,8 +119,12 @@ def project_samples(
     return tessellation, projector.result(standpoint)
 
 
-def _standpoint(patches: Sequence[Patch], counts: Sequence[int], view: View, *, single: bool) -> Standpoint:
-    """Return where the camera stands: as before the model's own points, its depths widened by twice their bound."""
+def standpoint_for(patches: Sequence[Patch], samples: int | Sequence[int], view: View, *, single: bool) -> Standpoint:
+    """Return where the camera stands: as before the model's own points, its depths widened by twice their bound.
+
+    ``single`` says that control points are those of binary32. Raises InputError for patches without extent.
+    """
+    counts = [samples] * len(patches) if isinstance(samples, int) else [int(k) for k in samples]
     groups: dict[tuple[tuple[int, int], int], list[Patch]] = {}
     for patch, k in zip(patches, counts, strict=True):
         groups.setdefault((patch.counts, k), []).append(patch)

@@ -27,6 +27,7 @@ from pixelflow.simd.drawing.triangles import (
     SUBPIXELS,
     TEXEL,
     ScreenTriangles,
+    doubled_areas,
     snap,
 )
 
@@ -70,6 +71,7 @@ __all__ = [
     "perspective",
     "places_of",
     "planes_of",
+    "doubled_areas",
     "snap",
     "spans_of",
     "texture_planes_of",

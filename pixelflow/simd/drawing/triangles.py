@@ -14,7 +14,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["CENTRE", "DEPTH_GUARD", "FAR", "REACH", "SAMPLES", "SUBPIXELS", "TEXEL", "ScreenTriangles", "snap"]
+__all__ = ["CENTRE", "DEPTH_GUARD", "FAR", "REACH", "SAMPLES", "SUBPIXELS", "TEXEL", "ScreenTriangles", "doubled_areas", "snap"]
 
 SUBPIXELS = 256
 """Steps of a coordinate within a pixel."""
@@ -82,7 +82,7 @@ class ScreenTriangles:
     @property
     def doubled_areas(self) -> np.ndarray:
         """Twice the area of each triangle in 1/256 x 1/256 pixel: int64, all positive."""
-        return _doubled_areas(self.corners)
+        return doubled_areas(self.corners)
 
     @property
     def flat(self) -> np.ndarray:
@@ -118,7 +118,7 @@ def snap(
     steps = DEPTH_GUARD + np.rint(depths * (FAR - 2 * DEPTH_GUARD)).astype(np.int64)
     found = colours.astype(np.int64)
     texels = None if texels is None else texels.astype(np.int64)
-    area = _doubled_areas(corners)
+    area = doubled_areas(corners)
     turned = area < 0
     given = np.arange(3 * len(corners)).reshape(-1, 3)
     for values in (corners, steps, found, texels, given):
@@ -130,7 +130,8 @@ def snap(
     return ScreenTriangles(corners[kept], steps[kept], found[kept], dropped, texels, given[kept])
 
 
-def _doubled_areas(corners: np.ndarray) -> np.ndarray:
+def doubled_areas(corners: np.ndarray) -> np.ndarray:
+    """Return twice the area of triangles, negative where corners run the other way: int64[triangle]."""
     (x0, y0), (x1, y1), (x2, y2) = (corners[:, corner].T for corner in range(3))
     return (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
 

@@ -1,0 +1,193 @@
+"""A tessellation that goes on to instruction words on the EMCs: the third of the thesis's possibilities (3.1.2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from microcode import Program
+from pixelflow.config import THESIS, NodeConfig
+from pixelflow.node import EMC_HEIGHT, EMC_WIDTH, Node, Run
+from pixelflow.simd.drawing import ScreenTriangles, doubled_areas
+from tessellation.host.session import PassBegins, Session
+from tessellation.host.tessellator import Tessellation, tessellate
+from tessellation.microprogram.passes import Method, Plan
+from tessellation.picture import Standpoint, View
+from tessellation.plan.mapping import square_lanes
+from tessellation.rendering.projected import standpoint_for
+from tessellation.rendering.projection import Projection
+from tessellation.rendering.renderer import require_region
+from tessellation.rendering.words.places import CORNER_BYTES, WordPlaces
+from tessellation.rendering.words.programs import neighbours_program, region_words_program, setup_program
+from tessellation.rendering.words.received import Record, clear_areas, read_records
+from tessellation.rendering.words.sending import PART_BYTES, PARTS, Areas
+from tessellation.rendering.words.vertices import vertex_program
+from tessellation.surface.patch import Patch
+
+__all__ = ["Generated", "InstructionWords", "generate_words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A triangle in a region, as words; ``order`` is by pass, PE and half of the cell, and says who is drawn first."""
+
+    order: tuple[int, int, int]
+    record: Record
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InstructionWords:
+    """All words of a picture, and what they took.
+
+    ``triangles`` are those that the PEs had, in the order of drawing, as corners that the PEs rounded and lit: what the
+    host sets up itself when it is to draw the same. ``cells`` counts triangles of all patches, with those without an
+    area. ``rounds`` is how often words left, over all passes.
+    """
+
+    standpoint: Standpoint
+    triangles: ScreenTriangles
+    words: tuple[Generated, ...]
+    runs: tuple[Run, ...]
+    width: int
+    height: int
+    gps: int
+    rounds: int
+    cells: int
+
+    @property
+    def cycles(self) -> int:
+        """EMC cycles of all that followed the passes, waits for the path to the GPs included."""
+        return sum(run.cycles for run in self.runs)
+
+    @property
+    def cycles_by_stage(self) -> dict[str, int]:
+        """Cycles of each stage, in the order in which they first came."""
+        total: Counter[str] = Counter()
+        for run in self.runs:
+            total.update(run.by_stage)
+        return dict(total)
+
+    @property
+    def bytes_sent(self) -> int:
+        """Bytes that went to the GPs."""
+        return len(self.words) * PARTS * PART_BYTES
+
+    def of_region(self, left: int, top: int) -> list[tuple[int, ...]]:
+        """Return the words of each triangle in the region that begins at a pixel, in the order of drawing."""
+        found = [each for each in self.words if (each.record.left, each.record.top) == (left, top)]
+        return [each.record.words for each in sorted(found, key=lambda each: each.order)]
+
+
+def generate_words(
+    patches: Sequence[Patch],
+    samples: int | Sequence[int],
+    view: View,
+    *,
+    standpoint: Standpoint | None = None,
+    library: str | None = None,
+    engine: str = "auto",
+    config: NodeConfig = THESIS,
+    method: Method | None = None,
+    progress: Callable[[PassBegins], None] | None = None,
+    watch: Callable[[Node], None] | None = None,
+) -> tuple[Tessellation, InstructionWords]:
+    """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
+
+    The application places the camera before the first pass, as for `project_samples`, or says where it stands. Arguments
+    are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel of a region,
+    and where a PE has no room.
+    """
+    require_region(config)
+    method = Method() if method is None else method
+    if standpoint is None:
+        standpoint = standpoint_for(patches, samples, view, single=method.single_database)
+    maker = _WordMaker(standpoint, view.width, view.height, method.gps_of(config))
+    tessellation = tessellate(
+        patches, samples, library=library, engine=engine, config=config, method=method, progress=progress, watch=watch,
+        after=maker,
+    )  # fmt: skip
+    return tessellation, maker.result()
+
+
+class _WordMaker:
+    """Runs the programs after each pass, as often as triangles reach into further regions, and collects the words."""
+
+    def __init__(self, standpoint: Standpoint, width: int, height: int, gps: int) -> None:
+        self._standpoint, self._projection = standpoint, Projection.of(standpoint)
+        self._width, self._height, self._gps = width, height, gps
+        self._area: int | None = None
+        self._programs: dict[WordPlaces, tuple[tuple[Program, Program], Program]] = {}
+        self._runs: list[Run] = []
+        self._words: list[Generated] = []
+        self._corners: list[np.ndarray] = []
+        self._passes = self._rounds = 0
+
+    def __call__(self, session: Session, plan: Plan) -> None:
+        node, places = session.node, WordPlaces.after(plan.memory)
+        areas = Areas(session.config.array, self._gps)
+        side = max(placement.side for placement in plan.work.placements)
+        self._run(node, vertex_program(places, plan.work, self._projection, self._standpoint, session.library))
+        self._keep_corners(node, places, plan)
+        self._run(node, neighbours_program(places, side, self._free_area(session, side)))
+        if places not in self._programs:
+            setups = (
+                setup_program(places, False, self._width, self._height),
+                setup_program(places, True, self._width, self._height),
+            )
+            self._programs[places] = setups, region_words_program(places, areas)
+        setups, region_words = self._programs[places]
+        for half, program in enumerate(setups):
+            self._run(node, program)
+            more = True
+            while more:
+                clear_areas(node, areas)
+                self._run(node, region_words)
+                records = read_records(node, areas)
+                self._words += [Generated((self._passes, each.number, half), each) for each in records]
+                self._rounds += 1
+                more = any(each.more for each in records)
+        self._passes += 1
+
+    def _run(self, node: Node, program: Program) -> None:
+        self._runs.append(node.run(program))
+
+    def _free_area(self, session: Session, side: int) -> int:
+        """Return where corners of other panels come through texture memory; 0 where none do."""
+        if side <= 4:
+            return 0
+        if self._area is None:
+            array = session.config.array
+            cells = 64 * EMC_WIDTH * array.emcs_per_module + 4 * EMC_HEIGHT * array.modules
+            self._area = session.reserve(cells)
+        return self._area
+
+    def _keep_corners(self, node: Node, places: WordPlaces, plan: Plan) -> None:
+        """Keep the corners of each cell's triangles, in the order of drawing: int64[triangle, corner, value]."""
+        data = node.read_memory(places.corners, CORNER_BYTES).astype(np.int64)
+        x, y, depth = (sum(data[at + index] << 8 * index for index in range(3)) for at in (0, 3, 6))
+        values = np.stack([*(each - (each >> 23 << 24) for each in (x, y)), depth, *data[9:]], axis=-1)
+        columns, rows = node.coordinates()
+        found, order = [], []
+        for place in plan.work.placements:
+            lanes = square_lanes([place], place.samples, node.config.array)[0]
+            a, b, c, d = lanes[:-1, :-1], lanes[:-1, 1:], lanes[1:, 1:], lanes[1:, :-1]
+            for half, corners in enumerate(((a, b, c), (a, c, d))):
+                triangles = np.stack(corners, axis=-1).reshape(-1, 3)
+                found.append(values[triangles])
+                order.append(2 * (128 * rows + columns)[triangles[:, 0]] + half)
+        self._corners.append(np.concatenate(found)[np.argsort(np.concatenate(order))])
+
+    def result(self) -> InstructionWords:
+        corners = np.concatenate(self._corners)
+        turned = doubled_areas(corners[..., :2]) < 0
+        corners[turned, 1:] = corners[turned, :0:-1]
+        kept = corners[doubled_areas(corners[..., :2]) != 0]
+        triangles = ScreenTriangles(kept[..., :2], kept[..., 2], kept[..., 3:], len(corners) - len(kept))
+        words = tuple(sorted(self._words, key=lambda each: each.order))
+        return InstructionWords(
+            self._standpoint, triangles, words, tuple(self._runs), self._width, self._height, self._gps,
+            self._rounds, len(corners),
+        )  # fmt: skip
