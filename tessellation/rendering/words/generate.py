@@ -173,7 +173,7 @@ class _WordMaker:
         found, order = [], []
         for place in plan.work.placements:
             lanes = square_lanes([place], place.samples, node.config.array)[0]
-            a, b, c, d = lanes[:-1, :-1], lanes[:-1, 1:], lanes[1:, 1:], lanes[1:, :-1]
+            a, b, c, d = lanes[:-1, :-1], lanes[1:, :-1], lanes[1:, 1:], lanes[:-1, 1:]
             for half, corners in enumerate(((a, b, c), (a, c, d))):
                 triangles = np.stack(corners, axis=-1).reshape(-1, 3)
                 found.append(values[triangles])

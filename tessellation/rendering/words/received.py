@@ -20,6 +20,8 @@ from tessellation.rendering.words.sending import (
     form,
 )
 
+PART_WORDS = PART_BYTES // 4
+
 __all__ = ["Record", "clear_areas", "program_of", "read_records"]
 
 
@@ -53,7 +55,7 @@ def read_records(node: Node, areas: Areas) -> list[Record]:
         there = (first[:, 0] >> 16 & HEADER_VALID) != 0
         count = len(there) if there.all() else int(there.argmin())
         parts = [memory.read(areas.start(module, part), count * PART_BYTES) for part in range(PARTS)]
-        words = np.concatenate([part.view("<u4").reshape(count, -1) for part in parts], axis=1)
+        words = np.concatenate([part.view("<u4").reshape(count, PART_WORDS) for part in parts], axis=1)
         found += [_record(row) for row in words.tolist()]
     return found
 
