@@ -107,7 +107,7 @@ class Session:
         return len(self._patches) - 1
 
     def reserve(self, cells: int) -> int:
-        """Return the address of so many cells of each SDRAM that no patch will have; raises InputError where none are."""
+        """Return the address of cells of each SDRAM that no patch will have; raises InputError where none are left."""
         linear = self._database.reserve(cells * self.config.sdram.devices_per_module, both_banks=False)
         return AddressMap(self.config.sdram).number_at(linear)
 

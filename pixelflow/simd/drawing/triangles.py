@@ -14,7 +14,18 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError
 
-__all__ = ["CENTRE", "DEPTH_GUARD", "FAR", "REACH", "SAMPLES", "SUBPIXELS", "TEXEL", "ScreenTriangles", "doubled_areas", "snap"]
+__all__ = [
+    "CENTRE",
+    "DEPTH_GUARD",
+    "FAR",
+    "REACH",
+    "SAMPLES",
+    "SUBPIXELS",
+    "TEXEL",
+    "ScreenTriangles",
+    "doubled_areas",
+    "snap",
+]
 
 SUBPIXELS = 256
 """Steps of a coordinate within a pixel."""

@@ -15,7 +15,8 @@ from pixelflow.simd.drawing import ScreenTriangles, doubled_areas
 from tessellation.host.session import PassBegins, Session
 from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.passes import Method, Plan
-from tessellation.picture import Standpoint, View
+from tessellation.picture import Standpoint, View, unit
+from tessellation.picture.lighting import lit
 from tessellation.plan.mapping import square_lanes
 from tessellation.rendering.projected import standpoint_for
 from tessellation.rendering.projection import Projection
@@ -27,7 +28,10 @@ from tessellation.rendering.words.sending import PART_BYTES, PARTS, Areas
 from tessellation.rendering.words.vertices import vertex_program
 from tessellation.surface.patch import Patch
 
-__all__ = ["Generated", "InstructionWords", "generate_words"]
+__all__ = ["Generated", "InstructionWords", "LightDifference", "generate_words"]
+
+_UNIT_LENGTH = 1e-5
+"""How far the length of a normal that has a direction may be from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,20 @@ class Generated:
 
     order: tuple[int, int, int]
     record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class LightDifference:
+    """How far the colours of corners are from those of the same light in 64 bits.
+
+    ``steps`` is the largest difference, of 255; ``moved`` counts samples with another colour, ``unlit`` those whose
+    normal has no direction, which are in neither.
+    """
+
+    steps: int
+    moved: int
+    unlit: int
+    samples: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +74,7 @@ class InstructionWords:
     gps: int
     rounds: int
     cells: int
+    light: LightDifference
 
     @property
     def cycles(self) -> int:
@@ -69,6 +88,11 @@ class InstructionWords:
         for run in self.runs:
             total.update(run.by_stage)
         return dict(total)
+
+    @property
+    def accepted(self) -> int:
+        """Triangles that reach into a region of the picture; the others have no area there, and send nothing."""
+        return len({each.order for each in self.words})
 
     @property
     def bytes_sent(self) -> int:
@@ -96,8 +120,8 @@ def generate_words(
 ) -> tuple[Tessellation, InstructionWords]:
     """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
 
-    The application places the camera before the first pass, as for `project_samples`, or says where it stands. Arguments
-    are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel of a region,
+    The application places the camera before the first pass, as for `project_samples`, or says where it stands. Other
+    arguments are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel of a region,
     and where a PE has no room.
     """
     require_region(config)
@@ -123,6 +147,7 @@ class _WordMaker:
         self._runs: list[Run] = []
         self._words: list[Generated] = []
         self._corners: list[np.ndarray] = []
+        self._samples: list[np.ndarray] = []
         self._passes = self._rounds = 0
 
     def __call__(self, session: Session, plan: Plan) -> None:
@@ -170,9 +195,12 @@ class _WordMaker:
         x, y, depth = (sum(data[at + index] << 8 * index for index in range(3)) for at in (0, 3, 6))
         values = np.stack([*(each - (each >> 23 << 24) for each in (x, y)), depth, *data[9:]], axis=-1)
         columns, rows = node.coordinates()
+        floats = [node.read_float(address) for address in (*places.projection.point, *places.normal)]
+        sampled = np.concatenate([np.stack(floats, axis=-1), values[:, 3:]], axis=1)
         found, order = [], []
         for place in plan.work.placements:
             lanes = square_lanes([place], place.samples, node.config.array)[0]
+            self._samples.append(sampled[lanes.reshape(-1)])
             a, b, c, d = lanes[:-1, :-1], lanes[1:, :-1], lanes[1:, 1:], lanes[:-1, 1:]
             for half, corners in enumerate(((a, b, c), (a, c, d))):
                 triangles = np.stack(corners, axis=-1).reshape(-1, 3)
@@ -189,5 +217,16 @@ class _WordMaker:
         words = tuple(sorted(self._words, key=lambda each: each.order))
         return InstructionWords(
             self._standpoint, triangles, words, tuple(self._runs), self._width, self._height, self._gps,
-            self._rounds, len(corners),
+            self._rounds, len(corners), self._light(),
         )  # fmt: skip
+
+    def _light(self) -> LightDifference:
+        points, normals, colours = np.split(np.concatenate(self._samples), (3, 6), axis=1)
+        lengths = np.linalg.norm(normals, axis=1)
+        known = np.isfinite(lengths) & (np.abs(lengths - 1) < _UNIT_LENGTH)
+        standpoint = self._standpoint
+        to_eye = unit(standpoint.camera.eye - standpoint.placed(points[known]))
+        off = np.abs(lit(normals[known], to_eye) - colours[known]).max(axis=1, initial=0)
+        return LightDifference(
+            int(off.max(initial=0)), int(np.count_nonzero(off)), int(np.count_nonzero(~known)), len(known)
+        )

@@ -25,7 +25,18 @@ from tessellation.rendering.instructions import TriangleData, region_program
 from tessellation.rendering.regions import Region
 from tessellation.rendering.words.places import WordPlaces
 
-__all__ = ["HEADER_MORE", "HEADER_VALID", "PARTS", "PART_BYTES", "RECORD_WORDS", "WORDS_START", "Areas", "emit_records", "form", "size_step"]
+__all__ = [
+    "HEADER_MORE",
+    "HEADER_VALID",
+    "PARTS",
+    "PART_BYTES",
+    "RECORD_WORDS",
+    "WORDS_START",
+    "Areas",
+    "emit_records",
+    "form",
+    "size_step",
+]
 
 R, S = Register.R, Register.S
 
@@ -60,7 +71,9 @@ def form(
     data = TriangleData(Edges(edges, edges, edges), Planes(planes, planes, planes), (False,))
     empty, one = (region_program(data, Region(left, top, np.arange(count)), background) for count in range(2))
     first = len(empty.words) - 1  # without HALT
-    drawn = one if composition is None else region_program(data, Region(left, top, np.arange(1)), background, composition)
+    drawn = (
+        one if composition is None else region_program(data, Region(left, top, np.arange(1)), background, composition)
+    )
     sent = [
         at + index
         for at, instruction in zip(one.addresses, one.instructions, strict=True)

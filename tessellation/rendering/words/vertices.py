@@ -20,7 +20,7 @@ from tessellation.picture import CLAY, Standpoint, unit
 from tessellation.picture.lighting import FILL, GAMMA, KEY, LIGHT
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import FLOAT_BYTES
-from tessellation.rendering.projection import Projection, emit_constant, emit_projection
+from tessellation.rendering.projection import Projection, ProjectionStage, emit_constant, emit_projection
 from tessellation.rendering.words.places import WordPlaces
 
 __all__ = ["LIGHT_STAGE", "VERTEX_STAGES", "emit_cells", "vertex_program"]
@@ -41,6 +41,7 @@ def vertex_program(
     """Return the program that makes a corner of the sample of every PE, and says where cells begin."""
     builder = Builder("samples to corners")
     library.include(builder, places.projection.scratch)
+    builder.mark(ProjectionStage.MATRIX.value)
     builder.emit("EMC_SetEnab")
     emit_projection(builder, places.projection, projection, library)
     _emit_integers(builder, places, library)
