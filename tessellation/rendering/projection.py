@@ -27,7 +27,16 @@ from tessellation.microprogram.libraries import FloatLibrary
 from tessellation.picture import Standpoint
 from tessellation.plan.memory_map import AXES, FLOAT_BYTES, MemoryMap
 
-__all__ = ["Places", "Projection", "ProjectionStage", "emit_constant", "emit_projection", "projection_program"]
+__all__ = [
+    "Places",
+    "Projection",
+    "ProjectionStage",
+    "emit_constant",
+    "emit_division",
+    "emit_matrix",
+    "emit_projection",
+    "projection_program",
+]
 
 _UNIT = 2.0**-24
 """The relative error of one operation that is rounded to nearest, in binary32."""
@@ -163,15 +172,26 @@ def emit_projection(builder: Builder, places: Places, projection: Projection, li
 
     12 multiplications, 14 additions, one division and 20 constants of 4 cycles each.
     """
+    emit_matrix(builder, places, projection, library)
+    emit_division(builder, places, projection, library)
+
+
+def emit_matrix(builder: Builder, places: Places, projection: Projection, library: FloatLibrary) -> None:
+    """Emit X, Y and W of the points of enabled PEs, where x, y and depth will be."""
     constant, product = Mem(places.constant), Mem(places.product)
-    x, y, depth = (Mem(address) for address in places.screen)
     builder.mark(ProjectionStage.MATRIX.value)
-    for total, row in zip((x, y, depth), projection.matrix, strict=True):
+    for total, row in zip((Mem(address) for address in places.screen), projection.matrix, strict=True):
         for index, address in enumerate(places.point):
             emit_constant(builder, constant, row[index])
             library.multiply_add(builder, total, constant, Mem(address), product, first=index == 0)
         emit_constant(builder, constant, row[3])
         library.add(builder, total, total, constant)
+
+
+def emit_division(builder: Builder, places: Places, projection: Projection, library: FloatLibrary) -> None:
+    """Emit x, y and depth from X, Y and W in their places, and x and y in 1/256 pixel."""
+    constant = Mem(places.constant)
+    x, y, depth = (Mem(address) for address in places.screen)
     builder.mark(ProjectionStage.DIVISION.value)
     emit_constant(builder, constant, 1.0)
     library.divide(builder, depth, constant, depth)

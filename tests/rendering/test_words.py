@@ -20,7 +20,7 @@ from tessellation.rendering.regions import regions
 from tessellation.rendering.words import draw_words, generate_words
 from tessellation.rendering.words.drawing import word_programs
 from tessellation.rendering.words.places import WordPlaces
-from tessellation.rendering.words.programs import setup_program
+from tessellation.rendering.words.programs import setup_program, triangle_program
 from tessellation.rendering.words.sending import PART_BYTES, PARTS
 
 PLACES = WordPlaces.after(memory_map(4, 4))
@@ -51,7 +51,8 @@ def set_up(corners: np.ndarray, depths: np.ndarray, colours: np.ndarray, config=
         for channel in range(3):
             write(node, at + 9 + channel, colours[:, corner, channel], 1)
     write(node, PLACES.marks + 3, np.ones(node.lanes, np.int64), 1)
-    node.run(setup_program(PLACES, False, WIDTH, HEIGHT))
+    node.run(triangle_program(PLACES, (0, 1, 2)))
+    node.run(setup_program(PLACES, WIDTH, HEIGHT))
     return node
 
 
@@ -90,8 +91,8 @@ def turned(*values: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def test_a_triangle_by_hand() -> None:
-    # Corners (2, 1), (10, 1), (2, 5) pixels: area 8 x 4 / 2. Depth rises by 64 a pixel to the right and by 256 downwards,
-    # red falls by 20 a pixel downwards, green and blue stay.
+    # Corners (2, 1), (10, 1), (2, 5) pixels: area 8 x 4 / 2. Depth rises by 64 a pixel to the right and by 256 a pixel
+    # downwards, red falls by 20 a pixel downwards, green and blue stay.
     corners = np.tile(np.array([(2, 1), (10, 1), (2, 5)]) * 256, (TINY.lanes, 1, 1))
     depths = np.tile([1000, 1512, 2024], (TINY.lanes, 1))
     colours = np.tile([(100, 7, 9), (100, 7, 9), (20, 7, 9)], (TINY.lanes, 1, 1))
@@ -157,8 +158,8 @@ def test_planes_are_those_of_exact_fractions() -> None:
     [
         ("teapot", 4, (320, 240), Method()),  # 12 regions; patches inside a panel
         ("enneper", 5, (200, 150), Method()),  # squares of 8: neighbours in other panels
-        ("enneper", 16, (130, 70), Method(schedule="shared-columns")),
-        ("enneper", 9, (96, 64), Method(gps=2, results="gp")),
+        pytest.param("enneper", 16, (130, 70), Method(schedule="shared-columns"), marks=pytest.mark.slow),
+        pytest.param("enneper", 9, (96, 64), Method(gps=2, results="gp"), marks=pytest.mark.slow),
     ],
 )
 def test_words_are_those_of_the_host(name: str, samples: int, size: tuple[int, int], method: Method) -> None:

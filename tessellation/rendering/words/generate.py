@@ -17,12 +17,18 @@ from tessellation.host.tessellator import Tessellation, tessellate
 from tessellation.microprogram.passes import Method, Plan
 from tessellation.picture import Standpoint, View, unit
 from tessellation.picture.lighting import lit
-from tessellation.plan.mapping import square_lanes
-from tessellation.rendering.projected import standpoint_for
+from tessellation.plan.mapping import BLOCK_SIDE
+from tessellation.rendering.projected import sampled_points, standpoint_for
 from tessellation.rendering.projection import Projection
 from tessellation.rendering.renderer import require_region
+from tessellation.rendering.words.clipping import Clipping, clip_program
 from tessellation.rendering.words.places import CORNER_BYTES, WordPlaces
-from tessellation.rendering.words.programs import neighbours_program, region_words_program, setup_program
+from tessellation.rendering.words.programs import (
+    neighbours_program,
+    region_words_program,
+    setup_program,
+    triangle_program,
+)
 from tessellation.rendering.words.received import Record, clear_areas, read_records
 from tessellation.rendering.words.sending import PART_BYTES, PARTS, Areas
 from tessellation.rendering.words.vertices import vertex_program
@@ -30,15 +36,18 @@ from tessellation.surface.patch import Patch
 
 __all__ = ["Generated", "InstructionWords", "LightDifference", "generate_words"]
 
+_DEPTH_MARGIN = 2.0**-16
+"""The share of the depths that is kept free at both ends: what cutting and dividing may be off by is far less."""
+
 _UNIT_LENGTH = 1e-5
 """How far the length of a normal that has a direction may be from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A triangle in a region, as words; ``order`` is by pass, PE and half of the cell, and says who is drawn first."""
+    """A triangle in a region, as words; ``order`` says who is drawn first: pass, PE, half of its cell, part of that."""
 
-    order: tuple[int, int, int]
+    order: tuple[int, int, int, int]
     record: Record
 
 
@@ -66,6 +75,7 @@ class InstructionWords:
     """
 
     standpoint: Standpoint
+    clipping: Clipping
     triangles: ScreenTriangles
     words: tuple[Generated, ...]
     runs: tuple[Run, ...]
@@ -120,15 +130,23 @@ def generate_words(
 ) -> tuple[Tessellation, InstructionWords]:
     """Tessellate patches and make instruction words of their triangles on the EMCs, pass by pass.
 
-    The application places the camera before the first pass, as for `project_samples`, or says where it stands. Other
-    arguments are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel of a region,
-    and where a PE has no room.
+    The application places the camera before the first pass, as for `project_samples`, or says where it stands: then
+    triangles are cut by the near plane, which is where that has depth 0, and by the guard band, where its own
+    evaluation of the patches says that some may reach so far. Other
+    arguments are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel of a
+    region, and where a PE has no room.
     """
     require_region(config)
     method = Method() if method is None else method
     if standpoint is None:
         standpoint = standpoint_for(patches, samples, view, single=method.single_database)
-    maker = _WordMaker(standpoint, view.width, view.height, method.gps_of(config))
+        near = None
+    else:
+        near = -1 / standpoint.low
+        standpoint = standpoint.widened(_DEPTH_MARGIN)
+    points = sampled_points(patches, samples, single=method.single_database)
+    clipping = Clipping.of(Projection.of(standpoint), points, near or 0.0)
+    maker = _WordMaker(standpoint, clipping, view.width, view.height, method.gps_of(config))
     tessellation = tessellate(
         patches, samples, library=library, engine=engine, config=config, method=method, progress=progress, watch=watch,
         after=maker,
@@ -139,84 +157,91 @@ def generate_words(
 class _WordMaker:
     """Runs the programs after each pass, as often as triangles reach into further regions, and collects the words."""
 
-    def __init__(self, standpoint: Standpoint, width: int, height: int, gps: int) -> None:
+    def __init__(self, standpoint: Standpoint, clipping: Clipping, width: int, height: int, gps: int) -> None:
         self._standpoint, self._projection = standpoint, Projection.of(standpoint)
+        self._clipping = clipping
         self._width, self._height, self._gps = width, height, gps
         self._area: int | None = None
-        self._programs: dict[WordPlaces, tuple[tuple[Program, Program], Program]] = {}
         self._runs: list[Run] = []
         self._words: list[Generated] = []
-        self._corners: list[np.ndarray] = []
+        self._corners: list[tuple[np.ndarray, np.ndarray]] = []
         self._samples: list[np.ndarray] = []
         self._passes = self._rounds = 0
 
     def __call__(self, session: Session, plan: Plan) -> None:
-        node, places = session.node, WordPlaces.after(plan.memory)
-        areas = Areas(session.config.array, self._gps)
-        side = max(placement.side for placement in plan.work.placements)
+        node, places = session.node, WordPlaces.after(plan.memory, len(self._clipping.planes))
         self._run(node, vertex_program(places, plan.work, self._projection, self._standpoint, session.library))
-        self._keep_corners(node, places, plan)
-        self._run(node, neighbours_program(places, side, self._free_area(session, side)))
-        if places not in self._programs:
-            setups = (
-                setup_program(places, False, self._width, self._height),
-                setup_program(places, True, self._width, self._height),
-            )
-            self._programs[places] = setups, region_words_program(places, areas)
-        setups, region_words = self._programs[places]
-        for half, program in enumerate(setups):
-            self._run(node, program)
-            more = True
-            while more:
-                clear_areas(node, areas)
-                self._run(node, region_words)
-                records = read_records(node, areas)
-                self._words += [Generated((self._passes, each.number, half), each) for each in records]
-                self._rounds += 1
-                more = any(each.more for each in records)
+        self._keep_samples(node, places, plan)
+        for half in range(2):
+            if places.planes or not half:
+                self._run(node, self._neighbours(session, places, plan, upper=half == 1))
+            if places.planes:
+                self._run(node, clip_program(places, self._clipping, self._projection, session.library))
+            for number in range(places.planes + 1):
+                corners = (0, number + 1, number + 2) if places.planes or not half else (0, 2, 3)
+                self._run(node, triangle_program(places, corners))
+                self._keep_corners(node, places, plan, (self._passes, half, number))
+                self._run(node, setup_program(places, self._width, self._height))
+                self._send(session, places, (self._passes, half, number))
         self._passes += 1
 
     def _run(self, node: Node, program: Program) -> None:
         self._runs.append(node.run(program))
 
-    def _free_area(self, session: Session, side: int) -> int:
-        """Return where corners of other panels come through texture memory; 0 where none do."""
-        if side <= 4:
-            return 0
-        if self._area is None:
+    def _send(self, session: Session, places: WordPlaces, key: tuple[int, int, int]) -> None:
+        """Run rounds until no triangle reaches into a further region."""
+        node, areas = session.node, Areas(session.config.array, self._gps)
+        more = True
+        while more:
+            clear_areas(node, areas)
+            self._run(node, region_words_program(places, areas))
+            records = read_records(node, areas)
+            self._words += [Generated((key[0], each.number, *key[1:]), each) for each in records]
+            self._rounds += 1
+            more = any(each.more for each in records)
+
+    def _neighbours(self, session: Session, places: WordPlaces, plan: Plan, *, upper: bool) -> Program:
+        """Return how corners come from other PEs; those of other panels through texture memory that is free."""
+        side = max(placement.side for placement in plan.work.placements)
+        if side > BLOCK_SIDE and self._area is None:
             array = session.config.array
             cells = 64 * EMC_WIDTH * array.emcs_per_module + 4 * EMC_HEIGHT * array.modules
             self._area = session.reserve(cells)
-        return self._area
+        return neighbours_program(places, side, self._area or 0, upper=upper)
 
-    def _keep_corners(self, node: Node, places: WordPlaces, plan: Plan) -> None:
-        """Keep the corners of each cell's triangles, in the order of drawing: int64[triangle, corner, value]."""
-        data = node.read_memory(places.corners, CORNER_BYTES).astype(np.int64)
-        x, y, depth = (sum(data[at + index] << 8 * index for index in range(3)) for at in (0, 3, 6))
-        values = np.stack([*(each - (each >> 23 << 24) for each in (x, y)), depth, *data[9:]], axis=-1)
-        columns, rows = node.coordinates()
+    def _keep_samples(self, node: Node, places: WordPlaces, plan: Plan) -> None:
+        """Keep point, normal and colour of each sample: float64[sample, 9]."""
         floats = [node.read_float(address) for address in (*places.projection.point, *places.normal)]
-        sampled = np.concatenate([np.stack(floats, axis=-1), values[:, 3:]], axis=1)
-        found, order = [], []
+        colour = node.read_memory(places.record + 12 if places.planes else places.corners + 9, 3)
+        values = np.concatenate([np.stack(floats), colour]).T.astype(np.float64)
         for place in plan.work.placements:
-            lanes = square_lanes([place], place.samples, node.config.array)[0]
-            self._samples.append(sampled[lanes.reshape(-1)])
-            a, b, c, d = lanes[:-1, :-1], lanes[1:, :-1], lanes[1:, 1:], lanes[:-1, 1:]
-            for half, corners in enumerate(((a, b, c), (a, c, d))):
-                triangles = np.stack(corners, axis=-1).reshape(-1, 3)
-                found.append(values[triangles])
-                order.append(2 * (128 * rows + columns)[triangles[:, 0]] + half)
-        self._corners.append(np.concatenate(found)[np.argsort(np.concatenate(order))])
+            self._samples.append(values[place.lanes(node.config.array).reshape(-1)])
+
+    def _keep_corners(self, node: Node, places: WordPlaces, plan: Plan, key: tuple[int, int, int]) -> None:
+        """Keep the corners that a triangle is set up from, and its place in the order of drawing."""
+        lanes = np.concatenate([
+            place.lanes(node.config.array)[:-1, :-1].reshape(-1) for place in plan.work.placements
+        ])  # fmt: skip
+        found = []
+        for corner in range(3):
+            data = node.read_memory(places.work + CORNER_BYTES * corner, CORNER_BYTES).astype(np.int64)[:, lanes]
+            x, y, depth = (sum(data[at + index] << 8 * index for index in range(3)) for at in (0, 3, 6))
+            found.append(np.stack([*(each - (each >> 23 << 24) for each in (x, y)), depth, *data[9:]], axis=-1))
+        column, row = (each[lanes] for each in node.coordinates())
+        order = np.stack([np.full(len(lanes), key[0]), 128 * row + column], axis=1)
+        order = np.concatenate([order, np.broadcast_to(key[1:], (len(lanes), 2))], axis=1)
+        self._corners.append((np.stack(found, axis=1), order))
 
     def result(self) -> InstructionWords:
-        corners = np.concatenate(self._corners)
+        corners, order = (np.concatenate(parts) for parts in zip(*self._corners, strict=True))
+        corners = corners[np.lexsort(order.T[::-1])]
         turned = doubled_areas(corners[..., :2]) < 0
         corners[turned, 1:] = corners[turned, :0:-1]
         kept = corners[doubled_areas(corners[..., :2]) != 0]
         triangles = ScreenTriangles(kept[..., :2], kept[..., 2], kept[..., 3:], len(corners) - len(kept))
         words = tuple(sorted(self._words, key=lambda each: each.order))
         return InstructionWords(
-            self._standpoint, triangles, words, tuple(self._runs), self._width, self._height, self._gps,
+            self._standpoint, self._clipping, triangles, words, tuple(self._runs), self._width, self._height, self._gps,
             self._rounds, len(corners), self._light(),
         )  # fmt: skip
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pixelflow.isa import MEMORY_BYTES
 from pixelflow.simd.errors import Fault, InputError
 from tessellation.microprogram.gp_traffic import RESULTS
 from tessellation.plan.memory_map import AVAILABLE, AXES, FLOAT_BYTES, MemoryMap
 from tessellation.rendering.projection import Places
 
-__all__ = ["CORNER_BYTES", "WordPlaces"]
+__all__ = ["CORNER_BYTES", "RECORD_BYTES", "WordPlaces"]
 
 CORNER_BYTES = 12
 """x and y in 1/256 pixel, depth, 3 bytes each; red, green, blue."""
+
+RECORD_BYTES = 15
+"""X, Y and W of binary32; red, green, blue."""
 
 _MARK_BYTES = 4
 _COEFFICIENT_BYTES = 79
@@ -26,31 +30,53 @@ class WordPlaces:
 
     ``corners`` are four, of the own sample and those to the east, southeast and south. ``marks`` are the sample's
     column and row in its patch, the patch's last ones, and whether a cell begins here. From ``work`` on each program
-    has its own.
+    has its own. Where ``planes`` cut triangles, the sample is kept as it is before the division (``record``), and the
+    corners are those of one polygon.
     """
 
     memory: MemoryMap
+    planes: int = 0
 
     @classmethod
-    def after(cls, memory: MemoryMap) -> WordPlaces:
+    def after(cls, memory: MemoryMap, planes: int = 0) -> WordPlaces:
         """Return the places past points and normals. Raises InputError where they do not fit."""
-        found = cls(memory)
-        if found.end > AVAILABLE:
-            message = f"instruction words need {found.end} bytes of a PE, {AVAILABLE} are there"
+        found = cls(memory, planes)
+        # No transfer is under way while a triangle is set up, so that its scratch may reach into the ports.
+        if found.region_scratch > AVAILABLE or found.end > MEMORY_BYTES:
+            message = f"instruction words need {found.region_scratch} bytes of a PE, {AVAILABLE} are there"
             raise InputError(Fault(message, hint="take mantissas of 3 bytes"))
         return found
 
     @property
-    def corners(self) -> int:
+    def _first(self) -> int:
         return max(self.memory[name].end for name in RESULTS)
 
     @property
+    def record(self) -> int:
+        """X, Y and W as floats and the colour of the own sample, where triangles are cut."""
+        return self._first
+
+    @property
     def marks(self) -> int:
-        return self.corners + 4 * CORNER_BYTES
+        return self._first + (RECORD_BYTES if self.planes else 4 * CORNER_BYTES)
+
+    @property
+    def corners(self) -> int:
+        return self.marks + _MARK_BYTES if self.planes else self._first
+
+    @property
+    def slots(self) -> int:
+        """Corners that there are room for: of a cell, or of a polygon that so many planes have cut."""
+        return 3 + self.planes if self.planes else 4
 
     @property
     def work(self) -> int:
-        return self.marks + _MARK_BYTES
+        return max(self.marks + _MARK_BYTES, self.corners + self.slots * CORNER_BYTES)
+
+    @property
+    def cutting(self) -> int:
+        """Where the scratch of the cutting begins, past polygons that are not divided yet."""
+        return self.corners + self.slots * RECORD_BYTES
 
     @property
     def coefficients(self) -> int:
@@ -73,11 +99,13 @@ class WordPlaces:
 
     @property
     def projection(self) -> Places:
-        """The places of the projection."""
+        """The places of the projection of the own sample."""
+        return self.projection_at(self.work)
+
+    def projection_at(self, first: int) -> Places:
+        """Return places of a projection whose scratch begins at a byte."""
         point = tuple(self.memory[f"{axis}_point"].start for axis in AXES)
-        x, y, depth, fixed_x, fixed_y, constant, product, scratch = (
-            self.work + FLOAT_BYTES * index for index in range(8)
-        )
+        x, y, depth, fixed_x, fixed_y, constant, product, scratch = (first + FLOAT_BYTES * index for index in range(8))
         return Places((point[0], point[1], point[2]), (x, y, depth), (fixed_x, fixed_y), constant, product, scratch)
 
     @property

@@ -1,10 +1,10 @@
 """Instruction words of a triangle in one region, put together by the PEs, and their way to the GPs.
 
 A PE's record is eight parts of 32 bytes, each 8 words, one TAS_GpWrite after the other: a header, and then exactly the
-words that `tessellation.rendering.instructions` makes for the triangle in that region. The header has the region's column and row,
-the number of the PE, 128 y + x, whether the triangle reaches into a region after this one, and a bit that is always
-set. Only marked PEs send, so what is rejected takes no time on the path. Parts lie one area after the other in GP
-memory, and records inside a part in the order in which they travel (all of this is invented).
+words that `tessellation.rendering.instructions` makes for the triangle in that region. The header has the region's
+column and row, the number of the PE, 128 y + x, whether the triangle reaches into a region after this one, and a bit
+that is always set. Only marked PEs send, so what is rejected takes no time on the path. Parts lie one area after the
+other in GP memory, and records inside a part in the order in which they travel (all of this is invented).
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def emit_records(builder: Builder, places: WordPlaces, areas: Areas, stage: str)
 
 
 def _emit_part(builder: Builder, places: WordPlaces, data: Sequence[Source], *, first: bool) -> None:
-    """Emit the bytes of a part into the output port: 1 cycle for a constant, 2 for a byte, 5 to 8 for those of a sign."""
+    """Emit the bytes of a part into the output port: 1 cycle for a constant, 2 for others, 4 more for each sign."""
     signs: dict[int, list[int]] = {}
     for index, source in enumerate(data):
         target = Mem(OUTPUT_PORT + index)

@@ -2,8 +2,8 @@
 
 The light is that of `tessellation.picture.lighting` with a material of one colour, in binary32 by the library's
 routines: a key and a fill light on both sides of the surface. Its last step, light to the power of 1 / 2.2, is a
-polynomial in the root of the light (invented); the colours that come out are the triangle's, whoever sets it up, and the report
-says how far they are from those of 64 bits.
+polynomial in the root of the light (invented); the colours that come out are the triangle's, whoever sets it up, and
+the report says how far they are from those of 64 bits.
 """
 
 from __future__ import annotations
@@ -16,14 +16,22 @@ from numpy.polynomial import Chebyshev, Polynomial
 from microcode import Builder, Imm, Mem, Program, Register
 from pixelflow.simd.drawing import DEPTH_GUARD, FAR
 from tessellation.microprogram.libraries import FloatLibrary
+from tessellation.microprogram.ports import emit_copy
 from tessellation.picture import CLAY, Standpoint, unit
 from tessellation.picture.lighting import FILL, GAMMA, KEY, LIGHT
 from tessellation.plan.mapping import Pass
 from tessellation.plan.memory_map import FLOAT_BYTES
-from tessellation.rendering.projection import Projection, ProjectionStage, emit_constant, emit_projection
+from tessellation.rendering.projection import (
+    Places,
+    Projection,
+    ProjectionStage,
+    emit_constant,
+    emit_division,
+    emit_matrix,
+)
 from tessellation.rendering.words.places import WordPlaces
 
-__all__ = ["LIGHT_STAGE", "VERTEX_STAGES", "emit_cells", "vertex_program"]
+__all__ = ["LIGHT_STAGE", "VERTEX_STAGES", "emit_cells", "emit_corner", "vertex_program"]
 
 R = Register.R
 
@@ -43,9 +51,17 @@ def vertex_program(
     library.include(builder, places.projection.scratch)
     builder.mark(ProjectionStage.MATRIX.value)
     builder.emit("EMC_SetEnab")
-    emit_projection(builder, places.projection, projection, library)
-    _emit_integers(builder, places, library)
-    _emit_light(builder, places, standpoint, library)
+    at = places.projection
+    emit_matrix(builder, at, projection, library)
+    if places.planes:
+        for index, place in enumerate(at.screen):
+            emit_copy(builder, Mem(place), Mem(places.record + FLOAT_BYTES * index), FLOAT_BYTES)
+        colour = places.record + 3 * FLOAT_BYTES
+    else:
+        emit_division(builder, at, projection, library)
+        emit_corner(builder, at, places.corners, library)
+        colour = places.corners + 9
+    _emit_light(builder, places, standpoint, library, Mem(colour))
     emit_cells(builder, places, work)
     return builder.build()
 
@@ -77,13 +93,12 @@ def emit_cells(builder: Builder, places: WordPlaces, work: Pass) -> None:
     builder.emit("EMC_SetEnab")
 
 
-def _emit_integers(builder: Builder, places: WordPlaces, library: FloatLibrary) -> None:
+def emit_corner(builder: Builder, at: Places, corner: int, library: FloatLibrary) -> None:
     """Emit x, y and the depth as a corner has them: the depth rounded to the nearest of its steps."""
-    at = places.projection
     depth, shift = Mem(at.screen[2]), Mem(at.product)
     builder.mark(CORNER_STAGE)
     for axis, source in enumerate(at.fixed):
-        _emit_bytes(builder, Mem(source), Mem(places.corners + 3 * axis), 3)
+        emit_copy(builder, Mem(source), Mem(corner + 3 * axis), 3)
     emit_constant(builder, shift, FAR - 2 * DEPTH_GUARD)
     library.multiply(builder, depth, depth, shift)
     # From 2^23 on a product is whole; 2^23 is added to the others, and then their last bits are a whole number too.
@@ -101,14 +116,16 @@ def _emit_integers(builder: Builder, places: WordPlaces, library: FloatLibrary) 
     builder.emit("OR", R, Imm(0x80))
     builder.emit("ST", depth[2], R)
     builder.emit("EMC_SetEnab")
-    target = Mem(places.corners + 6)
+    target = Mem(corner + 6)
     for index in range(3):
         builder.emit("LD", R, depth[index])
         builder.emit("ADC" if index else "ADD", R, Imm(0 if index else DEPTH_GUARD))
         builder.emit("ST", target[index], R)
 
 
-def _emit_light(builder: Builder, places: WordPlaces, standpoint: Standpoint, library: FloatLibrary) -> None:
+def _emit_light(
+    builder: Builder, places: WordPlaces, standpoint: Standpoint, library: FloatLibrary, colour: Mem
+) -> None:
     at = places.projection
     constant, product = Mem(at.constant), Mem(at.product)
     facing, key, fill = (Mem(address) for address in places.light)
@@ -146,7 +163,7 @@ def _emit_light(builder: Builder, places: WordPlaces, standpoint: Standpoint, li
         library.multiply(builder, product, fill, constant)
         emit_constant(builder, constant, _WHOLE)
         library.add(builder, product, product, constant)
-        _emit_bytes(builder, product, Mem(places.corners + 9 + channel), 1)
+        emit_copy(builder, product, colour[channel], 1)
 
 
 def _emit_power(builder: Builder, result: Mem, root: Mem, constant: Mem, library: FloatLibrary) -> None:
@@ -165,9 +182,3 @@ def _power() -> tuple[float, ...]:
     least, most = np.sqrt([LIGHT[0], sum(LIGHT)])
     found = Chebyshev.interpolate(lambda root: root ** (2 / GAMMA), _DEGREE, [least, most])
     return tuple(found.convert(kind=Polynomial).coef.tolist())
-
-
-def _emit_bytes(builder: Builder, source: Mem, target: Mem, size: int) -> None:
-    for index in range(size):
-        builder.emit("LD", R, source[index])
-        builder.emit("ST", target[index], R)
