@@ -13,8 +13,8 @@ from tessellation.picture import BACKGROUND, SAMPLES, SIZE, PictureOrder, SceneS
 from tessellation.rendering.nodes import render_on_nodes
 from tessellation.rendering.projected import Projected, project_samples
 from tessellation.rendering.renderer import plain_triangles, require_plain, require_region
-from tessellation.rendering.report import DrawnPicture, picture_report
-from tessellation.rendering.words import draw_words, generate_words
+from tessellation.rendering.report import DrawnPicture, WordsAccount, picture_report
+from tessellation.rendering.words import draw_words, generate_words, word_data, word_facts
 from tessellation.surface.bpt import PatchFile, is_patches
 
 __all__ = ["picture_by_nodes", "refused_early"]
@@ -73,7 +73,8 @@ def _picture_of_words(order: PictureOrder) -> tuple[Picture, Report]:
     view = View(width=width, height=height)
     tessellation, words = generate_words(file.patches, how.patch_samples or SAMPLES, view, **machine)
     node = draw_words(words, background=BACKGROUND, **machine)
-    drawn = DrawnPicture(words.triangles, size, BACKGROUND, (tessellation,), None, [node], node.picture, None, words)
+    account = WordsAccount(word_facts(words), word_data(words))
+    drawn = DrawnPicture(words.triangles, size, BACKGROUND, (tessellation,), None, [node], node.picture, None, account)
     same = draw(words.triangles, *size, BACKGROUND).equals(node.picture)
     report = picture_report(order.scene, order.output, how.engine, order.effective, drawn, same=same)
     return node.picture, report

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from pixelflow.simd.drawing import Picture, ScreenTriangles
     from tessellation import Tessellation
     from tessellation.rendering import CompositionTime, Projected, Rendering
-    from tessellation.rendering.words import InstructionWords
 
-__all__ = ["DrawnPicture", "picture_report"]
+__all__ = ["DrawnPicture", "WordsAccount", "picture_report"]
 
 _NETWORK = "composition."
+
+
+@dataclass(frozen=True, slots=True)
+class WordsAccount:
+    """What the EMCs took for the instruction words of a picture: facts for a report, and all of it for JSON."""
+
+    facts: tuple[tuple[str, str], ...]
+    data: dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,7 @@ class DrawnPicture:
     nodes: list[Rendering]
     picture: Picture
     composition: CompositionTime | None
-    words: InstructionWords | None = None
+    words: WordsAccount | None = None
 
     @property
     def cycles(self) -> int:
@@ -66,7 +73,7 @@ def picture_report(
         ("not counted", f"work of the GPs: {_work_of_gps(drawn)}"),
         ("tessellation", f"{drawn.tessellation_cycles:,} cycles before" if drawn.tessellations else ""),
         *_projection_facts(drawn.projected),
-        *_word_facts(drawn.words),
+        *(drawn.words.facts if drawn.words else ()),
         *_composition_facts(drawn, effective),
         ("wrote", output),
     ]
@@ -114,22 +121,6 @@ def _work_of_gps(drawn: DrawnPicture) -> str:
     if drawn.words is not None:
         return "records put into the lists of regions by their headers"
     return f"{'camera, ' * (not drawn.projected)}light, regions, instructions"
-
-
-def _word_facts(words: InstructionWords | None) -> list[tuple[str, str]]:
-    if words is None:
-        return []
-    stages = ", ".join(f"{name} {cycles:,}" for name, cycles in words.cycles_by_stage.items())
-    light = words.light
-    return [
-        ("words", f"{words.cycles:,} cycles on the EMCs before"),
-        ("", stages),
-        ("", f"{words.bytes_sent:,} bytes to {counted(words.gps, 'GP')} in {counted(words.rounds, 'round')}"),
-        ("marks", f"{words.accepted:,} of {words.cells:,} triangles accepted, in {len(words.words):,} regions"),
-        ("light", f"{light.moved:,} of {counted(light.samples, 'sample')} another colour than in 64 bits, "
-         f"by {light.steps} of 255 at most"),
-        ("", f"{light.unlit:,} have no normal to be lit by" if light.unlit else ""),
-    ]  # fmt: skip
 
 
 def _composition_facts(drawn: DrawnPicture, effective: Effective) -> list[tuple[str, str]]:
@@ -196,7 +187,7 @@ def _object(effective: Effective, drawn: DrawnPicture) -> dict[str, Json]:
         "composition": _composition_object(drawn.composition, effective),
         "tessellation_cycles": drawn.tessellation_cycles,
         "projection": _projection_object(drawn.projected),
-        "words": _words_object(drawn.words),
+        "words": drawn.words.data if drawn.words else None,
     }
 
 
@@ -210,24 +201,6 @@ def _projection_object(projected: Projected | None) -> dict[str, Json] | None:
         "largest_difference": {"pixels": off.pixels, "depth": off.depth, "share_of_bound": off.share},
         "samples": len(projected.screen),
         "samples_on_another_step": off.moved,
-    }
-
-
-def _words_object(words: InstructionWords | None) -> dict[str, Json] | None:
-    if words is None:
-        return None
-    return {
-        "cycles": words.cycles,
-        "stages": words.cycles_by_stage,
-        "bytes": words.bytes_sent,
-        "gps": words.gps,
-        "rounds": words.rounds,
-        "triangles": {"made": words.cells, "accepted": words.accepted, "times_regions": len(words.words)},
-        "light": {
-            "largest_difference": words.light.steps,
-            "samples_of_another_colour": words.light.moved,
-            "samples_without_normal": words.light.unlit,
-        },
     }
 
 

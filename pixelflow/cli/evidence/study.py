@@ -2,7 +2,8 @@
 
 sensitivity moves every guess of the machine, one at a time: each value that is fitted or invented, each ability of the
 ALU, each start-up. schedules puts the schedules beside each other, library by library, with results and without.
-supply lets the instructions' words come at a rate. All of it is executed at that moment, timing only.
+supply lets the instructions' words come at a rate. All of it is executed at that moment, timing only. labour is the
+division of labour between EMCs and GPs, executed in full.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_co
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
+from pixelflow.simd.commands import whole_number
 from pixelflow.simd.report import Report, number
+from tessellation.picture import SAMPLES, SIZE, View
+from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
 from tessellation.rendering.renderer import region_programs
 from tessellation.scenes import SceneSource, load_scene
+from tessellation.studies.labour import labour_report
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import RATES, supply_report
@@ -24,12 +29,14 @@ from tessellation.studies.workloads import INPUTS, Workload
 EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
+    "pixelflow study labour --samples 16 --gps 2",
 )
 
 _HELP = {
     "sensitivity": "move every guess, and say what it changes, the largest first (about 20 s)",
     "schedules": "schedule x library x results x input, and the gain by its causes (one to two minutes)",
     "supply": "passes and a picture where instruction words come at a rate",
+    "labour": "points, projected points or instruction words from the EMCs, side by side (about 20 s)",
 }
 
 
@@ -44,12 +51,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if name == "schedules":
             each.add_argument("--inputs", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="INPUT",
                 help=f"which of {', '.join(INPUTS)} (default: all)")  # fmt: skip
+        if name == "labour":
+            bounds = f"{MIN_SAMPLES} to {MAX_SAMPLES}"
+            each.add_argument("--samples", type=_samples, default=SAMPLES, metavar="K",
+                help=f"samples of the teapot's patches along u and v, {bounds} (default: {SAMPLES})")  # fmt: skip
+            each.add_argument("--gps", type=count, default=1, metavar="N",
+                help="GPs of the node that take what the EMCs send (default: 1)")  # fmt: skip
         add_config_options(each)
         add_common_options(each)
 
 
 def _rates(text: str) -> tuple[int, ...]:
     return tuple(count(each) for each in text.split(","))
+
+
+def _samples(text: str) -> int:
+    return whole_number(text, MIN_SAMPLES, MAX_SAMPLES, f"{MIN_SAMPLES} to {MAX_SAMPLES} samples")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
@@ -69,6 +86,9 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             return sensitivity_report(config, picture("the teapot in one region", (128, 64)), progress.tell)
         if args.study == "schedules":
             return schedules_report(config, args.inputs, progress.tell)
+        if args.study == "labour":
+            width, height = SIZE
+            return labour_report(config, args.samples, args.gps, View(width=width, height=height), progress.tell)
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
 
 

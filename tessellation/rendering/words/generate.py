@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from tessellation.rendering.words.sending import PART_BYTES, PARTS, Areas
 from tessellation.rendering.words.vertices import vertex_program
 from tessellation.surface.patch import Patch
 
-__all__ = ["Generated", "InstructionWords", "LightDifference", "generate_words"]
+__all__ = ["InstructionWords", "LightDifference", "OrderedRecord", "generate_words"]
 
 _DEPTH_MARGIN = 2.0**-16
 """The share of the depths that is kept free at both ends: what cutting and dividing may be off by is far less."""
@@ -44,7 +44,7 @@ _UNIT_LENGTH = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class OrderedRecord:
     """A triangle in a region, as words; ``order`` says who is drawn first: pass, PE, half of its cell, part of that."""
 
     order: tuple[int, int, int, int]
@@ -71,13 +71,14 @@ class InstructionWords:
 
     ``triangles`` are those that the PEs had, in the order of drawing, as corners that the PEs rounded and lit: what the
     host sets up itself when it is to draw the same. ``cells`` counts triangles of all patches, with those without an
-    area. ``rounds`` is how often words left, over all passes.
+    area. ``rounds`` is how often words left, over all passes. ``colours`` uint8[sample, rgb] are those of all samples,
+    one patch after the other in the caller's order.
     """
 
     standpoint: Standpoint
     clipping: Clipping
     triangles: ScreenTriangles
-    words: tuple[Generated, ...]
+    words: tuple[OrderedRecord, ...]
     runs: tuple[Run, ...]
     width: int
     height: int
@@ -85,6 +86,7 @@ class InstructionWords:
     rounds: int
     cells: int
     light: LightDifference
+    colours: np.ndarray
 
     @property
     def cycles(self) -> int:
@@ -125,6 +127,7 @@ def generate_words(
     engine: str = "auto",
     config: NodeConfig = THESIS,
     method: Method | None = None,
+    gps: int | None = None,
     progress: Callable[[PassBegins], None] | None = None,
     watch: Callable[[Node], None] | None = None,
 ) -> tuple[Tessellation, InstructionWords]:
@@ -132,12 +135,13 @@ def generate_words(
 
     The application places the camera before the first pass, as for `project_samples`, or says where it stands: then
     triangles are cut by the near plane, which is where that has depth 0, and by the guard band, where its own
-    evaluation of the patches says that some may reach so far. Other
-    arguments are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel of a
-    region, and where a PE has no room.
+    evaluation of the patches says that some may reach so far. Words go to ``gps`` GPs, or to as many as results do.
+    Other arguments are those of `tessellate`. Raises InputError as it does, for a node that has not a PE for each pixel
+    of a region or not as many GPs, and where a PE has no room.
     """
     require_region(config)
     method = Method() if method is None else method
+    gps = replace(method, results="gp", gps=gps).gps_of(config) if gps is not None else method.gps_of(config)
     if standpoint is None:
         standpoint = standpoint_for(patches, samples, view, single=method.single_database)
         near = None
@@ -146,7 +150,7 @@ def generate_words(
         standpoint = standpoint.widened(_DEPTH_MARGIN)
     points = sampled_points(patches, samples, single=method.single_database)
     clipping = Clipping.of(Projection.of(standpoint), points, near or 0.0)
-    maker = _WordMaker(standpoint, clipping, view.width, view.height, method.gps_of(config))
+    maker = _WordMaker(standpoint, clipping, view.width, view.height, gps)
     tessellation = tessellate(
         patches, samples, library=library, engine=engine, config=config, method=method, progress=progress, watch=watch,
         after=maker,
@@ -163,9 +167,9 @@ class _WordMaker:
         self._width, self._height, self._gps = width, height, gps
         self._area: int | None = None
         self._runs: list[Run] = []
-        self._words: list[Generated] = []
+        self._words: list[OrderedRecord] = []
         self._corners: list[tuple[np.ndarray, np.ndarray]] = []
-        self._samples: list[np.ndarray] = []
+        self._samples: dict[int, np.ndarray] = {}
         self._passes = self._rounds = 0
 
     def __call__(self, session: Session, plan: Plan) -> None:
@@ -196,7 +200,7 @@ class _WordMaker:
             clear_areas(node, areas)
             self._run(node, region_words_program(places, areas))
             records = read_records(node, areas)
-            self._words += [Generated((key[0], each.number, *key[1:]), each) for each in records]
+            self._words += [OrderedRecord((key[0], each.number, *key[1:]), each) for each in records]
             self._rounds += 1
             more = any(each.more for each in records)
 
@@ -215,7 +219,7 @@ class _WordMaker:
         colour = node.read_memory(places.record + 12 if places.planes else places.corners + 9, 3)
         values = np.concatenate([np.stack(floats), colour]).T.astype(np.float64)
         for place in plan.work.placements:
-            self._samples.append(values[place.lanes(node.config.array).reshape(-1)])
+            self._samples[place.patch] = values[place.lanes(node.config.array).reshape(-1)]
 
     def _keep_corners(self, node: Node, places: WordPlaces, plan: Plan, key: tuple[int, int, int]) -> None:
         """Keep the corners that a triangle is set up from, and its place in the order of drawing."""
@@ -242,11 +246,14 @@ class _WordMaker:
         words = tuple(sorted(self._words, key=lambda each: each.order))
         return InstructionWords(
             self._standpoint, self._clipping, triangles, words, tuple(self._runs), self._width, self._height, self._gps,
-            self._rounds, len(corners), self._light(),
+            self._rounds, len(corners), self._light(), self._in_order()[:, 6:].astype(np.uint8),
         )  # fmt: skip
 
+    def _in_order(self) -> np.ndarray:
+        return np.concatenate([self._samples[patch] for patch in sorted(self._samples)])
+
     def _light(self) -> LightDifference:
-        points, normals, colours = np.split(np.concatenate(self._samples), (3, 6), axis=1)
+        points, normals, colours = np.split(self._in_order(), (3, 6), axis=1)
         lengths = np.linalg.norm(normals, axis=1)
         known = np.isfinite(lengths) & (np.abs(lengths - 1) < _UNIT_LENGTH)
         standpoint = self._standpoint

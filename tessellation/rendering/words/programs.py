@@ -14,7 +14,7 @@ from tessellation.rendering.words.sending import Areas, emit_records, size_step
 __all__ = ["SEND_STAGE", "neighbours_program", "region_words_program", "setup_program", "triangle_program"]
 
 SEND_STAGE = "words to the GPs"
-_HERE = Path(__file__).parent
+_SOURCES = Path(__file__).parent / "microcode"
 
 
 def neighbours_program(places: WordPlaces, side: int, area: int, *, upper: bool = False) -> Program:
@@ -29,7 +29,7 @@ def neighbours_program(places: WordPlaces, side: int, area: int, *, upper: bool 
         order = ("SOUTHEAST", "SOUTH", "EAST") if upper else ("EAST", "SOUTHEAST", "SOUTH")
         given |= {name: places.corners + RECORD_BYTES * (slot + 1) for slot, name in enumerate(order)}
         given |= {"DATA": places.record, "N": RECORD_BYTES, "SPARE": places.cutting}
-    builder.include(str(_HERE / "neighbours.mc"), **given)
+    builder.include(str(_SOURCES / "neighbours.mc"), **given)
     if places.planes:
         builder.stream("eigc")
         emit_copy(builder, Mem(places.record), Mem(places.corners), RECORD_BYTES)
@@ -75,4 +75,4 @@ def region_words_program(places: WordPlaces, areas: Areas) -> Program:
 
 def _included(name: str, given: Mapping[str, int]) -> str:
     values = ", ".join(f"{key} = {value}" for key, value in given.items())
-    return f'include "{_HERE / name}" with {values}\n'
+    return f'include "{_SOURCES / name}" with {values}\n'
