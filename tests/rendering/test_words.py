@@ -40,9 +40,9 @@ def read(node: Node, at: int, size: int, *, signed: bool) -> np.ndarray:
     return found - (found >> 8 * size - 1 << 8 * size) if signed else found
 
 
-def set_up(corners: np.ndarray, depths: np.ndarray, colours: np.ndarray, config=THESIS) -> Node:
+def set_up(corners: np.ndarray, depths: np.ndarray, colours: np.ndarray, config=THESIS, engine: str = "auto") -> Node:
     """Set up a triangle in each PE; arrays are those of `ScreenTriangles`, one row a PE."""
-    node = Node(config)
+    node = Node(config, engine)
     for corner in range(3):
         at = PLACES.corners + 12 * corner
         for axis in range(2):
@@ -132,6 +132,16 @@ def test_coefficients_are_those_of_the_host() -> None:
     assert boxes[accepted].sum() == pairs
 
 
+@pytest.mark.parametrize("engine", ["rows", "compiled", "macro", pytest.param("bit-serial", marks=pytest.mark.slow)])
+def test_every_engine_makes_the_same_coefficients(engine: str) -> None:
+    given = tuple(each[-TINY.lanes :] for each in many())
+    node = set_up(*given, TINY, engine)
+    triangles = ScreenTriangles(*turned(*given))
+    edges, planes = coefficients(node)
+    for found, expected in ((edges, edges_of(triangles)), (planes, planes_of(triangles))):
+        assert (found == np.stack([expected.a, expected.b, expected.c], axis=-1)).all()
+
+
 def test_planes_are_those_of_exact_fractions() -> None:
     given = many()
     _, planes = coefficients(set_up(*given))
@@ -215,6 +225,15 @@ def test_what_has_no_words_is_refused(more: list[str], message: str, tmp_path, c
     assert message in " ".join(capsys.readouterr().err.split())
 
 
-def test_long_mantissas_leave_no_room() -> None:
+def test_long_mantissas_and_all_planes_leave_no_room() -> None:
+    assert WordPlaces.after(memory_map(4, 4), 5).end <= THESIS.array.memory_bytes
     with pytest.raises(InputError, match="320 are there"):
-        generate_words(load("enneper").patches, 4, View(width=96, height=64), method=Method(mantissa_bytes=6))
+        WordPlaces.after(memory_map(4, 4, value_bytes=7), 5)
+
+
+def test_what_the_node_does_not_have_is_refused() -> None:
+    patches, view = load("enneper").patches, View(width=96, height=64)
+    with pytest.raises(InputError, match="a region of 128x64 pixels needs as many PEs"):
+        generate_words(patches, 4, view, config=TINY)
+    with pytest.raises(InputError, match="results to 3 GPs"):
+        generate_words(patches, 4, view, gps=3)

@@ -9,8 +9,9 @@ division of labour between EMCs and GPs, executed in full.
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
-from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
+from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count, parsed
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
@@ -66,7 +67,8 @@ def _rates(text: str) -> tuple[int, ...]:
 
 
 def _samples(text: str) -> int:
-    return whole_number(text, MIN_SAMPLES, MAX_SAMPLES, f"{MIN_SAMPLES} to {MAX_SAMPLES} samples")
+    wanted = f"{MIN_SAMPLES} to {MAX_SAMPLES} samples"
+    return parsed(partial(whole_number, least=MIN_SAMPLES, most=MAX_SAMPLES, wanted=wanted), text)
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
