@@ -43,6 +43,14 @@ COMMANDS = MachineCommands(
                 key="ideal_memory",
             ),
             MachineOption(
+                "--free-setup",
+                "free_setup",
+                "Larrabee's vertices, bins and planes take no cycles",
+                default=False,
+                switch=True,
+                key="free_setup",
+            ),
+            MachineOption(
                 "--core-mhz",
                 "core_mhz",
                 "clock of Larrabee's cores (default: 1000, the paper's unit)",
@@ -77,6 +85,7 @@ COMMANDS = MachineCommands(
             "larrabee_bridge.compare.speed:LARRABEE",
         )
     },
+    studies={"sensitivity": "larrabee_bridge.compare.sensitivity:larrabee_sensitivity"},
     examples=(
         "pixelflow render glass --machine larrabee --size 80x60 -o glass.png",
         "pixelflow render nut --machine larrabee --projection vpu --size 80x60 -o n.png",

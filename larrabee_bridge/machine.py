@@ -73,6 +73,7 @@ def _draw(
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
     ideal_memory: bool = False,
+    free_setup: bool = False,
     fronts: Sequence[FrontEndResult | None] = (),
     engine: str = AUTO,
 ) -> DrawnFrame:
@@ -87,6 +88,7 @@ def _draw(
         tile=tile,
         core_mhz=core_mhz,
         ideal_memory=ideal_memory,
+        free_setup=free_setup,
         progress=progress,
         engine=engine,
     )

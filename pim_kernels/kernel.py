@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,11 @@ from pixelflow.config import ArrayConfig, NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node
 from pixelflow.simd.errors import Fault, InputError
+from pixelflow.simd.packaged import shipped
 
 __all__ = ["HostMemory", "PimKernel", "PimProblem", "kernel_program", "lane_bits"]
 
-_PROGRAMS = Path(__file__).parent / "programs"
+_PROGRAMS = shipped("pim_kernels", "programs")
 
 
 class HostMemory:

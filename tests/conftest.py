@@ -12,9 +12,11 @@ from hypothesis import settings
 settings.register_profile("pixelflow", deadline=None, print_blob=True)
 settings.load_profile("pixelflow")
 
-# Native code that tests make stays out of the user's own; set before anything asks for an engine.
-os.environ["PIXELFLOW_CACHE"] = tempfile.mkdtemp(prefix="pixelflow-tests-")
-atexit.register(shutil.rmtree, os.environ["PIXELFLOW_CACHE"], ignore_errors=True)
+# Native code that tests make stays out of the user's own; set before anything asks for an engine. Workers inherit the
+# folder of the process that started them.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["PIXELFLOW_CACHE"] = tempfile.mkdtemp(prefix="pixelflow-tests-")
+    atexit.register(shutil.rmtree, os.environ["PIXELFLOW_CACHE"], ignore_errors=True)
 
 ROOT = Path(__file__).resolve().parent.parent
 

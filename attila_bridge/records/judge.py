@@ -11,7 +11,8 @@ from attila_bridge.records.files import Records, read_records
 from attila_bridge.records.measured import measure
 from attila_bridge.scene.load import load_scene
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
-from pixelflow.simd.telling import Telling
+from pixelflow.simd.telling import Counting, unseen
+from pixelflow.simd.workers import HERE, Workers
 
 __all__ = ["FolderJudgement", "judge", "report"]
 
@@ -34,18 +35,18 @@ class FolderJudgement:
         return [row for row in self.rows if not row.held]
 
 
-def judge(records: Records, *, progress: Telling | None = None) -> FolderJudgement:
+def judge(records: Records, workers: Workers = HERE, progress: Counting = unseen) -> FolderJudgement:
     """Make every run of a folder and judge it; raises InputError where a scene is damaged."""
-    found = list(measure(records, progress=progress))
+    found = list(measure(records, workers, progress))
     refused = {run.name: each.refused for run, each in found if each.refused}
     made = [(run, each) for run, each in found if not each.refused]
     rows = [row for run, each in made for row in rows_of_run(run, load_scene(records.scene(run)), each)]
     return FolderJudgement(records, (*rows, *rows_of_families(made)), refused)
 
 
-def report(folder: Path) -> Report:
+def report(folder: Path, workers: Workers = HERE, progress: Counting = unseen) -> Report:
     """Judge a folder and report: how many figures hold by class, and those that fall short."""
-    found = judge(read_records(folder))
+    found = judge(read_records(folder), workers, progress)
     parts: list[Part] = [_summary(found)]
     if found.short:
         columns = (

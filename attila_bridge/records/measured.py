@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +16,8 @@ from attila_bridge.scene.load import load_scene
 from attila_bridge.time.config import PRESETS, overridden
 from pixelflow.simd.errors import Fault, InputError, MachineFault, Place
 from pixelflow.simd.files import TEXTURE, read_bytes
-from pixelflow.simd.telling import Telling
+from pixelflow.simd.telling import Counting, unseen
+from pixelflow.simd.workers import HERE, Workers
 
 __all__ = ["RunFigures", "measure"]
 
@@ -43,14 +42,14 @@ class RunFigures:
     """Why there is nothing of this."""
 
 
-def measure(records: Records, *, progress: Telling | None = None) -> Iterator[tuple[RecordedRun, RunFigures]]:
-    """Yield every run of a folder with what it gives here, one process for each core of the host."""
-    work = [(run, records) for run in records.runs]
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, max(len(work), 1))) as pool:
-        for (run, _), found in zip(work, pool.map(_measured, work), strict=True):
-            if progress is not None:
-                progress(run.name)
-            yield run, found
+def measure(
+    records: Records, workers: Workers = HERE, progress: Counting = unseen
+) -> Iterator[tuple[RecordedRun, RunFigures]]:
+    """Yield every run of a folder with what it gives here; who makes them is ``workers``' affair."""
+    found = workers.each(_measured, [(run, records) for run in records.runs], lambda work: f"the run {work[0].name}")
+    for number, run in enumerate(records.runs, 1):
+        progress(number, len(records.runs), run.name)
+        yield run, next(found)
 
 
 def _measured(work: tuple[RecordedRun, Records]) -> RunFigures:

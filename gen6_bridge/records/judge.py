@@ -16,6 +16,8 @@ from gen6_bridge.records.watched import judge_watched
 from gen6_bridge.records.widths import judge_narrowed, judge_narrowed_runs, judge_widened
 from pixelflow.simd.errors import Fault, InputError, Place
 from pixelflow.simd.report import Column, Json, Part, Report, Table, number
+from pixelflow.simd.telling import Counting, unseen
+from pixelflow.simd.workers import HERE, Workers
 
 __all__ = ["Judgement", "judge", "report"]
 
@@ -137,9 +139,13 @@ def _named(path: Path) -> tuple[list[Entry], list[str]]:
     return entries, names
 
 
-def report(folder: Path) -> Report:
-    """Judge a folder and report: how many records are equal, and the first difference of those that are not."""
-    found = judge(folder)
+def report(folder: Path, workers: Workers = HERE, progress: Counting = unseen) -> Report:
+    """Judge a folder and report: how many records are equal, and the first difference of those that are not.
+
+    A folder is one piece of work: kernels and runs are judged with the programs of the other files.
+    """
+    progress(1, 1, folder.name)
+    (found,) = workers.each(judge, [folder], lambda folder: f"the folder {folder.name}")
     counts, different = found.counts(), found.different
     rows = [(kind, equal, total - equal) for kind, (equal, total) in counts.items()]
     parts: list[Part] = [Table((Column("records"), Column("equal", number), Column("different", number)), rows)]

@@ -1,8 +1,8 @@
 """Sensitivity: what pictures take on Larrabee where a value of the model is another, the largest change first.
 
 Every value of the core and of the texture unit says itself which other values are tried (`moved`). The pictures are
-drawn from triangles on the screen on, so that what only the front end's first stages use changes nothing here. A change
-of the cycles is one of the ratio to another machine, whose cycles stay.
+drawn from triangles on the screen on, as `compare` draws them, vertices, bins and planes executed. A change of the
+cycles is one of the ratio to another machine, whose cycles stay.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from larrabee_bridge.pipeline.backend import TextureConfig
-from larrabee_bridge.pipeline.frame import render_on_larrabee, side_of
-from larrabee_bridge.vpu.core import CORE_MHZ, CoreConfig
+from larrabee_bridge.pipeline.frame import draw_on_larrabee
+from larrabee_bridge.vpu.core import CoreConfig
 from pixelflow.simd.config.param import Value, leaves
 from pixelflow.simd.drawing import Frame
 from pixelflow.simd.report import Column, Json, Report, Table
@@ -37,8 +37,7 @@ class _Model:
 
     def cycles(self, frame: Frame) -> int:
         """Return the cycles of a frame on the cores."""
-        run = render_on_larrabee(frame, config=self.core, texture=self.texture)
-        return side_of(run, CORES, CORE_MHZ).cycles
+        return draw_on_larrabee(frame, parts=CORES, config=self.core, texture=self.texture).cycles
 
 
 def larrabee_sensitivity(tell: Callable[[str], None], size: tuple[int, int] = _SIZE) -> Report:

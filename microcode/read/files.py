@@ -11,12 +11,13 @@ from types import MappingProxyType
 
 from microcode.language.source import Complaint, Source, read_source
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.packaged import shipped
 
 __all__ = ["EXAMPLES", "LANGUAGE", "LIBRARY", "Files", "example", "shipped_beside"]
 
-LIBRARY = Path(__file__).parents[1] / "library"
-EXAMPLES = Path(__file__).parents[1] / "examples"
-LANGUAGE = Path(__file__).parents[1] / "LANGUAGE.md"
+LIBRARY = shipped("microcode", "library")
+EXAMPLES = shipped("microcode", "examples")
+LANGUAGE = shipped("microcode", "LANGUAGE.md")
 
 FORMER_NAMES: Mapping[str, str] = MappingProxyType({"float32/thesis.mc": "float32/plain.mc"})
 """Names that files of the library had before, found in this release still, with a note."""

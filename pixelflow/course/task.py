@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from pixelflow.simd.packaged import shipped
+
 __all__ = ["TOUR", "Exercise", "Mistake", "Values", "source_of"]
 
 Values = Mapping[str, NDArray[np.int64]]
 """A whole number for each PE by the name of its range."""
 
-TOUR = Path(__file__).parent / "tour.ipynb"
+TOUR = shipped("pixelflow.course", "tour.ipynb")
 """A notebook that goes through the first session."""
 
-_STUBS = Path(__file__).parent / "stubs"
+_STUBS = shipped("pixelflow.course", "stubs")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ __all__ = ["DebugSession", "SessionOutcome"]
 
 _INTERVAL = 2048
 """Cycles between two looks at whether the user has interrupted."""
+_FAR = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class DebugSession:
 
     def __post_init__(self) -> None:
         self._collector = EventCollector(self.replay)
+        self._counting = True
+        """Whether meetings of stops count; else each is one to stop at."""
         self._held: dict[int, bool] = {}
         """Whether conditions that may become true anywhere held at the position before, by the number of the stop."""
 
@@ -108,6 +111,40 @@ class DebugSession:
         """Go on to the next stop, or to the last position."""
         return self._run(None)
 
+    def go_back(self) -> SessionOutcome:
+        """Go back to the last stop before this position, or to the beginning.
+
+        A stop that counts its meetings counts those on the way back; a condition without a place stops where it becomes
+        true on the way forwards.
+        """
+        self.interrupted = False
+        start, last = self.replay.position, self.replay.position - 1
+        while last > 0:
+            first = self.replay.kept_before(last)
+            for position, hits in reversed(self._met_between(first, last)):
+                due = tuple(hit for hit in hits if hit.stop.is_due())
+                if due:
+                    self.replay.goto(position)
+                    return SessionOutcome(due)
+            if self.interrupted:
+                self.replay.goto(start)
+                return SessionOutcome(interrupted=True)
+            last = first
+        self.replay.goto(0)
+        return SessionOutcome()
+
+    def _met_between(self, first: int, last: int) -> list[tuple[int, tuple[Hit | Changed, ...]]]:
+        """Return the positions past ``first`` up to ``last`` at which stops are met, every meeting, with these."""
+        met: list[tuple[int, tuple[Hit | Changed, ...]]] = []
+        self.replay.goto(first)
+        self._counting = False
+        try:
+            while (hits := self._forward(None, last + 1).hits) and self.replay.position <= last:
+                met.append((self.replay.position, hits))
+        finally:
+            self._counting = True
+        return met
+
     def step_over(self, stream: str) -> SessionOutcome:
         """Go on to the next instruction or call of a stream in no deeper call than now, or to a stop before it."""
         ahead = self.replay.ahead(stream)
@@ -150,6 +187,9 @@ class DebugSession:
     def _run(self, until: Callable[[Executed], bool] | None) -> SessionOutcome:
         """Go on to the first stop after this position, or to where ``until`` says yes."""
         self.interrupted = False
+        return self._forward(until, _FAR)
+
+    def _forward(self, until: Callable[[Executed], bool] | None, end: int) -> SessionOutcome:
         start = self.replay.position
         anywhere = [each for each in self.stops.values() if isinstance(each.subject, Anywhere)]
         self._held = {each.number: self._holds(each) for each in anywhere}
@@ -157,8 +197,10 @@ class DebugSession:
             if self.interrupted:
                 return SessionOutcome(interrupted=True)
             cycles = [each.subject.cycle for each in self.stops.values() if isinstance(each.subject, Cycle)]
-            limit = min((c for c in cycles if c > self.replay.position), default=1 << 62)
-            events = self._collector.collect(min(limit, self.replay.position + _INTERVAL), self.stops.values(), until)
+            limit = min((c for c in cycles if c > self.replay.position), default=end)
+            events = self._collector.collect(
+                min(limit, end, self.replay.position + _INTERVAL), self.stops.values(), until
+            )
             reached = self.replay.position
             for cycle in sorted(events):
                 if self.interrupted:
@@ -170,6 +212,8 @@ class DebugSession:
             hits = [Hit(each, None) for each in (*self._about(Cycle(reached)), *last) if self._is_due(each)]
             if hits:
                 return SessionOutcome(tuple(hits))
+            if reached >= end:
+                break
         return SessionOutcome()
 
     def _about(self, subject: Cycle) -> list[Stop]:
@@ -206,10 +250,10 @@ class DebugSession:
     def _is_due(self, stop: Stop) -> bool:
         """Whether a stop that was met at this position is to stop the run: its condition holds, or now holds."""
         if stop.condition is None:
-            return stop.is_due()
+            return not self._counting or stop.is_due()
         before = isinstance(stop.subject, Anywhere) and self._held.get(stop.number, False)
         self._held[stop.number] = now = self._holds(stop)
-        return now and not before and stop.is_due()
+        return now and not before and (not self._counting or stop.is_due())
 
     def _holds(self, stop: Stop) -> bool:
         return stop.condition is None or stop.condition.holds(self.node, self.replay.position)

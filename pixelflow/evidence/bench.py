@@ -35,10 +35,12 @@ class Bench:
         """Told of what takes a while before it begins."""
         self.timing_only = False
         """Whether measures leave out the results that they would compute besides."""
+        self.executed: dict[Hashable, object] = {}
+        """What `remarks` are about, by what tells one execution from all others; that of other benches can be added."""
         self._kept: dict[Hashable, object] = {}
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what is to be said of all that was executed so far."""
+        """Return what is to be said of all that was executed so far (`executed`), each once."""
         return ()
 
     def once(self, key: Hashable, compute: Callable[[], _Kept], text: str = "") -> _Kept:

@@ -15,7 +15,7 @@ from pixelflow.node.parts.texture.transfer import BlockAccess
 
 if TYPE_CHECKING:
     from pixelflow.node.account.energy import EnergyConfig, EnergyMeter, RunEnergy
-    from pixelflow.node.account.guesses import Guesses, guesses, set_in_vain
+    from pixelflow.node.account.guesses import Guesses, WordUse, guesses, set_in_vain, supply_of, words_of
     from pixelflow.node.account.untimed_run import UntimedRun
     from pixelflow.node.machine import Machine, MachineRun
     from pixelflow.node.parts.sdram.rules import sdram_distances
@@ -53,11 +53,14 @@ __all__ = [
     "SavedRun",
     "UntimedRun",
     "Upcoming",
+    "WordUse",
     "cycles_of",
     "figure9",
     "guesses",
     "sdram_distances",
     "set_in_vain",
+    "supply_of",
+    "words_of",
 ]
 
 _LATER = {
@@ -75,10 +78,13 @@ _LATER = {
     "SavedRun": "replay.saved_run",
     "UntimedRun": "account.untimed_run",
     "Upcoming": "run.streams.upcoming",
+    "WordUse": "account.guesses",
     "cycles_of": "run.costs.extra",
     "guesses": "account.guesses",
     "sdram_distances": "parts.sdram.rules",
     "set_in_vain": "account.guesses",
+    "supply_of": "account.guesses",
+    "words_of": "account.guesses",
 }
 """Names that few runs need, and their files, which are imported when somebody asks."""
 

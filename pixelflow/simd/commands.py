@@ -128,6 +128,9 @@ class MachineCommands:
     """None where commands cannot let it draw."""
     benchmarks: Mapping[str, BenchmarkPlace] = field(default_factory=dict)
     """By names that no other machine's have."""
+    studies: Mapping[str, str] = field(default_factory=dict)
+    """By the name of a study, where the function stands that executes it for this machine: it takes who is told how
+    far it has come, by a text, and returns the report."""
     examples: tuple[str, ...] = ()
     """Command lines for the ends of helps; the tests run them."""
     records: str = ""

@@ -103,6 +103,7 @@ SYNONYMS: dict[str, str] = {
     **dict.fromkeys(("ni", "nexti"), "next"),
     **dict.fromkeys(("fin", "out", "return"), "finish"),
     **dict.fromkeys(("rs", "reverse-step", "undo"), "back"),
+    "reverse": "reverse-continue",
     **dict.fromkeys(("where", "backtrace", "calls"), "bt"),
     **dict.fromkeys(("x", "inspect", "examine", "display"), "print"),
     **dict.fromkeys(("j", "jump"), "goto"),

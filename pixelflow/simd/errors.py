@@ -20,7 +20,7 @@ code  meaning
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 __all__ = [
@@ -100,6 +100,16 @@ class SimulatorError(Exception):
     """Anything that the simulator refuses or reports; ``exit_code`` is what the command line returns."""
 
     exit_code = 70
+
+    def __reduce__(self) -> tuple[Callable[..., SimulatorError], tuple[object, ...]]:
+        """Travel to another process as what it is, whatever its constructor takes."""
+        return _arrived, (type(self), self.args, dict(self.__dict__))
+
+
+def _arrived(kind: type[SimulatorError], args: tuple[object, ...], holds: dict[str, object]) -> SimulatorError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(holds)
+    return error
 
 
 class InputError(SimulatorError):

@@ -9,7 +9,7 @@ import numpy as np
 from microcode import Builder, Program, assemble
 from pixelflow.config import THESIS, NodeConfig
 from pixelflow.evidence import Bench, Remark
-from pixelflow.node import Node, Run, guesses
+from pixelflow.node import Node, Run, WordUse, supply_of, words_of
 from tessellation.host.session import Session
 from tessellation.microprogram.libraries import library_named
 from tessellation.microprogram.passes import Method
@@ -37,23 +37,21 @@ class ThesisBench(Bench):
         super().__init__()
         self.config: NodeConfig = THESIS
         self._watch = watch
-        self._runs: list[Run] = []
         self._placed: dict[tuple[int, ...], int] = {}
 
     def _run(self, node: Node, program: Program) -> Run:
         self._watch(node)
         run = node.run(program, function=False)
-        self._runs.append(run)
+        self.executed[program.sha256, node.config.sha256] = words_of(run)
         return run
 
     def remarks(self) -> tuple[Remark, ...]:
-        """Return what the words of all instructions that were executed would need."""
-        delivery = guesses(self._runs, self.config).delivery
-        return (
-            Remark("delivery")
-            if delivery is None or not self._runs
-            else Remark("delivery", delivery.text, delivery.as_object()),
-        )
+        """Return what the words of all programs that were executed would need, each sent once."""
+        uses = [each for each in self.executed.values() if isinstance(each, WordUse)]
+        if not uses:
+            return (Remark("delivery"),)
+        delivery = supply_of(uses, self.config)
+        return (Remark("delivery", delivery.text, delivery.as_object()),)
 
     def tessellation(
         self, n: int, sizes: tuple[int, ...] = (4,), schedule: str = "thesis", library: str = "plain"

@@ -42,6 +42,7 @@ from typing import Any, TypeGuard
 from pixelflow.simd.drawing import Blend, DepthTest
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import SCENE, read_text
+from pixelflow.simd.packaged import shipped
 from tessellation.picture import BACKGROUND, CLAY, SIZE, View
 from tessellation.surface.bpt import BUILT_IN
 
@@ -63,7 +64,7 @@ __all__ = [
 MOST_TRIANGLES = 4_000_000
 """A scene has no more triangles, its copies and generated families counted."""
 
-_DATA = Path(__file__).parent / "data"
+_DATA = shipped("tessellation.scenes", "data")
 
 MESHES = {path.stem: path for path in sorted((_DATA / "meshes").glob("*.ply"))}
 """Meshes that ship here by name; the terms of what others made are in LICENSES.md beside them."""

@@ -22,6 +22,7 @@ import numpy as np
 
 from pixelflow.simd.errors import Fault, InputError, Place, nearest
 from pixelflow.simd.files import PATCHES, read_bytes
+from pixelflow.simd.packaged import shipped
 from pixelflow.simd.report import RasterImage, Report, Shown, overview, plain_table, plural
 from tessellation.surface.patch import MAX_COUNT, MIN_COUNT, Patch, flushes
 
@@ -108,10 +109,7 @@ class _Line(NamedTuple):
 def load(name: str | Path) -> PatchFile:
     """Return the built-in model of that name (``teapot``, ``enneper``), or else the patches of that file."""
     if str(name) in BUILT_IN:
-        from importlib import resources
-
-        shipped = resources.files("tessellation") / "data" / BUILT_IN[str(name)]
-        return parse_bpt(shipped.read_bytes(), str(name))
+        return parse_bpt(shipped("tessellation", "data", BUILT_IN[str(name)]).read_bytes(), str(name))
     return read_bpt(name)
 
 

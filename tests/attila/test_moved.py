@@ -8,7 +8,7 @@ import pytest
 
 from attila_bridge.time.config import PAPER
 from pixelflow.simd.config.param import Value, leaves
-from pixelflow.simd.errors import InputError
+from pixelflow.simd.errors import DeadlockError, InputError
 from tests.attila.moved import BATCHES, outcome
 
 SMALL_DEPTH = {"depth.lines": 2, "depth.ways": 2}
@@ -204,3 +204,10 @@ def test_memory_that_would_accept_nothing_is_refused() -> None:
         outcome("texture", PAPER.with_values({"memory.reserve": 7}))
     with pytest.raises(InputError, match=r"memory\.write_buffers is 32; memory\.reserve keeps 35 free"):
         outcome("texture", PAPER.with_values({"memory.reserve": 7, "memory.request_queue": 128}))
+
+
+@pytest.mark.parametrize(("ways", "lines"), [(1, 1), (1, 16), (4, 1)])
+def test_a_texture_cache_too_small_for_a_sample_is_a_deadlock_that_says_so(ways: int, lines: int) -> None:
+    """A sample keeps its lines until it is read, and is read whole: what its set has no way for can never come."""
+    with pytest.raises(DeadlockError, match=rf"texture\.ways = {ways} and texture\.lines = {lines} are too few"):
+        outcome("texture twice", PAPER.with_values({"texture.ways": ways, "texture.lines": lines}))

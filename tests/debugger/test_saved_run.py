@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from microcode import assemble
-from pixelflow.node import Node, Recorder, Replay, RunEnd, SavedRun
+from pixelflow.node import Node, Poke, Recorder, Replay, RunEnd, SavedRun
 from pixelflow.node.replay import saved_run
 from pixelflow.observe import Executed
 from pixelflow.simd.errors import DeadlockError, InputError
@@ -119,3 +121,50 @@ def test_an_interrupted_run_is_saved_without_an_end_and_can_be_taken_further() -
     saved = SavedRun.from_bytes(recorder.saved.to_bytes())
     assert saved.end is None
     assert saved.replay().goto(1 << 40) == 9
+
+
+def test_pokes_are_part_of_the_file_and_of_every_replay() -> None:
+    run = programs.saved("panel_sum")
+    replay = run.replay()
+    lanes = np.array([0, 5])
+    replay.poke(Poke(0, "R = 7", "R", lanes, np.array([[7, 7]], np.uint8)))
+    replay.goto(40)
+    rows = np.arange(4, dtype=np.uint8).reshape(2, 2)
+    replay.poke(Poke(40, "a", "memory", lanes, rows, 8))
+    digests = {at: (replay.goto(at), replay.digest()) for at in (40, 90, 1 << 40)}
+    saved = SavedRun.of(replay, "pixelflow debug")
+    assert saved.end is not None and saved.end.digest == replay.node.digest() != run.end.digest
+    data = saved.to_bytes()
+    assert data == SavedRun.from_bytes(data).to_bytes()
+    again = SavedRun.from_bytes(data).replay("bit-serial")
+    assert {at: (again.goto(at), again.digest()) for at in digests} == digests
+    saved.check_end(again)
+    again.unpoke(2)
+    assert again.goto(1 << 40) and again.digest() != digests[1 << 40][1]
+
+
+def test_a_replay_of_a_file_with_pokes_that_ends_otherwise_is_said() -> None:
+    replay = programs.saved("panel_sum").replay()
+    replay.poke(Poke(0, "R = 7", "R", np.array([0]), np.array([[7]], np.uint8)))
+    replay.goto(1 << 40)
+    saved = SavedRun.of(replay, "pixelflow debug")
+    wrong = replace(saved, end=replace(saved.end, cycles=saved.end.cycles + 1))
+    replay = wrong.replay()
+    replay.goto(1 << 40)
+    with pytest.raises(InputError, match="executed again it ends with"):
+        wrong.check_end(replay)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cycle": -1}, {"cycle": True}, {"part": "PC"}, {"part": "memory", "start": 10**6}, {"lanes": [0, 0]},
+        {"lanes": []}, {"lanes": [10**6, 1]}, {"values": ["07"]}, {"values": ["0g", "07"]},
+        {"text": "\x1b]0;x"}, {"start": 3},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_damaged_pokes_are_refused(wrong: dict[str, object]) -> None:
+    poke = Poke(0, "R = 7", "R", np.array([0, 1]), np.array([[7, 7]], np.uint8)).as_object() | wrong
+    with pytest.raises(ValueError):
+        Poke.from_object(poke, programs.SMALL.array)

@@ -6,6 +6,7 @@ A transcript is its own script: the lines behind the prompt are the commands, ev
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -202,6 +203,16 @@ def test_a_saved_run_is_looked_into(pixelflow, tmp_path: Path, monkeypatch: pyte
     assert found.code == 0 and f"cycle {programs.saved('texture_copy').end.cycles:,}, the end" in found.out
 
 
+def test_pokes_are_recorded_and_a_replay_has_them(debug, pixelflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = "step\npoke R = 40 pe 2\nend\n"
+    assert debug("LD R, #1\nADD R, #2\n", commands, "--record", "poked.npz").code == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("info pokes\nend\nprint R pe 1-2\nunpoke 1\nprint R pe 2\n"))
+    again = pixelflow("debug", "poked.npz")
+    assert again.code == 0 and "poke 1: R = 40 in 1 PE at cycle 1" in again.out
+    assert re.findall(r"^ *\d+ .* (\d+)$", again.out, re.M) == ["3", "42", "3"]
+    assert "42" in pixelflow("dash", "poked.npz", "--show", "R", "--width", 160).out, "the dashboard replays the same"
+
+
 def test_of_a_program_without_microcode_text_the_instructions_are_shown(
     pixelflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +229,9 @@ def test_of_a_program_without_microcode_text_the_instructions_are_shown(
         (["run.npz", "-P", "N=1"], 2, "a saved run has its own parameters"),
         (["bad.npz"], 3, "is not a saved run, or its end is missing"),
         (["prog.mc", "--json"], 2, "a conversation is no JSON object"),
+        (["prog.mc", "--record", "-"], 2, "standard output has the conversation"),
+        (["prog.mc", "--record", "gone/run.npz"], 3, "gone/run.npz"),
+        (["prog.mc", "--machine", "gen6", "--record", "r.npz"], 2, "is of PixelFlow's runs"),
         (["-"], 2, "standard input cannot be the program and the commands"),
         (["prog.mc", "--cmd", "nothing"], 3, "nothing: error: no such file"),
     ],

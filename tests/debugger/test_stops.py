@@ -7,7 +7,18 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pixelflow.debugger import Bytes, Changed, Cycle, DebugSession, Hit, Semaphore, find_code
+from pixelflow.debugger import (
+    Bytes,
+    Changed,
+    Cycle,
+    DebugSession,
+    Hit,
+    PeExpression,
+    Semaphore,
+    StopCondition,
+    find_code,
+)
+from pixelflow.debugger.stops import Anywhere
 from pixelflow.observe import Blocked, Executed, Signalled, Taken, Waited
 from pixelflow.simd.errors import InputError
 from tests.debugger import programs
@@ -229,3 +240,34 @@ def test_stops_can_be_forgotten() -> None:
     assert _positions(session) == []
     with pytest.raises(InputError, match=r"there is no stop 1 \(there is: none\)"):
         session.delete(1)
+
+
+def _back_positions(session: DebugSession) -> list[int]:
+    found = []
+    while session.go_back().hits:
+        found.append(session.replay.position)
+    assert session.replay.position == 0
+    return found
+
+
+@pytest.mark.parametrize("every", [3, 2048])
+def test_going_back_meets_the_same_stops_the_other_way_round(every: int) -> None:
+    session = DebugSession(programs.replay_of(LONG, every=every))
+    program = session.program
+    bump = find_code(program, "bump")
+    session.add(bump)
+    session.add(Cycle(7))
+    session.add(Bytes("x", 0, 4, None))
+    session.add(Anywhere(), condition=StopCondition(PeExpression.read("count(R == 4) > 0", program)))
+    there = _positions(session)
+    assert len(there) > 12 and session.replay.ended
+    assert _back_positions(session) == there[::-1]
+
+
+def test_a_stop_that_counts_counts_on_the_way_back() -> None:
+    session = _session("long")
+    stop = session.add(find_code(session.program, "bump"))
+    there = _positions(session)
+    stop.count, stop.met = 2, 0
+    assert _back_positions(session) == there[::-1][1::2]
+    assert [session.go_back().hits, session.replay.position] == [(), 0]

@@ -33,6 +33,13 @@ def blocks(document: str) -> list[tuple[str, ...]]:
     return [commands for commands in found if commands]
 
 
+LONG = {
+    "pixelflow verify 6",
+    "pixelflow verify larrabee --class M",
+    "pixelflow tessellate teapot --engine macro -q -o macro.obj",
+    "pixelflow render enneper --machine attila --size 32x24 -o surface-attila.png",
+}
+"""First commands of blocks that take more than a few seconds, besides the README's `verify`."""
 BLOCKS = [(document, commands) for document in ("README.md", "GUIDE.md") for commands in blocks(document)]
 COMMANDS = [command for _, commands in BLOCKS for command in commands]
 
@@ -52,7 +59,13 @@ def test_there_are_commands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "commands"), BLOCKS, ids=[f"{document}: {commands[0][10:50]}" for document, commands in BLOCKS]
+    ("document", "commands"),
+    [
+        pytest.param(
+            document, commands, id=f"{document}: {commands[0][10:50]}", marks=[pytest.mark.slow] * (commands[0] in LONG)
+        )
+        for document, commands in BLOCKS
+    ],
 )
 def test_commands(document: str, commands: tuple[str, ...], tmp_path: Path, monkeypatch, capsys) -> None:
     """One after the other in one folder, as a reader types them."""

@@ -11,6 +11,7 @@ from larrabee_bridge.claims.measures.meshes import equilateral, even_mesh
 from larrabee_bridge.claims.measures.scene_costs import PRIMSETS, _by_state, costs_of
 from larrabee_bridge.claims.paper import PAPER
 from larrabee_bridge.pipeline.backend import render_back_end
+from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.raster.rasterizer import rasterize
 from larrabee_bridge.pipeline.scheduling import CORES
 from larrabee_bridge.vpu.core import CoreConfig
@@ -63,8 +64,8 @@ RELATIVE = {
 }
 """Measures whose line is about the printed figures: at which area, at which rate, what share, with which shader, on
 how many cores."""
-LARGE = {"immediate_over_binned", "ratio_by_depth", "spread_by_area"}
-"""Those whose screens are no scene's, and large."""
+LARGE = {"immediate_over_binned", "ratio_by_depth", "spread_by_area", "rays_on_cores"}
+"""Those whose screens, or trees, are no scene's, and large."""
 
 
 class Sealed(Mapping):
@@ -124,14 +125,13 @@ def test_mix_and_ablation_are_those_of_the_programs() -> None:
 
 
 def test_the_share_of_the_rasterizer_is_that_of_its_cores() -> None:
-    """Front end and back end as the renderer counts them, in all scenes and in shadow volumes, never one of them."""
+    """Set-up and descents among all that front end and back end take, in all scenes and in shadow volumes."""
     found = figures("stages")
     assert set(found) == {f"share_{name.replace(' ', '_')}" for name in (*SCENES, VOLUMES)}
     for name in (*SCENES, VOLUMES):
-        work = work_of(BENCH, name)
-        assert found[f"share_{name.replace(' ', '_')}"] == pytest.approx(
-            work.front.sum() / (work.front.sum() + work.back.sum()), abs=1e-4
-        )
+        work, share = work_of(BENCH, name), found[f"share_{name.replace(' ', '_')}"]
+        assert share == pytest.approx(costs_of(BENCH, name).raster / (work.front.sum() + work.back.sum()), abs=1e-4)
+        assert 0 < share < work.front.sum() / work.cycles
     spread = measured("stages", BENCH).spread
     assert set(spread["games"]) == set(SCENES) and set(spread["volumes"]) == {VOLUMES}
 
@@ -172,9 +172,18 @@ def test_a_scene_costs_what_its_programs_take(primset: int) -> None:
     config = CoreConfig(caches=True)
     back = render_back_end(frame(Draw("all", whole)), tile=64, config=config, length=50)
     assert costs.executed == 4 and costs.works[primset].back.tolist() == back.cycles.tolist()
-    found = rasterize(whole, WIDTH, HEIGHT, primset=np.arange(len(whole)) // primset, config=config)
-    assert costs.works[primset].front.tolist() == [core.cycles for core in found.cores.values()]
+    made = front_of_screen(scene, whole, config=config, primset=primset)
+    assert made is not None
+    sets = np.arange(len(whole)) // primset
+    found, without = (
+        rasterize(whole, WIDTH, HEIGHT, bins=made.bins, primset=sets, config=config, textured=textured)
+        for textured in (False, None)
+    )
+    both = zip(made.cycles.tolist(), found.cores.values(), strict=True)
+    assert costs.works[primset].front.tolist() == [vertices + core.cycles for vertices, core in both]
     assert len(found.cores) == -(-len(whole) // primset)
+    if primset == PRIMSETS[0]:
+        assert costs.raster == sum(core.cycles for core in without.cores.values()) < costs.works[primset].front.sum()
 
 
 def test_draws_of_other_states_stay_apart() -> None:

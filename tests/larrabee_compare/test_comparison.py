@@ -103,7 +103,7 @@ def test_primsets_carry_out_all_set_ups_and_descents() -> None:
         assert len(work_of(run).front) == -(-90 // size)
         (raster,) = run.rasters
         carried_out = sum(core.issued + core.paired for core in raster.cores.values())
-        assert carried_out == raster.set_up.carried_out + raster.descent.carried_out
+        assert carried_out == sum(part.carried_out for part in (raster.set_up, raster.planes, raster.descent))
 
 
 def test_a_tile_takes_at_least_its_longest_thread() -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from larrabee_bridge.compare.sensitivity import CORES, larrabee_sensitivity
 from larrabee_bridge.pipeline.backend import TextureConfig
-from larrabee_bridge.pipeline.frame import render_on_larrabee, side_of
+from larrabee_bridge.pipeline.frame import draw_on_larrabee
 from larrabee_bridge.vpu.core import CoreConfig
+from pixelflow.cli.main import main
 from pixelflow.simd.config.param import leaves
 from pixelflow.simd.report.json import json_text
 from tessellation.scenes import SceneSource, load_scene
@@ -33,11 +34,20 @@ def test_the_table_is_sorted_and_executed() -> None:
     largest = [max(abs(row["still"]), abs(row["glass"])) for row in rows]
     assert largest == sorted(largest, reverse=True)
     frame = load_scene("still", SceneSource(size=SIZE)).frame
-    real = CoreConfig(caches=True)
     usual, slow = (
-        side_of(render_on_larrabee(frame, config=each), CORES, 1000.0).cycles
-        for each in (real, replace(real, memory_cycles=1000))
+        draw_on_larrabee(frame, parts=CORES, config=each).cycles
+        for each in (CoreConfig(), replace(CoreConfig(), memory_cycles=1000))
     )
     (row,) = (row for row in rows if (row["key"], row["value"]) == ("memory_cycles", "1000"))
     assert row["still"] == pytest.approx(100 * (slow / usual - 1))
     assert found["cycles"]["still"] == usual
+
+
+def test_values_of_the_node_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "sensitivity", "--machine", "larrabee", "-D", "clock_mhz=50"]) == 2
+    assert "change nothing on larrabee" in capsys.readouterr().err
+
+
+def test_a_study_that_a_machine_has_not_takes_no_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "supply", "--machine", "larrabee"]) == 2
+    assert "--machine" in capsys.readouterr().err

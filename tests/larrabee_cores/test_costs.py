@@ -149,7 +149,7 @@ def run_of(seed: int = 0) -> LarrabeeRun:
 
 
 def test_measured_cycles_are_all_there() -> None:
-    """A PrimSet has the cycles of its core for set-up and descents, a bin those of its tile."""
+    """A PrimSet has the cycles of its core for set-up, planes and descents, a bin those of its tile."""
     run, tiles = run_of(), 1000 * (1 + np.arange(6))
     work = measured_work("x", run.rasters, tiles)
     for each, primsets in zip(run.rasters, ([0, 1, 2], [3, 4]), strict=True):
@@ -157,7 +157,7 @@ def test_measured_cycles_are_all_there() -> None:
         assert work.front[primsets].tolist() == [each.cores[number].cycles for number in range(len(primsets))]
         # All that was carried out was carried out on one of these cores.
         carried_out = sum(core.issued + core.paired for core in each.cores.values())
-        assert carried_out == each.set_up.carried_out + each.descent.carried_out
+        assert carried_out == sum(part.carried_out for part in (each.set_up, each.planes, each.descent))
     filled = [tile for tile in range(6) if any(len(each.bins.of(tile)) for each in run.rasters)]
     assert work.back.tolist() == tiles[filled].tolist()
     assert 5 not in filled

@@ -114,6 +114,7 @@ def test_what_a_report_says_of_its_own_run_is_counted_from_it() -> None:
     assert slower.runs[0].busy - plain().runs[0].busy == steps.cycles
 
 
+@pytest.mark.slow
 def test_schedules_are_compared_like_for_like() -> None:
     found = as_json(schedules_report(THESIS, ["full"], nothing))
     assert len(found["schedules"]) == 15 == 3 * len(FLOAT_LIBRARIES)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pixelflow.cli.main import main
+
 distributed = pytest.importorskip("distributed", reason="needs Dask: pip install 'pixelflow-sim[distributed]'")
 
 GRID = ("--set", "param.N=1:3", "--set", "sdram.trc_cycles=2,10,11")
@@ -28,6 +30,14 @@ def test_the_table_is_the_same(sweep, address: str) -> None:
     assert Path("here.csv").read_bytes() == Path("there.csv").read_bytes()
 
 
+def test_a_verification_is_the_same(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["verify", "table 9", "section 2", "--timing-only", "--json"]
+    assert main(words) == 0
+    here = capsys.readouterr().out
+    assert main([*words, "--scheduler", address]) == 0
+    assert capsys.readouterr().out == here
+
+
 def test_it_goes_on_with_a_table(sweep, address: str) -> None:
     assert sweep("--set", "param.N=1:6", "--out", "p.csv", "--shard", "1/2").code == 0
     assert sweep("--set", "param.N=1:6", "--out", "p.csv", "--scheduler", address).code == 0
@@ -36,9 +46,7 @@ def test_it_goes_on_with_a_table(sweep, address: str) -> None:
 
 
 def test_workers_of_another_version_are_refused(sweep, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.cli.sweep import workers as sweep_engines
-
-    monkeypatch.setattr(sweep_engines, "__version__", "0.0.0")
+    monkeypatch.setattr("pixelflow.cli.workers.tool.__version__", "0.0.0")
     result = sweep(*GRID, "--scheduler", address)
     assert (result.code, result.out) == (2, "")
     assert "not 0.0.0" in result.err and address in result.err
@@ -53,9 +61,9 @@ def test_a_cluster_without_workers_is_refused(sweep) -> None:
 
 @pytest.mark.parametrize("wrong", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1"])
 def test_where_no_scheduler_answers(sweep, wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.cli.sweep import workers as sweep_engines
+    from pixelflow.cli.workers import pool
 
-    monkeypatch.setattr(sweep_engines, "_PATIENCE_SECONDS", 1)
+    monkeypatch.setattr(pool, "_PATIENCE_SECONDS", 1)
     result = sweep(*GRID, "--scheduler", wrong)
     assert (result.code, result.out) == (2, "")
     assert "no scheduler answers there" in result.err and "Traceback" not in result.err

@@ -136,7 +136,7 @@ def test_a_table_cut_anywhere_is_gone_on_with(sweep, suffix: str, monkeypatch: p
 
 
 def test_finished_points_are_not_measured_again(sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pixelflow.cli.sweep import workers as sweep_engines
+    from pixelflow.cli.sweep import points as sweep_engines
 
     measured: list[int] = []
     real = sweep_engines.measure
@@ -195,7 +195,7 @@ def test_a_tessellation_with_another_microcode_library_is_refused(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from microcode.read import files
-    from pixelflow.cli.sweep.points import library_sha256
+    from pixelflow.cli.workers.tool import library_sha256
 
     words = ["sweep", "tessellate", "enneper", "--set", "samples=2", "--set", "engine=rows", "--out", "t.csv"]
     assert main(words) == 0

@@ -10,6 +10,7 @@ from attila_bridge.time.memory.fill import LineFill
 from attila_bridge.time.memory.tags import Tags
 from attila_bridge.time.plan import DrawPlan
 from pixelflow.simd.boxes import Box
+from pixelflow.simd.errors import DeadlockError
 from pixelflow.simd.units import Cycle
 
 __all__ = ["TexturePipeline", "TexturePipelineSpec"]
@@ -283,7 +284,9 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
             elif misses:
                 misses -= 1
                 line = tags.fetch(block, texels)
-                if line < 0:  # the try was the cycle's miss, so that the other texels of the line have none left
+                if line < 0:
+                    self._refuse_own_lines(block, sample)
+                    # The try was the cycle's miss, so that the other texels of the line have none left.
                     tags.misses += texels - 1
                     tags.failed_limit += texels - 1
             else:
@@ -298,6 +301,17 @@ class TexturePipeline(Box[TexturePipelineSpec, TexturePipelineState]):
             if tags.replacing[line]:
                 sample.missing.add(block)
         return left
+
+    def _refuse_own_lines(self, block: int, sample: _Sample) -> None:
+        """Raise DeadlockError where all ways of a block are held by its own sample, which is read whole."""
+        tags = self.state.tags
+        place, held = block % tags.sets, {line for step in sample.lines for line, _ in step}
+        if held.issuperset(range(place * tags.ways, (place + 1) * tags.ways)):
+            raise DeadlockError(
+                f"{self.name}, cycle {self.state.cycle:,}: a sample needs more lines of set {place} of its cache at "
+                f"once than fit, and is read only when all of them are there: texture.ways = {tags.ways} and "
+                f"texture.lines = {tags.sets} are too few for this texture"
+            )
 
     def _read(self) -> None:
         """Read the texels of one bilinear step."""

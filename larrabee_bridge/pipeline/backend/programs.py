@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import cache
-from pathlib import Path
 
 from larrabee_bridge.vpu.unit.program import VectorProgram, assemble_vector, shipped
+from pixelflow.simd import packaged
 from pixelflow.simd.drawing import Blend, DepthTest, Draw, Frame, StencilStep, StencilTest
 
 __all__ = ["TileStage", "constants_of", "program_of", "stages_of", "work_parameters"]
 
-_FOLDER = Path(__file__).resolve().parents[2] / "programs" / "backend"
+_FOLDER = packaged.shipped("larrabee_bridge", "programs") / "backend"
 
 
 class TileStage(Enum):

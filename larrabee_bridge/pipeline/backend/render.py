@@ -38,8 +38,10 @@ from pixelflow.simd.errors import Fault, InputError
 from pixelflow.simd.lanes.choice import AUTO
 from pixelflow.simd.telling import Telling
 
-__all__ = ["render_back_end"]
+__all__ = ["render_back_end", "texture_of"]
 
+KnownWords: TypeAlias = Callable[[int], np.ndarray | None]
+"""The words of each draw's triangles with their planes, by its number (`plane_words`), asked for after the quads."""
 KnownQuads: TypeAlias = Sequence[Quads] | Callable[[int, Draw], Quads]
 """The quads of each draw of a frame, by its number."""
 
@@ -64,13 +66,15 @@ def render_back_end(
     every_tile: bool = False,
     layers: int = 16,
     length: int = 0,
+    words: KnownWords | None = None,
     engine: str = AUTO,
     progress: Telling | None = None,
 ) -> BackEnd:
     """Draw a frame tile by tile.
 
     ``quads`` are those of each draw, drawn in their order within a tile; without them they are worked out in 64-bit
-    integers. ``cleared`` says that the first command of the frame is a clear, else the background is read from memory.
+    integers; so are planes of triangles without ``words``, for no cycles. ``cleared`` says that the first command of
+    the frame is a clear, else the background is read from memory.
     Tiles in which nothing is drawn are left out, unless ``every_tile`` says that they are cleared too. Sorted draws
     keep up to ``layers`` fragments for each sample, 1 to 64. ``length`` more vector operations stand in every shader,
     which change nothing but its cost. ``engine`` carries the programs out. Raises InputError for a tile that does not
@@ -92,7 +96,7 @@ def render_back_end(
     accounts = Accounts(columns * rows, config, engine, texture or TextureConfig())
     unit = TileTextureUnit(columns * rows, accounts.texture)
     sorts = any(draw.state.blend is Blend.SORTED for draw in frame.draws)
-    run = _Run(frame, tile, columns, layers if sorts else 0, length, accounts, unit, cleared)
+    run = _Run(frame, tile, columns, layers if sorts else 0, length, accounts, unit, cleared, words)
     background = frame.background[0] | frame.background[1] << 8 | frame.background[2] << 16
     colours = np.full((columns * rows, tile, tile), background, np.uint32)
     depths = np.full_like(colours, FAR)
@@ -169,6 +173,7 @@ class _Run:
     accounts: Accounts
     unit: TileTextureUnit
     cleared: bool
+    words: KnownWords | None
     background: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -185,7 +190,7 @@ class _Run:
         count = self.accounts.tiles
         need = np.zeros(count, np.int64)
         for draw, each in zip(self.frame.draws, quads, strict=True):
-            size = constants_of(self.frame.samples, self.layers, _texture(draw) is not None)["QUAD_BYTES"]
+            size = constants_of(self.frame.samples, self.layers, texture_of(draw) is not None)["QUAD_BYTES"]
             np.maximum(need, np.bincount(each.tile, minlength=count) * size, out=need)
         while len(numbers):
             total = np.cumsum(self.tile_bytes + need[numbers[:_CHUNK_TILES]])
@@ -197,7 +202,7 @@ class _Run:
         """Draw tiles; return their colours and depths."""
         samples = self.frame.samples
         parts = [_taken(each, slice(*np.searchsorted(each.tile, (numbers[0], numbers[-1] + 1)))) for each in quads]
-        textured = [_texture(draw) is not None for draw in self.frame.draws]
+        textured = [texture_of(draw) is not None for draw in self.frame.draws]
         needs = [draw_bytes(part, samples, each) for part, each in zip(parts, textured, strict=True)]
         memory = TileMemory(numbers, self.columns, self.tile, samples, self.layers, max(needs, default=0))
         if self.cleared:
@@ -225,9 +230,10 @@ class _Run:
         add_shared(self.accounts, program_of(name, **parameters), memory, runs, phase)
 
     def _draw(self, number: int, draw: Draw, quads: Quads, memory: TileMemory) -> None:
-        texture = _texture(draw)
+        texture = texture_of(draw)
         layout = constants_of(self.frame.samples, self.layers, texture is not None)
-        dealt = memory.put(draw, quads, texture is not None)
+        known = None if self.words is None else self.words(number)
+        dealt = memory.put(draw, quads, texture is not None, known)
         stretches = DrawStretches(self.accounts, memory, dealt, number, layout["QUAD_BYTES"])
         parameters = {
             "SAMPLES": self.frame.samples,
@@ -310,7 +316,7 @@ class _Run:
         return found
 
 
-def _texture(draw: Draw) -> Texture | None:
+def texture_of(draw: Draw) -> Texture | None:
     """Return what a draw asks for texels: nothing where nothing of them is left in the picture."""
     return draw.state.texture if draw.state.colour_write or draw.state.cutout > 0 else None
 

@@ -106,11 +106,14 @@ class TileMemory:
 
     # --- a draw ---------------------------------------------------------------------------------------------
 
-    def put(self, draw: Draw, quads: Quads, textured: bool) -> DealtDraw:
-        """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order."""
+    def put(self, draw: Draw, quads: Quads, textured: bool, words: np.ndarray | None = None) -> DealtDraw:
+        """Put a draw's triangles and the quads of these tiles in memory; quads lie tile by tile, in their order.
+
+        ``words`` are those of all triangles of the draw, where a program has worked them out.
+        """
         layout = constants_of(self.samples, self.layers, textured)
         which = distinct(quads.triangle)
-        triangles = triangle_words(draw, which, self.samples, textured)
+        triangles = words[which] if words is not None else triangle_words(draw, which, self.samples, textured)
         self._part(self.free, len(triangles), layout["TRIANGLE_BYTES"])[:] = triangles
         tile = np.searchsorted(self.numbers, quads.tile)
         column, row = (at % self.tile // QUAD for at in (quads.x, quads.y))
@@ -214,7 +217,7 @@ _COLOUR_SHIFT = 8
 def triangle_words(draw: Draw, which: np.ndarray, samples: int, textured: bool) -> np.ndarray:
     """Return the words of some of a draw's triangles, laid out as ``layout.mc`` says: uint32[triangle, word].
 
-    They are worked out here in numpy's integers, not by a program: what they cost is counted nowhere.
+    They are worked out here in numpy's integers, for no cycles; `plane_words` lets a program do it.
     """
     layout = constants_of(samples, 0, textured)
     triangles = draw.triangles.part(which)

@@ -106,7 +106,8 @@ def breakdown_of(
 ) -> Breakdown:
     """Run rasterizer and back end of a frame, the latter twice: as it is, and with ``longer`` operations a shader.
 
-    ``vertices`` are the cycles of the front end before the rasterizer, where they are known. Operations are carried out
+    ``vertices`` are the cycles of the front end before the rasterizer, where they are known, and of planes, which are
+    the host's here: how shares move with the shader is asked, not what a frame takes. Operations are carried out
     for quads of which something is seen; so one of them costs less than a cycle for each quad that there is.
     """
     raster, quads = 0, []

@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from larrabee_bridge.pipeline.backend import TextureConfig
 from larrabee_bridge.pipeline.frame.renderer import LarrabeeRun, render_on_larrabee
+from larrabee_bridge.pipeline.frame.screen import front_of_screen
 from larrabee_bridge.pipeline.front_end import DropReason, FrontEndResult
 from larrabee_bridge.pipeline.scheduling import FrameWork, Schedule, ScheduleConfig, measured_work, schedule
 from larrabee_bridge.pipeline.traffic import TileSizes, bin_contents, binned_traffic, corners_of
@@ -33,37 +35,49 @@ def draw_on_larrabee(
     *,
     parts: int = 1,
     config: CoreConfig | None = None,
+    texture: TextureConfig | None = None,
     fronts: Fronts = (),
     tile: int = 64,
     core_mhz: float = CORE_MHZ,
     ideal_memory: bool = False,
     layers: int = 16,
+    free_setup: bool = False,
     progress: Telling | None = None,
     engine: str = AUTO,
 ) -> DrawnFrame:
     """Draw a frame on ``parts`` cores side by side; raises InputError for a tile that does not exist.
 
     ``fronts`` made the frame's triangles from vertices (`project_on_larrabee`, with the same tile): what they took is
-    added, and the rasterizer reads their bins. Without them bins are those in which a triangle covers a sample.
+    added, and the rasterizer reads their bins. Without them a front end takes the corners to where they are on the
+    screen and fills the bins; ``free_setup`` lets the host do that and work out planes, for no cycles: bins are then
+    those in which a triangle covers a sample.
     Caches take part in time, unless ``ideal_memory``: then every access hits.
     Sorted draws keep up to ``layers`` fragments for each sample; nobody reads the depths afterwards.
     """
     if progress is not None:
         progress(f"larrabee: {sum(len(draw.triangles) for draw in frame.draws):,} triangles in tiles of {tile}")
     config = replace(config or CoreConfig(), caches=not ideal_memory)
-    bins = [None if front is None else front.bins for front in fronts] or None
-    primsets = [None if front is None else front.primset for front in fronts] or None
+    made = [*fronts] or [None] * len(frame.draws)
+    primsets = [None if front is None else front.primset for front in made]
+    if not free_setup:
+        made = [
+            front or front_of_screen(frame, draw.triangles, tile, config, engine)
+            for front, draw in zip(made, frame.draws, strict=True)
+        ]
+    bins = [None if front is None else front.bins for front in made]
     run = render_on_larrabee(
         frame,
         tile=tile,
         bins=bins,
         primsets=primsets,
         config=config,
+        texture=texture,
         layers=layers,
+        free_setup=free_setup,
         engine=engine,
         progress=progress,
     )
-    return side_of(run, parts, core_mhz, fronts)
+    return side_of(run, parts, core_mhz, made)
 
 
 def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) -> DrawnFrame:
@@ -79,6 +93,7 @@ def side_of(run: LarrabeeRun, cores: int, core_mhz: float, fronts: Fronts = ()) 
     stages = {
         **before,
         "triangle set-up": run.setup_cycles,
+        "planes": run.plane_cycles,
         "rasterizer's descent": int(run.raster_cycles.sum()),
         **{stage.value: int(cycles.sum()) for stage, cycles in run.back_end.stages.items()},
     }
@@ -128,9 +143,9 @@ def _facts(run: LarrabeeRun, plan: Schedule, fronts: Fronts) -> tuple[tuple[str,
     pairs, quads = sum(raster.pairs for raster in run.rasters), int(run.back_end.quads.sum())
     set_here = changed(run.back_end.accounts.config)
     rest = (
-        "light, texture coordinates; clearing of lists of tiles"
-        if fronts
-        else "vertices: camera and light; binning: each tile is given the triangles that cover something of it"
+        "light, texture coordinates, triangles off the screen; clearing of lists of tiles"
+        if any(fronts)
+        else "vertices: camera and light; planes; binning: each tile is given the triangles that cover something of it"
     )
     return (
         *_front_facts([front for front in fronts if front is not None]),

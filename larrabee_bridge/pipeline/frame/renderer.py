@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from larrabee_bridge.pipeline.backend import BackEnd, TextureConfig, render_back_end
+from larrabee_bridge.pipeline.backend.render import texture_of
 from larrabee_bridge.pipeline.coverage.binning import BinRule, Bins, bin_triangles
 from larrabee_bridge.pipeline.coverage.quads import Quads
 from larrabee_bridge.pipeline.raster.rasterizer import Rasterized, rasterize
@@ -57,6 +58,11 @@ class LarrabeeRun:
         return sum(int(raster.set_up.cycles.sum()) for raster in self.rasters)
 
     @property
+    def plane_cycles(self) -> int:
+        """Cycles of the planes of all triangles, so too; 0 where the host worked them out."""
+        return sum(int(raster.planes.cycles.sum()) for raster in self.rasters)
+
+    @property
     def raster_cycles(self) -> np.ndarray:
         """Cycles of the descents of each tile's triangles, each thread alone on a core: int64[tile]."""
         found = np.zeros(len(self.back_end.quads), np.int64)
@@ -70,7 +76,7 @@ class LarrabeeRun:
         """Instructions of the rasterizer and of the back end, by family."""
         found = dict(self.back_end.instructions)
         for raster in self.rasters:
-            for counted in (raster.set_up, raster.descent):
+            for counted in (raster.set_up, raster.planes, raster.descent):
                 for family, count in counted.instructions.items():
                     found[family] += count
         return found
@@ -90,6 +96,7 @@ def render_on_larrabee(
     cleared: bool = True,
     keep_depth: bool = False,
     layers: int = 16,
+    free_setup: bool = False,
     engine: str = AUTO,
     progress: Telling | None = None,
 ) -> LarrabeeRun:
@@ -100,7 +107,8 @@ def render_on_larrabee(
     PrimSets of ``primset`` triangles are binned by cores: ``cores`` is how many take them in turn, or for each PrimSet
     of a draw the one that took it. Neither changes the picture or what the tiles take: a tile reads its sub-bins in the
     order of their sequence ids (4.3). ``cleared`` says that the frame begins with a clear, ``keep_depth`` that somebody
-    reads the depths afterwards, so that they are written to memory; the picture has them anyhow. The other arguments
+    reads the depths afterwards, so that they are written to memory; the picture has them anyhow. ``free_setup`` lets
+    the host work out the planes of triangles, for no cycles. The other arguments
     are those of `render_back_end`. Raises InputError besides for a rule other than COVERED with four samples (the
     others look at pixel centres), and for cores that are none or do not take every PrimSet.
     """
@@ -130,6 +138,7 @@ def render_on_larrabee(
                 bins=found,
                 config=config,
                 primset=ids,
+                textured=None if free_setup else texture_of(draw) is not None,
                 engine=engine,
             )
         )
@@ -138,7 +147,13 @@ def render_on_larrabee(
         return merged(rasters[-1].quads(), rasters[-1].bins, len(triangles), primset, taken)
 
     back_end = render_back_end(
-        frame, quads, tile, config, texture=texture, cleared=cleared, layers=layers, engine=engine, progress=progress
+        *(frame, quads, tile, config),
+        texture=texture,
+        cleared=cleared,
+        layers=layers,
+        words=lambda number: rasters[number].words,
+        engine=engine,
+        progress=progress,
     )
     return LarrabeeRun(frame, tile, tuple(rasters), back_end, cleared, keep_depth)
 

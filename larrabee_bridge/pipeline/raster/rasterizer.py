@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from larrabee_bridge.pipeline.backend.planes import plane_words
 from larrabee_bridge.pipeline.coverage.binning import TILES, BinRule, Bins, bin_triangles
 from larrabee_bridge.pipeline.coverage.distinct import distinct
 from larrabee_bridge.pipeline.coverage.quads import QUAD, Quads
@@ -69,8 +70,13 @@ class Rasterized:
     blocks: Blocks
     set_up: Counted
     descent: Counted
+    planes: Counted
+    """Of one thread for sixteen triangles that cover something, in their order, where planes were asked for."""
+    words: np.ndarray | None
+    """Triangles with their planes, as the back end reads them: uint32[triangle, word], zeros for those that cover
+    nothing; None where there is none, or planes were not asked for."""
     cores: dict[int, SharedCore]
-    """What a core did for the set-up and the descents of each PrimSet, by its sequence id; empty without PrimSets."""
+    """What a core did for set-up, planes and descents of each PrimSet, by its sequence id; empty without PrimSets."""
 
     @property
     def pairs(self) -> int:
@@ -111,6 +117,7 @@ def rasterize(
     small: int = SMALL,
     batch: int = BATCH,
     primset: np.ndarray | None = None,
+    textured: bool | None = None,
     engine: str = AUTO,
 ) -> Rasterized:
     """Rasterize triangles on a screen of ``width`` x ``height`` pixels, in tiles of ``tile`` pixels.
@@ -118,7 +125,8 @@ def rasterize(
     ``bins`` say which tiles each triangle is tried in (too many cost time, too few lose pixels); by default those in
     which it covers a sample. ``scan="loop"`` does without the scalar bit scan, and ``batch`` threads are simulated side
     by side, on ``engine``. ``primset`` is the sequence id of each triangle, int64[triangle]: then what a core takes for
-    each PrimSet is counted too.
+    each PrimSet is counted too. ``textured`` asks for planes of the triangles that cover something, with those of a
+    texture or without; None asks for none.
 
     Raises InputError for a tile other than 32, 64 or 128 pixels (within larger ones edge values do not fit 32 bits),
     for other than 1 or 4 samples, another scan, less than one thread, and for bins of another tile or screen, or of
@@ -144,8 +152,16 @@ def rasterize(
     # Places are below 128 x 128, row by row: blocks of a pair lie as those of the screen do.
     order = np.argsort((number * max(len(triangles), 1) + triangle << 14) + place, kind="stable")
     blocks = Blocks(*(each[order] for each in (number, triangle, x, y, size, masks)))
+    planes, words = Counted.of([]), None
+    covering = distinct(triangle)
+    if textured is not None and len(covering):
+        made = plane_words(triangles.part(covering), samples, textured, config, engine)
+        words = np.zeros((len(triangles), made.words.shape[1]), np.uint32)
+        planes, words[covering] = Counted.of([made.core]), made.words
+        if shared is not None:
+            shared.planes(made, covering)
     cores = {} if shared is None else shared.count()
-    return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted, cores)
+    return Rasterized(bins, samples, small, scan, config, blocks, set_up.counted, descent.counted, planes, words, cores)
 
 
 def sampled_bins(triangles: ScreenTriangles, width: int, height: int, tile: int = 64) -> Bins:

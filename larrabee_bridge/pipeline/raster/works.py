@@ -2,6 +2,7 @@
 
 They are the last part of a PrimSet's front end (Seiler et al. 2008, figure 7): a thread sets up sixteen triangles and
 descends for each of them into its tiles, so that their fields are still in its caches. The masks go to the bins.
+Planes follow, of those triangles alone that cover something.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from larrabee_bridge.pipeline.backend.planes import PlaneWords
 from larrabee_bridge.pipeline.coverage.binning import Bins
 from larrabee_bridge.vpu.core import CoreConfig, SharedCore
 from larrabee_bridge.vpu.core.turns.places import RANGE
@@ -30,6 +32,10 @@ _CORNERS = 6 * 64
 _KEPT = 1 << 49
 _PAIR = _KEPT + _CORNERS
 _SCRATCH = _PAIR + 1
+_GIVEN = _SCRATCH + 16 * THREADS
+_VALUES = 24 * 64
+"""Lines of the values at corners that planes are made of, which a PrimSet's front end has left there too."""
+_PLANES = 1 << 45
 _APART = 1 << 33
 _END = 1 << 40
 
@@ -62,8 +68,23 @@ class RasterWorks:
         work = self.primset[LANES * group]
         # A thread sets up sixteen triangles, then descends for them.
         order = self._step + 2 * self._first[group]
-        record.add(number, note, work, group % THREADS, order, record.ranges(number, table, _CONSTANTS))
+        record.add(number, note, work, group % THREADS, order, record.ranges(number, table, _CONSTANTS), phase=0)
         record.words(note)
+
+    def planes(self, made: PlaneWords, which: np.ndarray) -> None:
+        """Add planes of triangles ``which``, ascending, a thread sixteen at a time; all descents come before."""
+        record, group = self.record, made.note.threads
+        record.resident |= set(range(_GIVEN, _GIVEN + _VALUES))
+        number = record.program(made.program)
+        _, triangles = made.lines
+        table = np.zeros((1, 2, RANGE), np.int64)
+        table[0, 0] = triangles, 0, _VALUES, _GIVEN
+        table[0, 1, :2] = _END, _PLANES - triangles
+        work = self.primset[which[LANES * group]]
+        order = record.step() + group
+        ranges = record.ranges(number, table, _CONSTANTS)
+        record.add(number, made.note, work, group % THREADS, order, ranges, phase=1)
+        record.words(made.note)
 
     def descend(
         self, program: VectorProgram, note: RunNote, pairs: np.ndarray, lines: Sequence[int], scratch: int
@@ -88,7 +109,7 @@ class RasterWorks:
         own = np.stack([first, first + scratch, _SCRATCH + scratch * thread - first], axis=1)
         order = self._step + 2 * self._turn[which] + 1
         ranges = record.ranges(number, table, _CONSTANTS)
-        record.add(number, note, self.primset[triangle], thread, order, ranges, own=own)
+        record.add(number, note, self.primset[triangle], thread, order, ranges, own=own, phase=0)
         record.words(note)
 
     def count(self) -> dict[int, SharedCore]:

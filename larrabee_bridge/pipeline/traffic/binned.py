@@ -170,7 +170,8 @@ def corners_of(frame: Frame) -> np.ndarray:
         triangles = draw.triangles
         parts = [triangles.corners, triangles.depths[..., None], triangles.colours]
         parts += [triangles.coordinates] if triangles.coordinates is not None else []
-        rows = _packed(np.concatenate(parts, axis=-1).reshape(3 * len(triangles), -1))
+        joined = np.concatenate(parts, axis=-1)
+        rows = _packed(joined.reshape(-1, joined.shape[-1]))
         order = np.lexsort(rows) if len(triangles) else np.zeros(0, np.int64)
         new = begins_of(*(row[order] for row in rows))
         numbers = np.empty(len(order), np.int64)

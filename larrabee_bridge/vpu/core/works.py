@@ -162,7 +162,7 @@ class WorkRecord:
         requests, dealt, ranges = self._tables()
         begins = np.flatnonzero(np.diff(rows[:, 0], prepend=-1))
         found = {}
-        for begin, past in zip(begins.tolist(), [*begins[1:].tolist(), len(rows)], strict=True):
+        for begin, past in zip(begins.tolist(), np.append(begins, len(rows))[1:].tolist(), strict=True):
             part = rows[begin:past]
             work = int(part[0, 0])
             bounds = np.searchsorted(part[:, 1], np.arange(int(part[-1, 1]) + 2))

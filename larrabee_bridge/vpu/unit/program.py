@@ -9,6 +9,7 @@ from typing import ClassVar
 from larrabee_bridge.vpu.isa import INSTRUCTIONS, NAMES
 from larrabee_bridge.vpu.isa.operands import BRACES
 from microcode.assembler import assemble
+from pixelflow.simd import packaged
 from pixelflow.simd.isa.declare import Declaration, InstructionSet
 from pixelflow.simd.isa.effects import Effects, effects
 from pixelflow.simd.isa.program import AssembledProgram
@@ -16,7 +17,7 @@ from pixelflow.simd.isa.target import ProgramTarget
 
 __all__ = ["LINE_BYTES", "MEMORY_BYTES", "TARGET", "VectorProgram", "assemble_vector", "shipped"]
 
-_PROGRAMS = Path(__file__).parents[2] / "programs"
+_PROGRAMS = packaged.shipped("larrabee_bridge", "programs")
 
 LINE_BYTES = 64
 """A cache line, which is also one vector register."""

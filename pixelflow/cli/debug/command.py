@@ -24,7 +24,7 @@ from pixelflow.cli.shell.arguments import UsageError, add_config_options, add_en
 from pixelflow.cli.shell.engines import engine_of
 from pixelflow.cli.shell.machine import configuration
 from pixelflow.cli.shell.machine_values import PIXELFLOW, add_machine_option, configured
-from pixelflow.cli.shell.output import STANDARD_STREAM
+from pixelflow.cli.shell.output import STANDARD_STREAM, check_writable, output_file
 from pixelflow.cli.shell.programs import add_parameter_option, read_program, target_on
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.debugger import DebugSession
@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_option(parser)
     add("--cmd", metavar="FILE", help="commands, one on a line; # begins a remark (default: standard input)")
     add("--split", action="store_true", help="a screen of source, array, registers and commands (extra `screen`)")
+    add("--record", metavar="FILE.npz", help="write the run with its pokes when you leave; `debug` takes it")
     add_engine_option(parser)
     add("--max-cycles", type=count, metavar="N", help="a cycle limit, as of a run")
     add("--memory", metavar="F.npz", help="initial PE memory: array `memory`, or arrays named as ranges")
@@ -68,16 +69,47 @@ def run(args: argparse.Namespace, screen: Screen) -> int:
     """Take commands until they end; returns the exit code of what has stopped the program, if a script ends there."""
     if screen.json:
         raise UsageError("--json", "a conversation is no JSON object", "pixelflow run --json reports a run")
+    if args.record is not None:
+        _check_record(args)
     if args.split:
         _check_split(args)
-        return _split(args, screen)
-    script = _script(args)
-    debugger = _of_a_node(args, screen) if args.machine == PIXELFLOW else _of_another(args, screen)
+    script = None if args.split else _script(args)
+    if args.machine != PIXELFLOW:
+        return _talk(_of_another(args, screen), script, args, screen)
+    replay, saved = _replay(args, screen)
+    debugger = Debugger(DebugSession(replay), screen, saved)
+    with _recorded(args, replay, saved):
+        return _split(debugger) if args.split else _talk(debugger, script, args, screen)
+
+
+def _talk(debugger: Dialogue, script: list[str] | None, args: argparse.Namespace, screen: Screen) -> int:
+    """Carry out a script, or what a person types."""
     if script is None:
         _converse(debugger, screen)
         return 0
     _follow(debugger, script, args.cmd or "standard input", screen)
     return debugger.exit_code
+
+
+def _check_record(args: argparse.Namespace) -> None:
+    """Refuse a file that could not be written, and runs of machines that have no form for it."""
+    if args.machine != PIXELFLOW:
+        raise UsageError("--record", "is of PixelFlow's runs")
+    if args.record == STANDARD_STREAM:
+        raise UsageError("--record -", "standard output has the conversation", "name a file")
+    check_writable(args.record)
+
+
+@contextlib.contextmanager
+def _recorded(args: argparse.Namespace, replay: Replay, saved: SavedRun | None) -> Iterator[None]:
+    """Write the run with its pokes at the end, also where a command of a script went wrong."""
+    try:
+        yield
+    finally:
+        if args.record is not None:
+            command = args.command_line if saved is None else saved.command
+            with output_file(args.record, binary=True) as stream:
+                stream.write(SavedRun.of(replay, command).to_bytes())
 
 
 def _check_split(args: argparse.Namespace) -> None:
@@ -92,17 +124,11 @@ def _check_split(args: argparse.Namespace) -> None:
         raise MissingPackageError("a split screen needs Textual, which is not installed", "screen", Place("--split"))
 
 
-def _split(args: argparse.Namespace, screen: Screen) -> int:
+def _split(debugger: Debugger) -> int:
     """Show the run on a split screen until the user leaves."""
-    replay, saved = _replay(args, screen)
     made: Callable[[Debugger], App[None]] = resolve_name("pixelflow.cli.debug.split_screen:SplitScreen")
-    made(Debugger(DebugSession(replay), screen, saved)).run()
+    made(debugger).run()
     return 0
-
-
-def _of_a_node(args: argparse.Namespace, screen: Screen) -> Debugger:
-    replay, saved = _replay(args, screen)
-    return Debugger(DebugSession(replay), screen, saved)
 
 
 def _of_another(args: argparse.Namespace, screen: Screen) -> Dialogue:

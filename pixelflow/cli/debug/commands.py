@@ -137,6 +137,10 @@ class Debugger:
         nothing_more(words)
         self._moved(self.session.go_on)
 
+    def go_back(self, words: list[str]) -> None:
+        nothing_more(words)
+        self._moved(self.session.go_back)
+
     def goto(self, words: list[str]) -> None:
         cycle = number_of(one_word(words, "a cycle"))
         self._moved(lambda: self.session.goto(cycle))
@@ -314,6 +318,7 @@ COMMANDS: tuple[DebugCommand[Debugger], ...] = (
     DebugCommand("finish", "f", "[STREAM]", "on until this routine has returned", Debugger.finish),
     DebugCommand("continue", "c", "", "on to the next stop or the end", Debugger.go_on),
     DebugCommand("back", "u", "[N] [STREAM]", "N instructions back", Debugger.back),
+    DebugCommand("reverse-continue", "rc", "", "back to the last stop or the beginning", Debugger.go_back),
     DebugCommand("goto", "g", "CYCLE", "to a cycle, forwards or backwards", Debugger.goto),
     DebugCommand("end", "e", "", "to the end of the run", Debugger.end),
     DebugCommand("break", "b", "[PLACE] [if EXPR]", "stop at a place, where EXPR holds", Debugger.break_at),

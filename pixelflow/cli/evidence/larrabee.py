@@ -6,7 +6,7 @@ import argparse
 
 from larrabee_bridge.vpu.isa import INSTRUCTIONS
 from pixelflow.cli.evidence import vector as larrabee_run
-from pixelflow.cli.evidence.verify import add_choice, paper_named, verify
+from pixelflow.cli.evidence.verify import add_choice, verify
 from pixelflow.cli.model.isa import instructions_report
 from pixelflow.cli.shell.arguments import add_common_options
 from pixelflow.cli.shell.screen import Screen
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         return instructions_report(found, "pixelflow.larrabee-isa/1", command)
     if args.action == "claims":  # the old spelling of `verify larrabee`
         everything = "pixelflow larrabee claims --quick"
-        return verify(paper_named("larrabee"), args.only, args, screen, option="--only", everything=everything)
+        return verify("larrabee", args.only, args, screen, option="--only", everything=everything)
     if args.action == "kernels":
         return larrabee_run.run_kernels(args, screen)
     return larrabee_run.run(args, screen)

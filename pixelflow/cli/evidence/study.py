@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from pkgutil import resolve_name
 
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count, parsed
+from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.config import load_config
 from pixelflow.simd.commands import whole_number
+from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Report, number
 from tessellation.picture import SAMPLES, SIZE, View
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
@@ -31,6 +34,7 @@ EXAMPLES = (
     "pixelflow study supply --rates 400",
     "pixelflow study schedules --inputs full --json",
     "pixelflow study labour --samples 16 --gps 2",
+    *examples_for("study", PIXELFLOW),
 )
 
 _HELP = {
@@ -43,6 +47,7 @@ _HELP = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the studies."""
+    of_machines = {name: each.studies for name, each in commands_of_machines(PIXELFLOW).items()}
     studies = parser.add_subparsers(dest="study", required=True, metavar="|".join(_HELP))
     for name, text in _HELP.items():
         each = studies.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
@@ -58,6 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 help=f"samples of the teapot's patches along u and v, {bounds} (default: {SAMPLES})")  # fmt: skip
             each.add_argument("--gps", type=count, default=1, metavar="N",
                 help="GPs of the node that take what the EMCs send (default: 1)")  # fmt: skip
+        others = {machine: places[name] for machine, places in of_machines.items() if name in places}
+        each.set_defaults(others=others, machine=PIXELFLOW)
+        if others:
+            each.add_argument("--machine", choices=(PIXELFLOW, *others), default=PIXELFLOW,
+                help=f"of which machine (default: {PIXELFLOW})")  # fmt: skip
         add_config_options(each)
         add_common_options(each)
 
@@ -73,6 +83,8 @@ def _samples(text: str) -> int:
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
     """Execute the study."""
+    if args.machine in args.others:
+        return _of_another(args, screen)
     config = load_config(args.config, args.overrides, args.preset)
     if config.lanes != 8192:
         raise UsageError(
@@ -92,6 +104,14 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             width, height = SIZE
             return labour_report(config, args.samples, args.gps, View(width=width, height=height), progress.tell)
         return supply_report(config, args.rates, picture("the teapot in all its regions"), progress.tell)
+
+
+def _of_another(args: argparse.Namespace, screen: Screen) -> Report:
+    if args.config or args.overrides or args.preset:
+        raise UsageError(f"study {args.study}", f"values of a node change nothing on {args.machine}", "leave them out")
+    with Progress(screen, counts=False) as progress:
+        report: Report = resolve_name(args.others[args.machine])(progress.tell)
+    return report
 
 
 def picture(name: str, size: tuple[int, int] | None = None) -> Workload:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
 from larrabee_bridge.kernels.catalogue import STUDIES
@@ -22,6 +21,7 @@ from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.simd.drawing import Picture
 from pixelflow.simd.errors import nearest
+from pixelflow.simd.packaged import shipped
 from pixelflow.simd.report import Report
 from tessellation.picture.preview import require_pillow
 
@@ -61,8 +61,8 @@ def _path(given: str) -> str:
     """Return the path of a program; a bare name that is no file here may be that of a shipped one."""
     if given == STANDARD_STREAM or Path(given).name != given or Path(given).exists():
         return given
-    shipped = resources.files("larrabee_bridge").joinpath("programs", given)
-    return str(shipped) if shipped.is_file() else given
+    path = shipped("larrabee_bridge", "programs") / given
+    return str(path) if path.is_file() else given
 
 
 def _registers(names: str) -> list[str]:

@@ -8,17 +8,21 @@ what they are declared to take, and SDRAM accesses from the times of the devices
 instruction words are there at once. With --strict all of these fail. The programs' results are computed too, and wrong
 ones make the exit code 1; --timing-only leaves them out.
 
+Claims can be shared out: --jobs processes, or the workers of a Dask cluster, give the same report.
+
 With the name of another machine as the first TABLE, or as --machine, what the paper on it claims is verified.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path, PurePath
 from pkgutil import resolve_name
+from secrets import token_hex
 
 from pixelflow.cli.shell.arguments import UsageError
 from pixelflow.cli.shell.machine_values import PIXELFLOW, examples_for
@@ -26,11 +30,13 @@ from pixelflow.cli.shell.output import STANDARD_STREAM, check_drawing, check_wri
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
 from pixelflow.cli.watch.observing import Watching, add_observer_options
+from pixelflow.cli.workers import WorkerPool, add_worker_options, workers_of
 from pixelflow.config import load_effective
-from pixelflow.evidence import AnyPaper, Bench, Claim, ClaimClass, Verified, evidence_report, paper_of
+from pixelflow.evidence import AnyPaper, Bench, CheckedClaim, Claim, ClaimClass, Verified, evidence_report, paper_of
 from pixelflow.evidence.documents import markdown, svg
 from pixelflow.simd.machine import commands_of_machines, machine_named, machine_names
-from pixelflow.simd.report import Column, Report, Table
+from pixelflow.simd.report import Column, Report, Table, counted
+from pixelflow.simd.telling import unseen
 
 EXAMPLES = (
     "pixelflow verify 6",
@@ -69,6 +75,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     help_class = "R reproducible, M mechanical, P by proxy, N not reproducible; several letters: RM"
     parser.add_argument("--class", dest="classes", default=_LETTERS, metavar="LETTERS", help=help_class)
     parser.add_argument("--quick", action="store_true", help="leave measures out that take seconds")
+    add_worker_options(parser, "claims")
 
 
 def run(args: argparse.Namespace, screen: Screen) -> Report:
@@ -76,7 +83,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
     named = [] if args.machine is not None else [name for name in args.tables[:1] if name in machine_names()]
     machine, names = args.machine or (*named, PIXELFLOW)[0], _joined(args.tables[len(named) :])
     if args.data is not None:
-        return _recorded(machine, names, args.data)
+        return _recorded(machine, names, args, screen)
     paper, own = paper_named(machine), [machine] if machine != PIXELFLOW else []
     if args.timing_only and not paper.computes:
         raise UsageError("--timing-only", "the measures of this paper are not of two kinds")
@@ -87,17 +94,21 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
         columns = (Column("name", fixed=True), Column("section", fixed=True), Column("title"))
         table = Table(columns, [(each.name, each.place, each.title) for each in claims])
         return Report(results=[table], schema="pixelflow.tables/1", data={"tables": [each.name for each in claims]})
-    return verify(paper, names, args, screen, option="TABLE", everything=everything)
+    return verify(machine, names, args, screen, option="TABLE", everything=everything)
 
 
-def _recorded(machine: str, names: Sequence[str], folder: str) -> Report:
+def _recorded(machine: str, names: Sequence[str], args: argparse.Namespace, screen: Screen) -> Report:
     """Judge a folder of records; raises UsageError for a machine without, and for claims beside it."""
     commands = commands_of_machines().get(machine)
     if commands is None or not commands.records:
         raise UsageError("--data", f"there is no form of records of {machine} here")
     if names:
         raise UsageError("--data", f"judges records, and {names[0]} is a claim", "leave out one of the two")
-    return resolve_name(commands.records)(Path(folder))
+    if args.scheduler is not None:
+        raise UsageError("--scheduler", "the records lie in a folder of this machine", "use --jobs")
+    with Progress(screen) as progress:
+        tell = progress.part if progress.shown else unseen
+        return resolve_name(commands.records)(Path(args.data), workers_of(args), tell)
 
 
 def paper_named(machine: str) -> AnyPaper:
@@ -109,13 +120,17 @@ def paper_named(machine: str) -> AnyPaper:
 
 
 def verify(
-    paper: AnyPaper, names: Sequence[str], args: argparse.Namespace, screen: Screen, *, option: str, everything: str
+    machine: str, names: Sequence[str], args: argparse.Namespace, screen: Screen, *, option: str, everything: str
 ) -> Report:
-    """Measure the claims of those names, write the files, report.
+    """Measure the claims of those names of a machine's paper, write the files, report.
 
     ``option`` is what the names were given to, and ``everything`` the command that shows all there are.
     """
+    paper, workers = paper_named(machine), workers_of(args)
     claims = _chosen(paper, names, args.classes, option, everything)
+    watched = paper.preset and any(getattr(args, name) for name in _WATCHED)
+    if watched and not workers.alone(len(claims)):
+        raise UsageError("--jobs, --scheduler", "what is watched must run in this process", "leave out one of the two")
     if args.figure and paper.curves.isdisjoint(claim.name for claim in claims):
         there = f"there are curves of {', '.join(sorted(paper.curves))}" if paper.curves else "the paper has no curves"
         raise UsageError("--figure", f"nothing to draw; {there}")
@@ -128,7 +143,7 @@ def verify(
             screen = replace(screen, progress=screen.progress and not args.live)
         bench = paper.bench(attach)
         bench.timing_only = args.timing_only
-        verified = _verified(screen, paper, claims, bench, quick=args.quick)
+        verified = _verified(screen, machine, claims, bench, workers, quick=args.quick)
     for path, document in ((args.markdown, markdown), (args.svg, svg)):
         if path:
             with output_file(path) as stream:
@@ -144,18 +159,62 @@ def _unwatched(machine: object) -> None:
     """Listen to nothing."""
 
 
-def _verified(screen: Screen, paper: AnyPaper, claims: Sequence[Claim], bench: Bench, *, quick: bool) -> Verified:
-    """Measure claims one after the other on the bench."""
-    found = []
+def _verified(
+    screen: Screen, machine: str, claims: Sequence[Claim], bench: Bench, workers: WorkerPool, *, quick: bool
+) -> Verified:
+    """Measure claims on the bench, or on those of other processes, whose executions it is then told of."""
+    paper = paper_named(machine)
+    found: dict[int, CheckedClaim] = {}
+    here = workers.alone(len(claims))
     with Progress(screen, sum(map(paper.effort, claims))) as progress:
         bench.progress = progress.doing
-        for claim in claims:
+
+        def measure_here(name: str) -> _Found:
+            claim = claims[[each.name for each in claims].index(name)]
             if paper.in_words and paper.effort(claim) > 1 and not quick and not progress.shown:
                 screen.note(f"measuring {claim.name} ({claim.place}), which takes seconds")
             progress.doing(claim.name)
-            found.append(paper.find(claim, bench, quick=quick))
-            progress.step(paper.effort(claim))
-    return Verified(paper, tuple(found), bench.remarks())
+            return paper.find(claim, bench, quick=quick), bench.executed
+
+        elsewhere = partial(_measure_elsewhere, _Asked(machine, token_hex(8), bench.timing_only, quick))
+        if not here:
+            progress.doing(counted(len(claims), "claim"))
+        finished = workers.finished(measure_here if here else elsewhere, [claim.name for claim in claims])
+        with closing(finished):
+            for place, (found[place], executed) in finished:
+                bench.executed |= executed
+                progress.step(paper.effort(claims[place]))
+    return Verified(paper, tuple(found[place] for place in range(len(claims))), bench.remarks())
+
+
+_Found = tuple[CheckedClaim, Mapping[Hashable, object]]
+"""A claim as it was found, and what the bench had executed then."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a command asks of the processes that measure for it."""
+
+    machine: str
+    command: str
+    """What tells this command from all others: a bench serves one, however long its process lives."""
+    timing_only: bool
+    quick: bool
+
+
+def _measure_elsewhere(asked: _Asked, name: str) -> _Found:
+    """Measure a claim in whatever process this is."""
+    paper, bench = paper_named(asked.machine), _bench_of(asked)
+    claim = next(each for each in paper.claims if each.name == name)
+    return paper.find(claim, bench, quick=asked.quick), bench.executed
+
+
+@lru_cache(maxsize=1)
+def _bench_of(asked: _Asked) -> Bench:
+    """Return the bench of a command in this process."""
+    bench: Bench = paper_named(asked.machine).bench(_unwatched)
+    bench.timing_only = asked.timing_only
+    return bench
 
 
 def _check_outputs(args: argparse.Namespace, paper: AnyPaper) -> None:

@@ -80,10 +80,18 @@ def assemble_file(path: str, parameters: Iterable[str], target: ProgramTarget | 
         raise
 
 
+def _file_or_shipped(path: str, target: ProgramTarget) -> Path:
+    """Return a file, or the one of that bare name that a machine brings where there is none here."""
+    here = Path(path)
+    places = [] if here.exists() or here.name != path else [folder / path for folder in target.folders]
+    return next((each for each in places if each.is_file()), here)
+
+
 def _assembled(path: str, values: dict[str, int | float], target: ProgramTarget | None) -> Program:
     target = target or PIXELFLOW
     if path != STANDARD_STREAM:
-        return assemble(_file_or_example(path) if target.program is Program else Path(path), target, **values)
+        source = _file_or_example(path) if target.program is Program else _file_or_shipped(path, target)
+        return assemble(source, target, **values)
     content = read_stream(sys.stdin.buffer, SOURCE, _STDIN)
     return assemble(text_of(content, SOURCE, _STDIN) + "\n", target, **values)
 

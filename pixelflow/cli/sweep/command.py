@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+from collections.abc import Mapping
 
 from pixelflow.cli.run.tessellate import PATCHES_HELP
 from pixelflow.cli.shell.arguments import UsageError, add_common_options, add_config_options, count
 from pixelflow.cli.shell.output import STANDARD_STREAM
 from pixelflow.cli.shell.progress import Progress
 from pixelflow.cli.shell.screen import Screen
-from pixelflow.cli.sweep.points import COLUMNS, Point
+from pixelflow.cli.sweep.points import COLUMNS, Point, measured
 from pixelflow.cli.sweep.subject import SWEPT, Subject
 from pixelflow.cli.sweep.table import SweepTable, check_table_name
-from pixelflow.cli.sweep.workers import WorkerLost, measured
+from pixelflow.cli.workers import WorkerLost, WorkerPool, add_worker_options, workers_of
 from pixelflow.config import Value
 from pixelflow.simd.report import Column, Report, Table, counted, number
 
@@ -56,9 +57,7 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
         help=f"an axis of the grid (repeatable): a configuration key, or {', '.join(SWEPT[subject])}")  # fmt: skip
     add("--out", default=STANDARD_STREAM, metavar="FILE",
         help="table: .csv or .jsonl; an existing one is gone on with (default: CSV on standard output)")  # fmt: skip
-    add("--jobs", type=count, default=1, metavar="N", help="processes of this machine (default: 1)")
-    add("--scheduler", metavar="ADDRESS",
-        help="measure on a Dask cluster (needs Dask: pip install 'pixelflow-sim[distributed]')")  # fmt: skip
+    add_worker_options(parser, "points")
     add("--shard", metavar="I/N", type=_shard, default=(1, 1),
         help="measure every N-th point only, from the I-th on (1 <= I <= N)")  # fmt: skip
     add("--timing", action="store_true", help="add a column `seconds`: the wall time of the point")
@@ -68,6 +67,7 @@ def _add_sweep_options(parser: argparse.ArgumentParser, subject: str) -> None:
 def run(args: argparse.Namespace, screen: Screen) -> Report | int:
     """Measure the points that the table lacks; exit code 1 where a point of this shard failed."""
     _check_options(args)
+    workers = workers_of(args)
     subject = Subject(args)
     grid = subject.grid()
     screen.note(f"sweep: {counted(len(grid), 'point')}: {grid}")
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace, screen: Screen) -> Report | int:
         if len(missing) < len(mine):
             screen.note(f"{args.out} has {number(len(mine) - len(missing))} of {counted(len(mine), 'point')} already")
         try:
-            _measure(screen, args, table, missing, values)
+            _measure(screen, workers, table, missing, values)
         except (KeyboardInterrupt, WorkerLost):
             if args.out != STANDARD_STREAM:
                 screen.note(f"the finished points are in {args.out}; the same command goes on from there")
@@ -119,20 +119,18 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError("--set engine", "a run without PE data has none", "leave out --timing-only")
     if args.source == STANDARD_STREAM:
         raise UsageError(STANDARD_STREAM, "a sweep reads its source more than once", "name a file")
-    if args.scheduler is not None and args.jobs != 1:
-        raise UsageError("--jobs", "the cluster of --scheduler has its own workers", "leave out one of the two")
     check_table_name(args.out)
 
 
 def _measure(
     screen: Screen,
-    args: argparse.Namespace,
+    workers: WorkerPool,
     table: SweepTable,
-    points: dict[int, Point],
+    points: Mapping[int, Point],
     values: list[dict[str, Value]],
 ) -> None:
     """Measure points into the table."""
-    rows = contextlib.closing(measured(points, jobs=args.jobs, scheduler=args.scheduler))
+    rows = contextlib.closing(measured(points, workers))
     with Progress(screen, len(points)) as progress, rows as finished:
         progress.doing("measuring points")
         for number, row, seconds in finished:

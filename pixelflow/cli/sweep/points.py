@@ -7,14 +7,15 @@ files. What it measures depends on nothing but the point.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
 from typing import Protocol
 
-from microcode.read import files
 from pixelflow import __version__
+from pixelflow.cli.workers import WorkerPool
+from pixelflow.cli.workers.tool import library_sha256
 from pixelflow.config import NodeConfig
 from pixelflow.isa import Program
 from pixelflow.node import Node, Run
@@ -22,7 +23,7 @@ from pixelflow.simd.errors import SimulatorError, format_error
 from pixelflow.simd.report import six_digits
 from tessellation import Method, Patch, tessellate
 
-__all__ = ["COLUMNS", "Cell", "Point", "Refused", "Row", "RunPoint", "TessellatePoint", "library_sha256", "measure"]
+__all__ = ["COLUMNS", "Cell", "Point", "Refused", "Row", "RunPoint", "TessellatePoint", "measure", "measured"]
 
 Cell = int | float | bool | str | None
 """One field of a row; None is what the point did not do, or could not know."""
@@ -152,16 +153,6 @@ class TessellatePoint:
         }
 
 
-@lru_cache(maxsize=1)
-def library_sha256() -> str:
-    """Return a hash of all sources of the microcode library here: names, lengths and contents."""
-    seen = hashlib.sha256()
-    for path in sorted(files.LIBRARY.rglob("*.mc"), key=lambda path: path.relative_to(files.LIBRARY).as_posix()):
-        content = path.read_bytes()
-        seen.update(f"{path.relative_to(files.LIBRARY).as_posix()} {len(content)}\n".encode() + content)
-    return seen.hexdigest()
-
-
 @lru_cache(maxsize=16)
 def _program(text: str) -> Program:
     return Program.from_json(text)
@@ -175,6 +166,18 @@ def measure(point: Point) -> tuple[Row, float]:
     except SimulatorError as error:
         row = {"exit_code": error.exit_code, "error": _one_line(error)}
     return {**point.identity, **row}, perf_counter() - started
+
+
+def measured(points: Mapping[int, Point], workers: WorkerPool) -> Iterator[tuple[int, Row, float]]:
+    """Yield number, row and seconds of every point, in the order in which they are finished; raises as workers do."""
+    numbers = list(points)
+    found = workers.finished(_measure_numbered, list(points.items()), lambda item: f"point {item[0]}")
+    for place, (row, seconds) in found:
+        yield numbers[place], row, seconds
+
+
+def _measure_numbered(item: tuple[int, Point]) -> tuple[Row, float]:
+    return measure(item[1])
 
 
 def _cycles(runs: Iterable[Run]) -> Row:

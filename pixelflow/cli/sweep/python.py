@@ -13,9 +13,9 @@ import numpy as np
 from pixelflow.cli.shell.arguments import Parser
 from pixelflow.cli.sweep.command import add_arguments
 from pixelflow.cli.sweep.grid import Axis, written_as
-from pixelflow.cli.sweep.points import COLUMNS, Row
+from pixelflow.cli.sweep.points import COLUMNS, Row, measured
 from pixelflow.cli.sweep.subject import Subject
-from pixelflow.cli.sweep.workers import measured
+from pixelflow.cli.workers import WorkerPool
 from pixelflow.config import Value
 from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, UsageError, must_be, nearest
 from pixelflow.simd.report import Column, Report, Shown, Table, counted, number
@@ -142,7 +142,7 @@ def sweep(
     values = list(grid.points())
     must_be(jobs, int, "a number of processes")
     points = {at: subject.point(grid.words(each)) for at, each in enumerate(values)}
-    with contextlib.closing(measured(points, jobs=jobs)) as finished:
+    with contextlib.closing(measured(points, WorkerPool(jobs))) as finished:
         rows = {at: {**values[at], **row} for at, row, _ in finished}
     found = Sweep(kind, str(source), grid.axes, [rows[at] for at in sorted(rows)])
     if len(found.failed) == len(found):

@@ -24,16 +24,37 @@ __all__ = [
     "Guesses",
     "Weight",
     "WordSupply",
+    "WordUse",
     "guesses",
     "guesses_without_time",
     "set_in_vain",
+    "supply_of",
     "times_set_in_vain",
+    "words_of",
 ]
 
 _GUESSED = (Standing.FITTED, Standing.INVENTED)
 _NAMED = 3
 """Guesses that the text of a report names."""
 _CONTROL = "control"
+
+
+@dataclass(frozen=True, slots=True)
+class WordUse:
+    """Words of instructions that one run needed, of both streams."""
+
+    executed: int
+    """Of all that was executed, each time."""
+    needed: int
+    """Where each routine, and each loop outside of routines, is sent once."""
+    delivered: int | None
+    """What was sent; None where delivery takes no time."""
+    waited: int
+    """Cycles of waits for them."""
+    cycles: int
+    """Of the run."""
+    both: bool
+    """Whether both streams ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +184,9 @@ def guesses(runs: Iterable[Run], config: NodeConfig) -> Guesses:
         for key, about, value, default in leaves(config)
         if about.read_by is not None and about.standing in _GUESSED and part.of(about, value, default)
     }
-    return Guesses(values, _guessed(part.executed), tuple(_weights(part, config)), _delivery(runs, config))
+    return Guesses(
+        values, _guessed(part.executed), tuple(_weights(part, config)), supply_of(map(words_of, runs), config)
+    )
 
 
 def guesses_without_time(runs: Iterable[UntimedRun]) -> Guesses:
@@ -187,17 +210,31 @@ def _weights(part: _TookPart, config: NodeConfig) -> list[Weight]:
     return sorted((each for each in found if each.cycles), key=lambda each: -abs(each.cycles))
 
 
-def _delivery(runs: list[Run], config: NodeConfig) -> WordSupply:
-    streams = [each for run in runs for each in run.streams]
-    sent = [each.delivered for each in streams if each.delivered is not None]
-    return WordSupply(
-        executed=sum(each.words.executed(each.executed) for each in streams),
-        needed=sum(each.words.needed(each.executed) for each in streams),
+def words_of(run: Run) -> WordUse:
+    """Return what a run needed of instructions' words."""
+    sent = [each.delivered for each in run.streams if each.delivered is not None]
+    return WordUse(
+        executed=sum(each.words.executed(each.executed) for each in run.streams),
+        needed=sum(each.words.needed(each.executed) for each in run.streams),
         delivered=sum(sent) if sent else None,
-        waited=sum(each.waits.get("instructions", 0) for each in streams),
+        waited=sum(each.waits.get("instructions", 0) for each in run.streams),
+        cycles=run.total_cycles,
+        both=len(run.streams) > 1,
+    )
+
+
+def supply_of(uses: Iterable[WordUse], config: NodeConfig) -> WordSupply:
+    """Return the sum over runs on the machine of ``config``."""
+    uses = list(uses)
+    sent = [each.delivered for each in uses if each.delivered is not None]
+    return WordSupply(
+        executed=sum(each.executed for each in uses),
+        needed=sum(each.needed for each in uses),
+        delivered=sum(sent) if sent else None,
+        waited=sum(each.waited for each in uses),
         rate=config.igc.supply,
-        seconds=config.seconds(sum(run.total_cycles for run in runs)),
-        shared=config.igc.shared_supply and any(len(run.streams) > 1 for run in runs),
+        seconds=config.seconds(sum(each.cycles for each in uses)),
+        shared=config.igc.shared_supply and any(each.both for each in uses),
     )
 
 

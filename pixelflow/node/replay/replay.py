@@ -38,7 +38,7 @@ class Replay:
     taken as far as the last position before it; `stopped` says what it was.
 
     States are kept every ``every`` cycles; where there would be more than ``keep`` of them, every second one goes and
-    the distance doubles.
+    the distance doubles. ``pokes`` are part of the run from its beginning.
 
     Subscribers of ``node.bus`` that have subscribed before hear each cycle once, when it is reached for the first time;
     with ``retell`` whenever it is executed. Those of ``bus`` always hear it.
@@ -54,6 +54,7 @@ class Replay:
         every: int = 2048,
         keep: int = 64,
         retell: bool = False,
+        pokes: Iterable[Poke] = (),
     ) -> None:
         if every < 1 or keep < 2:
             raise ValueError(f"every {every} cycles, {keep} states: there must be a cycle between them, and two")
@@ -64,6 +65,8 @@ class Replay:
         self.account: Run | None = None
         """The account of the run, as soon as its end was reached once."""
         self.bus = Gate(node.bus)
+        self.entry = entry
+        """The stream that runs alone, None where both run."""
         self._start = {"entry": entry, "max_cycles": max_cycles, "shuffle_seed": None, "bus": self.bus}
         self._every, self._keep, self._retell = every, keep, retell
         self._seen = 0
@@ -73,6 +76,7 @@ class Replay:
         self._states: dict[int, Snapshot] = {0: node.snapshot()}  # by position, before its pokes
         self.pokes = Pokes()
         """What users have changed on the way; `poke` adds to it."""
+        self.pokes.begin(node, pokes)
         self._runner: Clocked = node.runner(program, **self._start)
         self._issued_at = {0: dict.fromkeys(self.streams, 0)}
         self.bus.emit(RunBegan, 0, program, tuple(self.streams), True, self)
@@ -132,6 +136,15 @@ class Replay:
     def digest(self) -> str:
         """Return a hash of all state at this position: PEs, texture and GP memory, TASICs, streams, boxes, wires."""
         return state_hash(self.node, self._runner)
+
+    @property
+    def begun(self) -> Snapshot:
+        """The state of the node at cycle 0, before its pokes."""
+        return self._states[0]
+
+    def kept_before(self, cycle: int) -> int:
+        """Return the last position before a cycle, which is past 0, from which the run can go on at once."""
+        return max(at for at in self._states if at < cycle)
 
     # --- changing ------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A run that can be taken again: the program, the machine, and the state from which it began, in one file.
+"""A run that can be taken again: program, machine, the state from which it began, and pokes on the way, in one file.
 
 Runs are deterministic, so everything that happened at any cycle follows from these.
 """
@@ -15,6 +15,7 @@ from typing import Any
 from pixelflow.config import NodeConfig, load_config
 from pixelflow.isa import Program
 from pixelflow.node.node import Node
+from pixelflow.node.replay.pokes import Poke
 from pixelflow.node.replay.replay import Replay
 from pixelflow.node.run.streams.semaphores import STREAMS
 from pixelflow.node.saved.archive import DAMAGED, has_kinds, read_archive, write_archive
@@ -70,8 +71,21 @@ class SavedRun:
     state: Snapshot = field(repr=False)
     """The node's state at cycle 0."""
     end: RunEnd | None
+    pokes: tuple[Poke, ...] = ()
+    """What a user changed on the way: part of the run."""
     file: str = field(default="the saved run", compare=False)
     """Where it was read from, for messages."""
+
+    @classmethod
+    def of(cls, replay: Replay, command: str) -> SavedRun:
+        """Return the run of a replay, with its pokes; with its end where the replay stands there."""
+        run, end = replay.account, None
+        if replay.ended and run is not None and run.reason in _PROGRAMS_OWN:
+            end = RunEnd(run.total_cycles, run.reason, replay.node.digest() if run.reason == "halt" else None)
+        limit = next(iter(replay.streams.values())).max_cycles
+        pokes = tuple(replay.pokes.made.values())
+        config = replay.node.config
+        return cls(replay.program, config, command, replay.entry, limit, replay.begun, end, pokes)
 
     def replay(self, engine: str = AUTO, *, watch: Callable[[Bus], None] | None = None, **options: Any) -> Replay:
         """Return the run at cycle 0, on a node of its own; ``options`` are those of `Replay`.
@@ -87,14 +101,14 @@ class SavedRun:
             raise _refusal(DAMAGED, self.file) from None
         if watch is not None:
             watch(node.bus)
-        return Replay(node, self.program, entry=self.entry, max_cycles=self.max_cycles, **options)
+        return Replay(node, self.program, entry=self.entry, max_cycles=self.max_cycles, pokes=self.pokes, **options)
 
     def check_end(self, replay: Replay) -> None:
         """Raise InputError where a replay that is at its end has not ended as the saved run did.
 
-        One with pokes is another run.
+        One with other pokes is another run.
         """
-        if self.end is None or replay.account is None or replay.pokes:
+        if self.end is None or replay.account is None or tuple(replay.pokes.made.values()) != self.pokes:
             return
         wanted = (self.end.reason, self.end.cycles)
         found = (replay.account.reason, replay.account.total_cycles)
@@ -116,6 +130,7 @@ class SavedRun:
             "entry": self.entry,
             "max_cycles": self.max_cycles,
             "end": end,
+            **({"pokes": [each.as_object() for each in self.pokes]} if self.pokes else {}),
         }
         return write_archive(SCHEMA, about, self.state)
 
@@ -137,8 +152,10 @@ class SavedRun:
             if config.sha256 != header["config_sha256"]:
                 raise refuse("is of another version: its configuration means another machine now")
             end = None if header["end"] is None else RunEnd(**header["end"])
-            return cls(program, config, header["command"], header["entry"], header["max_cycles"], state, end, file)
-        except (KeyError, TypeError, AttributeError):
+            pokes = tuple(Poke.from_object(each, config.array) for each in header.get("pokes", []))
+            entry, limit = header["entry"], header["max_cycles"]
+            return cls(program, config, header["command"], entry, limit, state, end, pokes, file)
+        except (KeyError, TypeError, ValueError, AttributeError):
             raise refuse(DAMAGED) from None
 
     @classmethod

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 from microcode import Builder, Mem, Program
+from pixelflow.simd.packaged import shipped
 from tessellation.microprogram.ports import emit_copy
 from tessellation.rendering.words.places import CORNER_BYTES, RECORD_BYTES, WordPlaces
 from tessellation.rendering.words.sending import Areas, emit_records, size_step
@@ -14,7 +14,7 @@ from tessellation.rendering.words.sending import Areas, emit_records, size_step
 __all__ = ["SEND_STAGE", "neighbours_program", "region_words_program", "setup_program", "triangle_program"]
 
 SEND_STAGE = "words to the GPs"
-_SOURCES = Path(__file__).parent / "microcode"
+_SOURCES = shipped("tessellation", "rendering", "words", "microcode")
 
 
 def neighbours_program(places: WordPlaces, side: int, area: int, *, upper: bool = False) -> Program:

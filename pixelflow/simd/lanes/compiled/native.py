@@ -11,7 +11,6 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from pathlib import Path
 from threading import RLock
 
 from pixelflow.simd.lanes.compiled.blocks import Block, Slotted
@@ -22,7 +21,7 @@ from pixelflow.simd.lanes.compiled.lower import function
 from pixelflow.simd.lanes.compiled.threads.sharing import NAMES, TEXT, Functions
 from pixelflow.simd.lanes.compiled.threads.team import Team
 from pixelflow.simd.lanes.form import Form
-from pixelflow.simd.lanes.form.steps import __file__ as form_file
+from pixelflow.simd.packaged import sources_of
 
 __all__ = ["ELSEWHERE", "GO", "GUARD", "WALK", "Foreign", "Native", "native"]
 
@@ -228,8 +227,9 @@ def _names(blocks: Sequence[What]) -> list[str]:
 def _lowering() -> str:
     """Return a hash of the files that decide what the IR is and how it becomes code: forms, and all of this folder."""
     seen = hashlib.sha256()
-    for file in (Path(form_file), *sorted(Path(__file__).parent.rglob("*.py"))):
-        seen.update(file.read_bytes())
+    lanes = dict(sources_of("pixelflow.simd.lanes"))
+    for name in ("form/steps.py", *(each for each in lanes if each.startswith("compiled/"))):
+        seen.update(lanes[name])
     return seen.hexdigest()
 
 

@@ -10,17 +10,15 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, lru_cache
-from pathlib import Path
 from threading import Lock
 
 from pixelflow.simd.lanes.compiled.llvm.cache import Cache, folder
 from pixelflow.simd.lanes.compiled.llvm.toolchain import CAREFUL, HASTY, Toolchain, toolchain
-from pixelflow.simd.lanes.compiled.llvm.toolchain import __file__ as toolchain_file
 from pixelflow.simd.lanes.form import Form
-from pixelflow.simd.lanes.form.steps import __file__ as form_file
 from pixelflow.simd.lanes.wide.native.layout import GroupFrame
 from pixelflow.simd.lanes.wide.native.program import GroupProgram
 from pixelflow.simd.lanes.wide.native.translate import translated
+from pixelflow.simd.packaged import sources_of
 
 __all__ = ["CodeBuilder", "Native", "builder"]
 
@@ -30,6 +28,7 @@ Native = Callable[[int], int]
 _NATIVE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 
 _NAME = "range"
+_HERE = "wide/native/"
 
 
 class CodeBuilder:
@@ -93,8 +92,9 @@ def _hashed(form: Form) -> str:
 def _lowering() -> str:
     """Return a hash of the files that decide what the code is."""
     seen = hashlib.sha256()
-    for file in (Path(form_file), Path(toolchain_file), *sorted(Path(__file__).parent.rglob("*.py"))):
-        seen.update(file.read_bytes())
+    lanes = dict(sources_of("pixelflow.simd.lanes"))
+    for name in ("form/steps.py", "compiled/llvm/toolchain.py", *(each for each in lanes if each.startswith(_HERE))):
+        seen.update(lanes[name])
     return seen.hexdigest()
 
 

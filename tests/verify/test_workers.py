@@ -1,0 +1,81 @@
+"""Is what is measured the same, and in the same order, whoever measures it, and is a lost worker's item named?"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import time
+
+import pytest
+
+from pixelflow.cli.workers import WorkerLost, WorkerPool
+from pixelflow.simd.errors import Fault, InputError, MissingPackageError, Place, SimulatorError, UsageError
+
+ERRORS = (
+    UsageError("--jobs", "no number", "give one"),
+    MissingPackageError("a plot needs matplotlib", "plot"),
+    InputError([Fault("wrong", Place("f.mc", 3)), Fault("worse")]),
+    WorkerLost("gone"),
+)
+
+
+def turned(number: int) -> int:
+    """Return a number negated, the first ones last."""
+    time.sleep(0.2 if number < 2 else 0.0)
+    return -number
+
+
+def killed_at_three(number: int) -> int:
+    """Kill the process that has item 3."""
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def refused(number: int) -> int:
+    """Raise an error whose constructor takes other arguments than its text."""
+    raise UsageError("--set", f"{number} is wrong", "take another")
+
+
+def test_the_report_of_two_processes_is_that_of_one(verify) -> None:
+    words = ("table 9", "figure 13", "section 2", "table 6", "--timing-only", "--json")
+    one, two = verify(*words), verify(*words, "--jobs", "2")
+    assert (one.code, one.out) == (two.code, two.out)
+
+
+def test_results_come_in_the_order_of_the_items() -> None:
+    items = range(5)
+    assert list(WorkerPool(2).each(turned, items)) == list(WorkerPool().each(turned, items)) == [0, -1, -2, -3, -4]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_lost_process_names_its_item() -> None:
+    with pytest.raises(WorkerLost, match="killed while it measured claim 3; fewer --jobs"):
+        list(WorkerPool(2).each(killed_at_three, range(6), "claim {}".format))
+
+
+def test_an_error_elsewhere_is_the_error_here() -> None:
+    with pytest.raises(UsageError) as caught:
+        list(WorkerPool(2).each(refused, range(2)))
+    assert caught.value.faults[0].hint == "take another"
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_errors_travel(error: SimulatorError) -> None:
+    there = pickle.loads(pickle.dumps(error))
+    assert type(there) is type(error) and (there.args, there.__dict__) == (error.args, error.__dict__)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("6", "7", "--jobs", "2", "--stats", "s.json"), "what is watched must run in this process"),
+        (("6", "--jobs", "2", "--scheduler", "tcp://127.0.0.1:1"), "the cluster of --scheduler has its own workers"),
+        (("attila", "--data", ".", "--scheduler", "tcp://127.0.0.1:1"), "the records lie in a folder of this machine"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(verify, words: tuple[str, ...], says: str) -> None:
+    found = verify(*words)
+    assert found.code == 2 and says in found.err
