@@ -3,8 +3,8 @@
 from tessellation.rendering.composition_time import CompositionTime, RegionWork, composition_time
 from tessellation.rendering.instructions import COPY_STAGE, SENT_BYTES
 from tessellation.rendering.nodes import Composed, compose, render_on_nodes, shares, works_of
-from tessellation.rendering.projected import Projected, ProjectionDifference, project_samples, standpoint_for
-from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
+from tessellation.rendering.projected import Projected, ProjectionDifference, project_samples
+from tessellation.rendering.projection import Projection, ProjectionStage
 from tessellation.rendering.regions import REGION_HEIGHT, REGION_WIDTH, Region, regions
 from tessellation.rendering.renderer import RegionRun, Rendering, plain_triangles, render, require_plain, require_region
 
@@ -15,7 +15,6 @@ __all__ = [
     "SENT_BYTES",
     "Composed",
     "CompositionTime",
-    "Places",
     "Projected",
     "Projection",
     "ProjectionDifference",
@@ -28,13 +27,11 @@ __all__ = [
     "composition_time",
     "plain_triangles",
     "project_samples",
-    "projection_program",
     "regions",
     "render",
     "render_on_nodes",
     "require_plain",
     "require_region",
     "shares",
-    "standpoint_for",
     "works_of",
 ]

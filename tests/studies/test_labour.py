@@ -8,7 +8,7 @@ import pytest
 from pixelflow.cli.main import main
 from pixelflow.config import THESIS
 from tessellation.picture import View
-from tessellation.studies.labour import labour_report
+from tessellation.rendering.labour import labour_report
 from tests.studies.test_studies import as_json, nothing
 
 README = Path(__file__).parents[2] / "tessellation" / "rendering" / "README.md"
@@ -44,7 +44,7 @@ def _text(value: int | str) -> str:
     [
         (["--samples", "17"], "expected 2 to 16 samples, found '17'"),
         (["--samples", "many"], "expected 2 to 16 samples, found 'many'"),
-        (["--gps", "3"], "results to 3 GPs"),
+        (["--gps", "3"], "this node has 2 (gni.gp_count)"),
         (["-D", "array.emcs_per_module=4"], "passes and pictures of a study need 8,192 PEs"),
     ],
 )

@@ -22,9 +22,9 @@ from pixelflow.simd.machine import commands_of_machines
 from pixelflow.simd.report import Report, number
 from tessellation.picture import SAMPLES, SIZE, View
 from tessellation.plan.mapping import MAX_SAMPLES, MIN_SAMPLES
+from tessellation.rendering.labour import labour_report
 from tessellation.rendering.renderer import region_programs
 from tessellation.scenes import SceneSource, load_scene
-from tessellation.studies.labour import labour_report
 from tessellation.studies.schedules import schedules_report
 from tessellation.studies.sensitivity import sensitivity_report
 from tessellation.studies.supply import RATES, supply_report
@@ -95,6 +95,8 @@ def run(args: argparse.Namespace, screen: Screen) -> Report:
             "study supply", f"igc.supply is {config.igc.supply}, and the rates of this study take its place",
             f"name the rate as one of its own: --rates {config.igc.supply}",
         )  # fmt: skip
+    if args.study == "labour" and args.gps > config.gni.gp_count:
+        raise UsageError(f"--gps {args.gps}", f"this node has {config.gni.gp_count} (gni.gp_count)")
     with Progress(screen, counts=False) as progress:
         if args.study == "sensitivity":
             return sensitivity_report(config, picture("the teapot in one region", (128, 64)), progress.tell)

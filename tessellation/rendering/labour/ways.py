@@ -19,7 +19,9 @@ from tessellation.microprogram.passes import Plan
 from tessellation.picture import BACKGROUND, View
 from tessellation.plan.memory_map import MemoryMap, MemoryUse
 from tessellation.plan.stages import Stage
-from tessellation.rendering import Places, Projection, ProjectionStage, projection_program, render, standpoint_for
+from tessellation.rendering.projected import standpoint_for
+from tessellation.rendering.projection import Places, Projection, ProjectionStage, projection_program
+from tessellation.rendering.renderer import render
 from tessellation.rendering.words import SEND_STAGE, InstructionWords, draw_words, generate_words
 from tessellation.surface.bpt import load
 
